@@ -1,0 +1,161 @@
+"""What every agent is given and gives back. An agent returns a typed proposal and never writes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from internal.llm.model import ChatDelta, ChatMessage, Usage
+from internal.people.model import Person
+
+Language = Literal["ru", "uk", "en"]
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """One numbered message of a transcript, as evidence refers to it.
+
+    `number` counts from 1; `at` is aware, in the owner's zone. `forwarded_from` names the author of a forward: such a
+    line is not the owner's own word. `telegram_ids` are the only ids an operation may cite from this line.
+    """
+
+    number: int
+    role: Literal["user", "assistant"]
+    speaker: str
+    at: datetime
+    text: str
+    forwarded_from: str | None = None
+    telegram_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SamePersonHint:
+    """Two names that may mean one person: a suggestion to the archivist, never a merge by itself.
+
+    `mention` is a form found in the transcript (or another known person's name), `reason` one of
+    prefix, patronymic, declension, diminutive, transliteration, username.
+    """
+
+    mention: str
+    person_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerProfile:
+    """Who the owner is, for prompts: name, @username, language, IANA zone and what is known about him."""
+
+    user_id: int
+    name: str
+    username: str | None
+    language: Language
+    timezone: str
+    facts: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReply:
+    """A raw reply in the agent's contract format, stored before it is parsed (C9), with what was asked."""
+
+    text: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    prompt: Sequence[ChatMessage] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivistRequest:
+    """A slice of a fragment (1..60 lines) with everything the archivist may refer to.
+
+    `people` are the known people it may name by id (all, or the likely ones when there are many).
+    """
+
+    owner: OwnerProfile
+    people: Sequence[Person]
+    hints: Sequence[SamePersonHint]
+    facts: Sequence[str]
+    transcript: Sequence[TranscriptLine]
+
+
+class Archivist(Protocol):
+    async def ask(self, request: ArchivistRequest) -> AgentReply:
+        """A reply whose text follows the archivist's contract; `archivist.output.parse` reads it.
+
+        Raises the errors of `ChatModel.complete`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EnricherRequest:
+    owner: OwnerProfile
+    question: str
+    recent: Sequence[TranscriptLine]
+
+
+class Enricher(Protocol):
+    async def standalone(self, request: EnricherRequest) -> str:
+        """The question rewritten so that it can be understood, and searched for, without the dialogue before it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerRequest:
+    owner: OwnerProfile
+    query: str
+    candidates: Sequence[Person]
+    max_people: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPick:
+    person_id: int
+    reason: str
+
+
+class Reranker(Protocol):
+    async def pick(self, request: RerankerRequest) -> list[PersonPick]:
+        """The relevant candidates, best first, at most `max_people`, only ids among the candidates, each once.
+
+        An empty list means that nobody is relevant. ModelReplyInvalid("unknown_ids") if every id named is unknown.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueLine:
+    """One earlier or current message as the responder sees it; `metadata` is attached to the content."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    metadata: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponderRequest:
+    """Everything a reply is written from. `dialogue` ends with the message(s) to answer and is already within budget.
+
+    `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
+    """
+
+    owner: OwnerProfile
+    persona_name: str
+    persona_tone: str
+    inner_circle: Sequence[Person]
+    relevant_people: Sequence[Person]
+    dialogue: Sequence[DialogueLine]
+    now: datetime
+    query: str = ""
+    system_lines: Sequence[str] = ()
+
+
+class Responder(Protocol):
+    def messages(self, request: ResponderRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent (for receipts and the token budget)."""
+        ...
+
+    def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
+        """The reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`."""
+        ...

@@ -1,0 +1,100 @@
+"""Messages, dialogue state and turns: the log from which everything else is derived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "system"]
+
+HIDDEN_PREFIX = "[hidden instruction] "
+HIDDEN_MARK = "hidden_instruction"
+"""Key in `user_metadata` that marks a hidden instruction. The mark counts, not the prefix: users can type the prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardOrigin:
+    """Whose words a forwarded message really holds."""
+
+    kind: Literal["user", "hidden_user", "chat", "channel"]
+    name: str
+    user_id: int | None = None
+    username: str | None = None
+    date: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One row of the log. `seq` orders messages of one owner; `id` is a UUIDv7 string."""
+
+    user_id: int
+    seq: int
+    id: str
+    role: Role
+    content: str
+    timestamp: datetime
+    user_metadata: dict[str, Any] | None = None
+    sender_id: int | None = None
+    bot_id: int | None = None
+    chat_id: int | None = None
+    thread_id: int | None = None
+    tg_id: int | None = None
+    reply_to: int | None = None
+    forward: ForwardOrigin | None = None
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    edited_at: datetime | None = None
+    turn_id: str | None = None
+    episode_id: str | None = None
+    delivery: str | None = None
+    rev: int = 0
+
+    @property
+    def hidden(self) -> bool:
+        return bool(self.user_metadata and self.user_metadata.get(HIDDEN_MARK))
+
+
+class TurnState(StrEnum):
+    COLLECTING = "collecting"
+    RUNNING = "running"
+    ANSWERED = "answered"
+    CLOSED = "closed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The messages of one lane that get one answer."""
+
+    user_id: int
+    id: str
+    bot_id: int
+    lane: str
+    chat_id: int
+    thread_id: int | None
+    state: TurnState
+    close_at: datetime
+    attempts: int
+    first_seq: int
+    last_seq: int
+    rev: int = 0
+
+
+@dataclass(slots=True)
+class DialogueState:
+    """The in-memory buffer of one user: what was said and is in no fragment yet."""
+
+    user_id: int
+    buffer: list[Message]
+    last_activity: datetime
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueStateRow:
+    user_id: int
+    last_published_message_id: str | None
+    last_activity: datetime
+    is_active: bool

@@ -1,0 +1,66 @@
+"""One exception tree. Foreign errors are translated into it at one border each; a class's docstring is its message."""
+
+from __future__ import annotations
+
+
+class LaplacedError(Exception):
+    """Something went wrong."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+
+class ConfigurationError(LaplacedError):
+    """The configuration cannot be used."""
+
+
+class StorageError(LaplacedError):
+    """The database cannot be used."""
+
+
+class StorageLocked(StorageError):
+    """Another process holds the data folder."""
+
+
+class SchemaTooNew(StorageError):
+    """The database was written by a newer version of Laplaced; upgrade the program, or restore an older backup."""
+
+
+class NotFound(LaplacedError):
+    """There is no such thing for this user."""
+
+
+class Refused(LaplacedError):
+    """The request breaks a rule. `reason` is a short stable word for metrics and tests."""
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(message or reason)
+        self.reason = reason
+
+
+class Conflict(LaplacedError):
+    """Somebody else changed this in the meantime."""
+
+
+class ModelError(LaplacedError):
+    """The model gave no usable answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached now. An outage: it is tried again later and not counted as an attempt."""
+
+    def __init__(self, message: str | None = None, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):
+    """The provider refuses this request for good (bad key, unknown model, safety block): retrying cannot help."""
+
+
+class ModelReplyInvalid(ModelError):
+    """The model answered, but not in a form that can be read. One failed attempt."""
+
+
+class ModelReplyTruncated(ModelReplyInvalid):
+    """The reply was cut by its length limit."""

@@ -1,0 +1,107 @@
+"""What the product asks of language models, free of any provider: requests, replies and the two ports."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Role = Literal["system", "user", "assistant"]
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """A JSON schema the reply must follow; `name` is what the wire format calls it."""
+
+    name: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One model call. `agent` names who asks (metrics, cost); `timeout` is seconds for the whole reply."""
+
+    agent: str
+    model: str
+    messages: Sequence[ChatMessage]
+    temperature: float = 0.0
+    max_tokens: int = 4096
+    timeout: float = 60.0
+    reply_schema: ReplySchema | None = None
+    user_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one call; `cost_usd` is what the provider reported, else 0."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    text: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDelta:
+    """A piece of a streamed reply. The last one carries the whole reply in `final` and an empty `text`."""
+
+    text: str
+    final: ChatReply | None = None
+
+
+class ChatModel(Protocol):
+    """A chat model.
+
+    Both calls raise ModelUnavailable (outage: unreachable, timeout, 429, 5xx), ModelRefused (permanent),
+    ModelReplyTruncated (finish_reason=length) or another ModelReplyInvalid (empty or unreadable reply).
+    """
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """The whole reply at once."""
+        ...
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[ChatDelta]:
+        """The reply piece by piece; the last delta carries `final`. Closing the iterator ends the request."""
+        ...
+
+
+class Embedder(Protocol):
+    """Sentence embeddings.
+
+    Both calls return float32 of shape (len(texts), dimensions), each row L2-normalised; an empty list gives (0, d).
+    They raise ModelUnavailable or ModelRefused. Queries and documents are told apart because some models (e5) prefix
+    them differently.
+    """
+
+    @property
+    def name(self) -> str:
+        """Stored with every vector; vectors of different names are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def people_threshold(self) -> float:
+        """Calibrated least cosine in [-1, 1] at which a person counts as found with this model."""
+        ...
+
+    async def embed_queries(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...
+
+    async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors: ...

@@ -1,0 +1,88 @@
+"""A person of somebody's life, and the rules about people that need no database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Circle(StrEnum):
+    """How close a person is. The first two are the inner circle, always in the system prompt."""
+
+    FAMILY = "Family"
+    WORK_INNER = "Work_Inner"
+    FRIENDS = "Friends"
+    WORK_OUTER = "Work_Outer"
+    OTHER = "Other"
+
+    @classmethod
+    def parse(cls, text: str) -> Circle:
+        """The circle of that name in any case, `Work Inner` and `work-inner` included. ValueError if there is none."""
+        wanted = text.strip().casefold().replace(" ", "_").replace("-", "_")
+        for circle in cls:
+            if circle.value.casefold() == wanted:
+                return circle
+        raise ValueError(f"no circle is called {text!r}; there are {', '.join(cls)}")
+
+
+INNER_CIRCLE = frozenset({Circle.FAMILY, Circle.WORK_INNER})
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A profile. `field_meta` marks fields the owner set himself: {"circle": {"by": "owner", "at": ...}}."""
+
+    id: int
+    user_id: int
+    entity_id: str
+    display_name: str
+    circle: Circle
+    bio: str
+    first_seen: datetime
+    last_seen: datetime
+    aliases: tuple[str, ...] = ()
+    telegram_id: int | None = None
+    username: str | None = None
+    mention_count: int = 0
+    rev: int = 0
+    field_meta: dict[str, Any] = field(default_factory=dict)
+
+    def owner_set(self, name: str) -> bool:
+        """Whether the owner edited this field; then a model may only suggest."""
+        return bool(self.field_meta.get(name, {}).get("by") == "owner")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.display_name, *self.aliases)
+
+
+def embedding_text(person: Person) -> str:
+    """What is embedded for a person: name, username, aliases and bio joined by single spaces, absent parts empty.
+
+    Source: people-graph specification, "Создание Embeddings".
+    """
+    return f"{person.display_name} {person.username or ''} {' '.join(person.aliases)} {person.bio}"
+
+
+def escape(text: str) -> str:
+    """Text made safe inside a prompt block: no tag can open or close in it, and it stays on one line."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return " ".join(escaped.split())
+
+
+def candidate_line(person: Person) -> str:
+    """`[Person:42] Петров | Work_Inner | 127 mentions | Коллега по проекту X`, escaped, on one line."""
+    return (
+        f"[Person:{person.id}] {escape(person.display_name)} | {person.circle.value} | "
+        f"{person.mention_count} mentions | {escape(person.bio)}"
+    )
+
+
+def people_block(tag: str, people: Sequence[Person]) -> str:
+    """`<tag>` with one candidate line a person; the empty string when there is nobody."""
+    if not people:
+        return ""
+    return "\n".join((f"<{tag}>", *(candidate_line(person) for person in people), f"</{tag}>"))
