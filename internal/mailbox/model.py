@@ -1,0 +1,80 @@
+"""The inbox of raw updates and the outbox of replies: what was accepted and what is still owed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+
+class InboxState(StrEnum):
+    RECEIVED = "received"
+    INGESTED = "ingested"
+    IGNORED = "ignored"
+    QUARANTINED = "quarantined"
+
+
+class OutboxState(StrEnum):
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    UNKNOWN = "unknown"
+    """The request went out and no answer came: it may have been delivered."""
+    REFUSED = "refused"
+    HELD = "held"
+    """Waits until its user is reachable again."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    n: int
+    bot_id: int
+    update_id: int
+    raw: str
+    state: InboxState
+    attempts: int
+    received_at: datetime
+
+
+OutgoingKind = Literal["send", "edit", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One Telegram message to deliver, before it has a row.
+
+    `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
+    `inline_keyboard` rows. `edit` needs `tg_id`, `document` needs `filename` and `content`. `dedupe` is unique for
+    ever: writing the same twice changes nothing, so a handler that runs again after a crash sends once.
+    """
+
+    user_id: int
+    bot_id: int
+    chat_id: int
+    text: str
+    dedupe: str
+    kind: OutgoingKind = "send"
+    entities: list[dict[str, Any]] = field(default_factory=list)
+    keyboard: list[list[dict[str, Any]]] | None = None
+    force_reply: bool = False
+    reply_to: int | None = None
+    thread_id: int | None = None
+    tg_id: int | None = None
+    filename: str | None = None
+    content: str | None = None
+    turn_id: str | None = None
+    message_id: str | None = None
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    n: int
+    id: str
+    state: OutboxState
+    attempts: int
+    due_at: datetime
+    created_at: datetime
+    outgoing: Outgoing
+    tg_id: int | None = None

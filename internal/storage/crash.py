@@ -1,0 +1,27 @@
+"""Named crash points, so that a test can kill the real process exactly before, during or after a commit.
+
+Source: the commit points C1-C13 of the storage design. Unset (always, outside tests) this costs one comparison.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+
+CRASH_VARIABLE = "CRASH_LAPLACED_AT"
+"""`C4:before`, `C4:during` or `C4:after`, and `:3` behind it for the third time the point is passed."""
+
+_wanted = os.environ.get(CRASH_VARIABLE, "")
+_passed = 0
+
+
+def crash_if_asked(points: Sequence[str], moment: str) -> None:
+    if not _wanted:
+        return
+    point, wanted_moment, *count = _wanted.split(":")
+    if point in points and wanted_moment == moment:
+        global _passed  # noqa: PLW0603 - one process, one counter, only under a crash test
+        _passed += 1
+        if _passed == int(count[0] if count else 1):
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,437 @@
+"""Every table. Keys lead with the owner; times are microseconds in UTC; `rev` counts an owner's changes.
+
+A column whose `info` is TEXT holds what people said or what was derived from it: forgetting, export and the test
+that looks for leftovers walk over exactly those.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+    true,
+)
+
+from internal.storage.types import Moment
+
+TEXT: Final[dict[str, Any]] = {"holds": "text"}
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "idx_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# Ids of rows without a natural key grow for ever and are never reused, also after a delete.
+_GROWING: Final[dict[str, Any]] = {"sqlite_autoincrement": True}
+_Serial = BigInteger().with_variant(Integer, "sqlite")
+
+users = Table(
+    "users",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("role", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("name", Text, nullable=False, info=TEXT),
+    Column("username", Text, info=TEXT),
+    Column("lang", Text, nullable=False),
+    Column("tz", Text, nullable=False),
+    Column("tz_asked", Boolean, nullable=False, server_default=false()),
+    Column("settings", JSON, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("next_seq", BigInteger, nullable=False, server_default="1"),
+    Column("next_rev", BigInteger, nullable=False, server_default="1"),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", JSON, nullable=False),
+)
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("n", _Serial, primary_key=True, autoincrement=True),
+    Column("bot_id", BigInteger, nullable=False),
+    Column("update_id", BigInteger, nullable=False),
+    Column("user_id", BigInteger),
+    Column("raw", Text, nullable=False, info=TEXT),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("error", Text),
+    Column("received_at", Moment, nullable=False),
+    UniqueConstraint("bot_id", "update_id"),
+    Index("idx_inbox_state", "state", "n"),
+    **_GROWING,
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("bot_id", BigInteger, nullable=False),
+    Column("lane", Text, nullable=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("thread_id", BigInteger),
+    Column("state", Text, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+    Column("close_at", Moment, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("due_at", Moment),
+    Column("first_seq", BigInteger, nullable=False),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("error", Text),
+    Index("idx_turns_collecting", "bot_id", "lane", unique=True, sqlite_where=text("state = 'collecting'")),
+    Index("idx_turns_open", "state", sqlite_where=text("state IN ('collecting', 'running')")),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("content", Text, nullable=False, info=TEXT),
+    Column("user_metadata", JSON, info=TEXT),
+    Column("timestamp", Moment, nullable=False),
+    Column("sender_id", BigInteger),
+    Column("bot_id", BigInteger),
+    Column("chat_id", BigInteger),
+    Column("thread_id", BigInteger),
+    Column("tg_id", BigInteger),
+    Column("reply_to", BigInteger),
+    Column("forward", JSON, info=TEXT),
+    Column("attachments", JSON, info=TEXT),
+    Column("edited_at", Moment),
+    Column("rev", BigInteger, nullable=False),
+    Column("turn_id", Text),
+    Column("episode_id", Text),
+    Column("delivery", Text),
+    UniqueConstraint("user_id", "bot_id", "chat_id", "tg_id"),
+    Index("idx_messages_user_time", "user_id", "timestamp"),
+    Index("idx_messages_waiting", "user_id", "seq", sqlite_where=text("episode_id IS NULL")),
+)
+
+dialogue_state = Table(
+    "dialogue_state",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("last_published_message_id", Text),
+    Column("last_activity", Moment, nullable=False),
+    Column("is_active", Boolean, nullable=False, server_default=true()),
+    Index("idx_dialogue_state_active", "is_active", sqlite_where=text("is_active = true")),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("seq", _Serial, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("user_id", BigInteger),
+    Column("timestamp", Moment, nullable=False),
+    Column("event_type", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("payload", JSON, nullable=False, info=TEXT),
+    Column("links", JSON),
+    Index("idx_events_timestamp", "timestamp"),
+    Index("idx_events_user", "user_id", "seq"),
+    **_GROWING,
+)
+
+agent_state = Table(
+    "agent_state",
+    metadata,
+    Column("agent_id", Text, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("user_id", BigInteger),
+    Column("value", LargeBinary, nullable=False, info=TEXT),
+    Column("updated_at", Moment, nullable=False),
+    Index("idx_agent_state_agent", "agent_id"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("n", _Serial, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("bot_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("thread_id", BigInteger),
+    Column("turn_id", Text),
+    Column("message_id", Text),
+    Column("part", Integer, nullable=False),
+    Column("payload", JSON, nullable=False, info=TEXT),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("due_at", Moment, nullable=False),
+    Column("tg_id", BigInteger),
+    Column("error", Text),
+    Column("dedupe", Text, nullable=False, unique=True),
+    Column("created_at", Moment, nullable=False),
+    Index("idx_outbox_due", "chat_id", "n", sqlite_where=text("state IN ('pending', 'sending', 'unknown')")),
+    Index("idx_outbox_user", "user_id", "n"),
+    **_GROWING,
+)
+
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("name", Text, nullable=False, info=TEXT),
+    Column("content", Text, nullable=False, info=TEXT),
+    Column("source_description", Text, nullable=False, info=TEXT),
+    Column("source_url", Text, info=TEXT),
+    Column("reference_time", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("session_id", Text),
+    Column("first_seq", BigInteger),
+    Column("last_seq", BigInteger),
+)
+
+segments = Table(
+    "segments",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("episode_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("text", Text, info=TEXT),
+    Column("at", Moment, nullable=False),
+    Column("message_id", Text),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("n", _Serial, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("episode_id", Text),
+    Column("session_id", Text),
+    Column("first_n", Integer, nullable=False),
+    Column("last_n", Integer, nullable=False),
+    Column("pass_n", Integer, nullable=False, server_default="1"),
+    Column("state", Text, nullable=False),
+    Column("claim", Text),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("due_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    Column("prompt_hash", Text),
+    Column("model", Text),
+    Column("snapshot", JSON, info=TEXT),
+    Column("reply", Text, info=TEXT),
+    Column("tokens", Integer, nullable=False, server_default="0"),
+    Column("cost_usd", Float, nullable=False, server_default="0"),
+    Column("error", Text),
+    Index("idx_runs_open", "agent", "user_id", "n", sqlite_where=text("state IN ('due', 'claimed', 'replied')")),
+    Index("idx_runs_user", "user_id", "n"),
+    **_GROWING,
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", _Serial, primary_key=True, autoincrement=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("entity_id", Text, nullable=False, unique=True),
+    Column("display_name", Text, nullable=False, info=TEXT),
+    Column("aliases", JSON, nullable=False, info=TEXT),
+    Column("telegram_id", BigInteger),
+    Column("username", Text, info=TEXT),
+    Column("username_key", Text, info=TEXT),
+    Column("circle", Text, nullable=False),
+    Column("bio", Text, nullable=False, info=TEXT),
+    Column("first_seen", Moment, nullable=False),
+    Column("last_seen", Moment, nullable=False),
+    Column("mention_count", Integer, nullable=False, server_default="0"),
+    Column("rev", BigInteger, nullable=False),
+    Column("field_meta", JSON, nullable=False),
+    Column("merged_into", BigInteger),
+    Column("hidden_until", Moment),
+    Column("run_id", Text),
+    Index("idx_people_user_circle", "user_id", "circle"),
+    Index(
+        "idx_people_telegram", "user_id", "telegram_id", unique=True,
+        sqlite_where=text("telegram_id IS NOT NULL AND merged_into IS NULL"),
+    ),
+    Index(
+        "idx_people_username", "user_id", "username_key", unique=True,
+        sqlite_where=text("username_key IS NOT NULL AND merged_into IS NULL"),
+    ),
+    **_GROWING,
+)  # fmt: skip
+
+name_keys = Table(
+    "name_keys",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", Text, primary_key=True, info=TEXT),
+    Column("entity_id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("set_by", Text, nullable=False),
+    Column("rejected", Boolean, nullable=False, server_default=false()),
+    Index("idx_name_keys_entity", "user_id", "entity_id"),
+)
+
+mentions = Table(
+    "mentions",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("episode_id", Text, primary_key=True),
+)
+
+merges = Table(
+    "merges",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("source", BigInteger, nullable=False),
+    Column("target", BigInteger, nullable=False),
+    Column("before", JSON, nullable=False, info=TEXT),
+    Column("run_id", Text),
+    Column("at", Moment, nullable=False),
+    Column("undone_at", Moment),
+    Index("idx_merges_target", "user_id", "target"),
+)
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("target", Text, primary_key=True),
+    Column("episode_id", Text, primary_key=True),
+    Column("segment", Integer, primary_key=True, autoincrement=False),
+    Column("message_id", Text),
+    Column("quote", Text, info=TEXT),
+    Column("operation", Text, nullable=False),
+    Column("run_id", Text),
+    Index("idx_evidence_message", "user_id", "message_id"),
+)
+
+suggestions = Table(
+    "suggestions",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("person_id", BigInteger),
+    Column("payload", JSON, nullable=False, info=TEXT),
+    Column("state", Text, nullable=False),
+    Column("run_id", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("decided_at", Moment),
+)
+
+forgettings = Table(
+    "forgettings",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("person_id", BigInteger),
+    Column("state", Text, nullable=False),
+    Column("due_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("idx_forgettings_due", "due_at", sqlite_where=text("state = 'pending'")),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("key_hmac", Text, primary_key=True),
+    Column("at", Moment, nullable=False),
+)
+
+search_items = Table(
+    "search_items",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("item", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("ref_id", Text, nullable=False),
+    Column("text", Text, nullable=False, info=TEXT),
+    Column("text_hash", Text, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("item", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("dim", Integer, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("vec", LargeBinary, nullable=False, info=TEXT),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", _Serial, primary_key=True, autoincrement=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("op", Text, nullable=False),
+    Index("idx_changes_user", "user_id", "seq"),
+    **_GROWING,
+)
+
+model_calls = Table(
+    "model_calls",
+    metadata,
+    Column("n", _Serial, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("user_id", BigInteger),
+    Column("agent", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("duration_s", Float, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    Column("prompt", JSON, info=TEXT),
+    Column("reply", Text, info=TEXT),
+    Column("error", Text),
+    Column("links", JSON),
+    Index("idx_model_calls_at", "at"),
+    Index("idx_model_calls_user", "user_id", "n"),
+    **_GROWING,
+)
+
+spend = Table(
+    "spend",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Text, primary_key=True),
+    Column("agent", Text, primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+)

@@ -1,0 +1,42 @@
+"""Column types and identifiers shared by all tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import uuid_utils
+from sqlalchemy import BigInteger, Dialect
+from sqlalchemy.types import TypeDecorator
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def new_id() -> str:
+    """A UUIDv7 as text: unique across the store. Order comes from `seq`, never from ids."""
+    return str(uuid_utils.uuid7())
+
+
+def to_micros(moment: datetime) -> int:
+    """Microseconds since 1970 in UTC. ValueError for a naive time: its zone would be a guess."""
+    if moment.tzinfo is None:
+        raise ValueError("a stored time needs a zone")
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware datetime kept as integer microseconds in UTC."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else to_micros(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else from_micros(value)

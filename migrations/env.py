@@ -1,0 +1,27 @@
+"""Alembic's entry: runs the migrations on the connection that the program hands over."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from alembic import context
+
+from internal.storage.tables import metadata
+from internal.storage.types import Moment
+
+
+def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
+    """A migration is history: it names plain types, so that a later change of ours cannot alter it."""
+    return "sa.BigInteger()" if kind == "type" and isinstance(item, Moment) else False
+
+
+def run() -> None:
+    connection = context.config.attributes.get("connection")
+    if connection is None:
+        raise SystemExit("migrations run when Laplaced starts; there is no separate command")
+    context.configure(connection=connection, target_metadata=metadata, render_as_batch=True, render_item=render_item)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+run()
