@@ -1,0 +1,20 @@
+"""An event tells one step of one flow, with links back to what caused it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`source` is `user:<id>`, `agent:<Name>` or `system:<part>`; `links` holds ids of earlier events or rows."""
+
+    id: str
+    timestamp: datetime
+    event_type: str
+    source: str
+    payload: dict[str, Any]
+    links: dict[str, Any] | None = None
+    user_id: int | None = None

@@ -1,0 +1,37 @@
+"""Per-owner counters and the change log, moved only inside the transaction of what they count."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlalchemy import Connection, insert, update
+
+from internal.errors import NotFound
+from internal.storage.tables import changes, users
+
+ChangeOp = Literal["put", "delete"]
+
+
+def next_seq(connection: Connection, user_id: int, count: int = 1) -> int:
+    """The first of `count` fresh message numbers of this owner. Raises NotFound for an unknown owner."""
+    return _advance(connection, user_id, "next_seq", count)
+
+
+def next_rev(connection: Connection, user_id: int) -> int:
+    """A fresh number for a change of this owner's data; later changes have larger ones."""
+    return _advance(connection, user_id, "next_rev", 1)
+
+
+def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
+    """Tells caches and mirrors that a row changed. Carries ids only: readers look at the current row."""
+    connection.execute(insert(changes).values(user_id=user_id, kind=kind, id=ref, op=op))
+
+
+def _advance(connection: Connection, user_id: int, counter: str, count: int) -> int:
+    column = users.c[counter]
+    after = connection.execute(
+        update(users).where(users.c.user_id == user_id).values({counter: column + count}).returning(column)
+    ).scalar_one_or_none()
+    if after is None:
+        raise NotFound(f"there is no user {user_id}")
+    return int(after) - count
