@@ -1,0 +1,106 @@
+"""What an archivist may propose about people: typed, already checked in form, not yet in substance.
+
+`evidence` holds the 1-based numbers of transcript lines; empty means the whole slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from internal.people.model import Circle
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A new person. `circle` None = not told (Other for a new person, unchanged if the person is known already).
+
+    `distinct_from` are ids of known people of the same name who are somebody else.
+    """
+
+    display_name: str
+    aliases: tuple[str, ...] = ()
+    username: str | None = None
+    telegram_id: int | None = None
+    circle: Circle | None = None
+    bio: str = ""
+    evidence: tuple[int, ...] = ()
+    distinct_from: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """More about a known person. None leaves a field as it is; aliases are added, never replaced."""
+
+    person_id: int
+    display_name: str | None = None
+    aliases: tuple[str, ...] = ()
+    username: str | None = None
+    telegram_id: int | None = None
+    circle: Circle | None = None
+    bio: str | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Two profiles are one person: the source goes into the target."""
+
+    source_id: int
+    target_id: int
+    reason: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+Operation = Added | Updated | Merged
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedOperation:
+    """One operation that was not applied. `reason` is a short stable word (metrics), `detail` a sentence for people."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """The stored line behind an evidence number: its time, its message and the only Telegram ids it vouches for."""
+
+    at: datetime
+    message_id: str | None = None
+    telegram_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyContext:
+    """Where operations come from: the run's slice and what was known when the model was asked.
+
+    `lines` maps every number of the slice (1..60) to its source. `snapshot` maps the id of each person shown to the
+    archivist to that profile's `rev`. `agent` names the event source.
+    """
+
+    episode_id: str
+    run_id: str | None
+    lines: Mapping[int, SourceLine]
+    snapshot: Mapping[int, int]
+    now: datetime
+    agent: str = "Archivist"
+
+
+@dataclass(slots=True)
+class ApplyOutcome:
+    """What became of a reply's operations; counters move by it after the commit.
+
+    `applied` counts operations by what they became (Added, Updated, Merged); an `Added` that met a known person counts
+    as Updated. `changed` are ids of people whose profile is different now; `suggested` counts proposals for the owner.
+    """
+
+    applied: dict[str, int] = field(default_factory=dict)
+    refused: list[RefusedOperation] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+    suggested: int = 0
+
+    def count(self, op_type: str) -> None:
+        self.applied[op_type] = self.applied.get(op_type, 0) + 1
