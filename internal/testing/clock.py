@@ -1,0 +1,25 @@
+"""A clock that stands still."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+FIRST_MOMENT = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
+
+
+class FrozenClock:
+    """A clock that moves only when told to."""
+
+    def __init__(self, now: datetime = FIRST_MOMENT) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+    def advance(self, by: timedelta | float) -> datetime:
+        """Move forward (or back) by a timedelta or by seconds; the new time."""
+        self._now += by if isinstance(by, timedelta) else timedelta(seconds=by)
+        return self._now
+
+    def set(self, now: datetime) -> None:
+        self._now = now

@@ -1,0 +1,101 @@
+"""What a scripted model is told to answer, and the ways in which it can be told to fail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+KINDS = frozenset(
+    "status error_body choice_error empty refusal content_filter truncated cut hang slow malformed reset redirect "
+    "oversized wrong_count wrong_size not_a_number zero".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A way to go wrong instead of answering.
+
+    `kind` is one of: status (with `status`, `retry_after`, `body`), error_body (HTTP 200 holding an error of `status`),
+    choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`, finish_reason=length), cut (the
+    connection ends in the middle of `text`), hang (silence for `seconds`), slow (`text` after `seconds`), malformed,
+    reset, redirect, oversized (`megabytes`), and for embeddings wrong_count, wrong_size, not_a_number, zero.
+    """
+
+    kind: str
+    status: int = 503
+    retry_after: str | None = None
+    body: Any = None
+    text: str = "half of a reply that never ends"
+    seconds: float = 3600.0
+    megabytes: int = 64
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"there is no fault called {self.kind!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    number: int
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", ""))
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return list(self.body.get("messages", []))
+
+    @property
+    def system(self) -> str:
+        return "\n".join(m["content"] for m in self.messages if m["role"] == "system")
+
+    @property
+    def text(self) -> str:
+        """Everything that was sent, for matching: the messages' contents, or the texts to embed."""
+        texts = [m["content"] for m in self.messages] or self.body.get("input", [])
+        return "\n".join([texts] if isinstance(texts, str) else texts)
+
+
+Reply = str | dict[str, Any] | list[Any] | Fault
+Answer = Reply | Callable[[Asked], Reply]
+
+
+@dataclass(slots=True)
+class Step:
+    """An answer, given `times` times (None = always) to requests whose text matches `match` (None = any)."""
+
+    reply: Answer
+    match: str | None = None
+    times: int | None = 1
+
+    def fits(self, asked: Asked) -> bool:
+        return self.times != 0 and (self.match is None or re.search(self.match, asked.text) is not None)
+
+    def take(self, asked: Asked) -> Reply:
+        if self.times is not None:
+            self.times -= 1
+        return self.reply(asked) if callable(self.reply) else self.reply
+
+
+def step_from_json(raw: Any) -> Step:
+    """A step of a script file: a reply, or `{"reply": ..., "match": regex, "times": n or null}`."""
+    if isinstance(raw, dict) and "reply" in raw:
+        return Step(_reply_from_json(raw["reply"]), raw.get("match"), raw.get("times", 1))
+    return Step(_reply_from_json(raw))
+
+
+def _reply_from_json(raw: Any) -> Reply:
+    if isinstance(raw, dict) and "fault" in raw:
+        return Fault(kind=raw["fault"], **{key: value for key, value in raw.items() if key != "fault"})
+    if isinstance(raw, str | dict | list):
+        return raw
+    raise ValueError(f"a scripted reply is text, JSON or a fault, not {raw!r}")
