@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-
-KINDS = frozenset(
-    "status error_body choice_error empty refusal content_filter truncated cut hang slow malformed reset redirect "
-    "oversized wrong_count wrong_size not_a_number zero".split()
-)
+_CHAT = ("status", "error_body", "choice_error", "empty", "refusal", "content_filter", "truncated", "slow")
+_WIRE = ("cut", "hang", "malformed", "reset", "redirect", "oversized")
+_EMBEDDINGS = ("wrong_count", "wrong_size", "not_a_number", "zero")
+KINDS = frozenset((*_CHAT, *_WIRE, *_EMBEDDINGS))
 
 
 @dataclass(frozen=True, slots=True)
