@@ -28,7 +28,7 @@ class UserState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`tz` is an IANA name. `settings` holds small per-user state such as `awaiting` (what the next message answers)."""
+    """`tz` is an IANA name; `settings` holds small state such as `awaiting` (what the next message answers)."""
 
     user_id: int
     role: Role

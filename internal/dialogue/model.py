@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 Role = Literal["user", "assistant", "system"]
 
 HIDDEN_PREFIX = "[hidden instruction] "
 HIDDEN_MARK = "hidden_instruction"
-"""Key in `user_metadata` that marks a hidden instruction. The mark counts, not the prefix: users can type the prefix."""
+"""Key in `user_metadata` that marks a hidden instruction: the mark counts, since users can type the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,11 @@ class Turn:
     chat_id: int
     thread_id: int | None
     state: TurnState
+    opened_at: datetime
     close_at: datetime
     attempts: int
     first_seq: int
     last_seq: int
-    rev: int = 0
 
 
 @dataclass(slots=True)
@@ -98,3 +99,49 @@ class DialogueStateRow:
     last_published_message_id: str | None
     last_activity: datetime
     is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What a user sent, parsed from one update and not stored yet.
+
+    `text` is the text or caption as sent. `attachments` name what came with it ({"kind": "voice"}, ...).
+    """
+
+    user_id: int
+    bot_id: int
+    chat_id: int
+    tg_id: int
+    text: str
+    timestamp: datetime
+    thread_id: int | None = None
+    reply_to: int | None = None
+    forward: ForwardOrigin | None = None
+    attachments: list[dict[str, Any]] = field(default_factory=list)
+    edited_at: datetime | None = None
+
+    @property
+    def lane(self) -> str:
+        return f"{self.chat_id}:{self.thread_id or 0}"
+
+    @property
+    def readable(self) -> bool:
+        return bool(self.text.strip())
+
+
+def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
+    """The contextual `user_metadata` of a message: its date, time and zone as its user's clock shows them."""
+    local = moment.astimezone(ZoneInfo(zone))
+    return {
+        "current_date": local.strftime("%Y-%m-%d"),
+        "current_time": local.strftime("%H:%M"),
+        "user_timezone": zone,
+    }
+
+
+def with_metadata(message: Message) -> str:
+    """The content as the model gets it, with its metadata attached in front."""
+    shown = {key: value for key, value in (message.user_metadata or {}).items() if key != HIDDEN_MARK}
+    if not shown:
+        return message.content
+    return f"[{', '.join(f'{key}: {value}' for key, value in shown.items())}]\n{message.content}"

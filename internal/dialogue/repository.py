@@ -1,0 +1,273 @@
+"""Messages and dialogue state in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.dialogue.model import DialogueStateRow, ForwardOrigin, Incoming, Message, Role
+from internal.storage.owners import next_rev, next_seq
+from internal.storage.tables import dialogue_state, messages, users
+from internal.storage.types import from_micros, new_id, to_micros
+
+
+def add_incoming(
+    connection: Connection, incoming: Incoming, *, metadata: dict[str, Any], turn_id: str | None
+) -> Message | None:
+    """Stores what a user sent; None if this Telegram message is stored already."""
+    if find_incoming(connection, incoming) is not None:
+        return None
+    return _insert(
+        connection,
+        incoming.user_id,
+        role="user",
+        content=incoming.text,
+        timestamp=incoming.timestamp,
+        user_metadata=metadata,
+        sender_id=incoming.user_id,
+        bot_id=incoming.bot_id,
+        chat_id=incoming.chat_id,
+        thread_id=incoming.thread_id,
+        tg_id=incoming.tg_id,
+        reply_to=incoming.reply_to,
+        forward=_plain_forward(incoming.forward),
+        attachments=incoming.attachments or None,
+        edited_at=incoming.edited_at,
+        turn_id=turn_id,
+    )
+
+
+def add(
+    connection: Connection,
+    user_id: int,
+    role: Role,
+    content: str,
+    *,
+    now: datetime,
+    user_metadata: dict[str, Any] | None = None,
+    turn_id: str | None = None,
+    bot_id: int | None = None,
+    chat_id: int | None = None,
+    thread_id: int | None = None,
+    delivery: str | None = None,
+) -> Message:
+    """Stores a message that did not come from Telegram: an answer, a hidden instruction, a system message."""
+    return _insert(
+        connection,
+        user_id,
+        role=role,
+        content=content,
+        timestamp=now,
+        user_metadata=user_metadata,
+        bot_id=bot_id,
+        chat_id=chat_id,
+        thread_id=thread_id,
+        turn_id=turn_id,
+        delivery=delivery,
+    )
+
+
+def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
+    row = connection.execute(
+        select(messages).where(
+            messages.c.user_id == incoming.user_id,
+            messages.c.bot_id == incoming.bot_id,
+            messages.c.chat_id == incoming.chat_id,
+            messages.c.tg_id == incoming.tg_id,
+        )
+    ).one_or_none()
+    return None if row is None else _message(row)
+
+
+def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> None:
+    """Gives a stored message its edited text; its `rev` grows, so that what was derived from it is stale."""
+    connection.execute(
+        update(messages)
+        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
+        .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
+    )
+
+
+def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
+    """Notes what became of an answer: sent, unknown or refused."""
+    values: dict[str, Any] = {"delivery": delivery}
+    if tg_id is not None:
+        values["tg_id"] = tg_id
+    connection.execute(
+        update(messages).where(messages.c.user_id == user_id, messages.c.id == message_id).values(values)
+    )
+
+
+def of_turn(connection: Connection, user_id: int, turn_id: str) -> list[Message]:
+    """The user's messages of one turn, in order."""
+    query = select(messages).where(
+        messages.c.user_id == user_id, messages.c.turn_id == turn_id, messages.c.role == "user"
+    )
+    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+
+
+def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:
+    """Every message with first_seq <= seq <= last_seq, in order."""
+    query = select(messages).where(
+        messages.c.user_id == user_id, messages.c.seq >= first_seq, messages.c.seq <= last_seq
+    )
+    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+
+
+def recent(connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int) -> list[Message]:
+    """The last `limit` messages (before a seq, exclusive), oldest first."""
+    query = select(messages).where(messages.c.user_id == user_id)
+    if before_seq is not None:
+        query = query.where(messages.c.seq < before_seq)
+    rows = connection.execute(query.order_by(messages.c.seq.desc()).limit(limit)).all()
+    return [_message(row) for row in reversed(rows)]
+
+
+def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
+    """What is in no fragment yet: everything after the last published message, or all if nothing ever was.
+
+    Departs from the specification, which would restore an empty buffer and lose every user's first conversation.
+    """
+    query = _waiting(user_id).order_by(messages.c.seq)
+    return [_message(row) for row in connection.execute(query if limit is None else query.limit(limit))]
+
+
+def waiting_count(connection: Connection, user_id: int) -> int:
+    return int(connection.execute(select(func.count()).select_from(_waiting(user_id).subquery())).scalar_one())
+
+
+def publish_cursor(
+    connection: Connection, user_id: int, episode_id: str, last: Message, first_seq: int, *, closes: bool
+) -> None:
+    """Moves the dialogue's cursor over a published fragment and marks its messages as belonging to it."""
+    connection.execute(
+        update(messages)
+        .where(
+            messages.c.user_id == user_id,
+            messages.c.seq >= first_seq,
+            messages.c.seq <= last.seq,
+            messages.c.episode_id.is_(None),
+        )
+        .values(episode_id=episode_id)
+    )
+    values: dict[str, Any] = {"last_published_message_id": last.id}
+    if closes:
+        values["is_active"] = False
+    connection.execute(update(dialogue_state).where(dialogue_state.c.user_id == user_id).values(values))
+
+
+def touch(connection: Connection, user_id: int, now: datetime) -> None:
+    """Notes activity: the dialogue is active from its first message on."""
+    connection.execute(
+        upsert(dialogue_state)
+        .values(user_id=user_id, last_activity=now, is_active=True)
+        .on_conflict_do_update(index_elements=["user_id"], set_={"last_activity": now, "is_active": True})
+    )
+
+
+def close_dialogue(connection: Connection, user_id: int) -> None:
+    """Marks a dialogue as ended where nothing is left to publish."""
+    connection.execute(update(dialogue_state).where(dialogue_state.c.user_id == user_id).values(is_active=False))
+
+
+def state(connection: Connection, user_id: int) -> DialogueStateRow | None:
+    row = connection.execute(select(dialogue_state).where(dialogue_state.c.user_id == user_id)).one_or_none()
+    return None if row is None else DialogueStateRow(*row)
+
+
+def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[int]:
+    """Users whose active dialogue has been silent since `moment` or longer, the longest silence first."""
+    query = (
+        select(dialogue_state.c.user_id)
+        .where(dialogue_state.c.is_active.is_(True), dialogue_state.c.last_activity <= moment)
+        .order_by(dialogue_state.c.last_activity)
+        .limit(limit)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def active_users(connection: Connection) -> list[int]:
+    """Users whose buffer has to be restored: active dialogues, and any with messages left behind."""
+    left = exists(select(messages.c.seq).where(messages.c.user_id == users.c.user_id, messages.c.episode_id.is_(None)))
+    active = exists(
+        select(dialogue_state.c.user_id).where(
+            and_(dialogue_state.c.user_id == users.c.user_id, dialogue_state.c.is_active.is_(True))
+        )
+    )
+    return list(connection.execute(select(users.c.user_id).where(or_(active, left))).scalars())
+
+
+def _waiting(user_id: int) -> Select[Any]:
+    published = (
+        select(messages.c.seq)
+        .join(dialogue_state, dialogue_state.c.last_published_message_id == messages.c.id)
+        .where(dialogue_state.c.user_id == user_id)
+        .scalar_subquery()
+    )
+    return select(messages).where(
+        messages.c.user_id == user_id,
+        messages.c.seq > func.coalesce(published, 0),
+        messages.c.episode_id.is_(None),
+    )
+
+
+def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
+    values |= {
+        "user_id": user_id,
+        "seq": next_seq(connection, user_id),
+        "id": new_id(),
+        "rev": next_rev(connection, user_id),
+    }
+    return _message(connection.execute(insert(messages).values(values).returning(*messages.c)).one())
+
+
+def _message(row: Row[Any]) -> Message:
+    return Message(
+        user_id=row.user_id,
+        seq=row.seq,
+        id=row.id,
+        role=row.role,
+        content=row.content,
+        timestamp=row.timestamp,
+        user_metadata=row.user_metadata,
+        sender_id=row.sender_id,
+        bot_id=row.bot_id,
+        chat_id=row.chat_id,
+        thread_id=row.thread_id,
+        tg_id=row.tg_id,
+        reply_to=row.reply_to,
+        forward=_forward(row.forward),
+        attachments=row.attachments or [],
+        edited_at=row.edited_at,
+        turn_id=row.turn_id,
+        episode_id=row.episode_id,
+        delivery=row.delivery,
+        rev=row.rev,
+    )
+
+
+def _plain_forward(forward: ForwardOrigin | None) -> dict[str, Any] | None:
+    if forward is None:
+        return None
+    plain = asdict(forward)
+    return plain | {"date": to_micros(forward.date) if forward.date else None}
+
+
+def _forward(plain: dict[str, Any] | None) -> ForwardOrigin | None:
+    if plain is None:
+        return None
+    date = plain.get("date")
+    return ForwardOrigin(**(plain | {"date": from_micros(date) if date is not None else None}))
+
+
+def visible(listing: Sequence[Message]) -> list[Message]:
+    """Without hidden instructions and without answers that were never delivered."""
+    return [m for m in listing if not m.hidden and not (m.role == "assistant" and m.delivery in UNDELIVERED)]
+
+
+UNDELIVERED = frozenset({"refused", "cancelled"})

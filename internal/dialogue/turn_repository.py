@@ -1,0 +1,131 @@
+"""Turns in the database: which messages get one answer, and how far that answer is.
+
+States: collecting -> running -> answered -> closed | failed | cancelled.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from internal.dialogue.model import Incoming, Turn, TurnState
+from internal.storage.tables import messages, turns
+from internal.storage.types import new_id
+
+_OPEN = (TurnState.COLLECTING, TurnState.RUNNING)
+
+
+def collecting(connection: Connection, bot_id: int, lane: str) -> Turn | None:
+    """The lane's one turn that still takes messages."""
+    row = connection.execute(
+        select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, turns.c.state == TurnState.COLLECTING)
+    ).one_or_none()
+    return None if row is None else _turn(row)
+
+
+def open_turn(connection: Connection, incoming: Incoming, *, now: datetime, close_at: datetime, seq: int) -> Turn:
+    row = connection.execute(
+        insert(turns)
+        .values(
+            user_id=incoming.user_id,
+            id=new_id(),
+            bot_id=incoming.bot_id,
+            lane=incoming.lane,
+            chat_id=incoming.chat_id,
+            thread_id=incoming.thread_id,
+            state=TurnState.COLLECTING,
+            opened_at=now,
+            close_at=close_at,
+            first_seq=seq,
+            last_seq=seq,
+        )
+        .returning(*turns.c)
+    ).one()
+    return _turn(row)
+
+
+def extend(connection: Connection, turn: Turn, *, close_at: datetime, seq: int) -> Turn:
+    """Takes one more message into a collecting turn and moves the moment it closes."""
+    return _change(connection, turn, close_at=close_at, last_seq=seq)
+
+
+def start(connection: Connection, turn: Turn) -> Turn | None:
+    """Begins an attempt (C3): no more messages, one more attempt. None if the turn is over meanwhile."""
+    row = connection.execute(
+        update(turns)
+        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state.in_(_OPEN))
+        .values(state=TurnState.RUNNING, attempts=turns.c.attempts + 1)
+        .returning(*turns.c)
+    ).one_or_none()
+    return None if row is None else _turn(row)
+
+
+def finish(connection: Connection, turn: Turn, state: TurnState, error: str | None = None) -> bool:
+    """Ends a running turn; False if it had ended already, and then nothing may be written for it."""
+    done = connection.execute(
+        update(turns)
+        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state.in_(_OPEN))
+        .values(state=state, error=error)
+    )
+    return done.rowcount == 1
+
+
+def close_answered(connection: Connection, user_id: int, turn_id: str) -> None:
+    """The last part of the answer has been settled."""
+    connection.execute(
+        update(turns)
+        .where(turns.c.user_id == user_id, turns.c.id == turn_id, turns.c.state == TurnState.ANSWERED)
+        .values(state=TurnState.CLOSED)
+    )
+
+
+def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
+    row = connection.execute(select(turns).where(turns.c.user_id == user_id, turns.c.id == turn_id)).one_or_none()
+    return None if row is None else _turn(row)
+
+
+def unfinished(connection: Connection) -> list[Turn]:
+    """Every turn that still owes an answer, in the order in which they were opened."""
+    query = select(turns).where(turns.c.state.in_(_OPEN)).order_by(turns.c.opened_at, turns.c.first_seq)
+    return [_turn(row) for row in connection.execute(query)]
+
+
+def first_open_seq(connection: Connection, user_id: int) -> int | None:
+    """The first message of the earliest turn that has no answer yet: a fragment ends before it."""
+    return connection.execute(
+        select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, turns.c.state.in_(_OPEN))
+    ).scalar_one_or_none()
+
+
+def revision(connection: Connection, turn: Turn) -> int:
+    """The newest `rev` among the turn's messages: it grows when one of them is edited."""
+    newest = connection.execute(
+        select(func.max(messages.c.rev)).where(
+            messages.c.user_id == turn.user_id, messages.c.turn_id == turn.id, messages.c.role == "user"
+        )
+    ).scalar_one_or_none()
+    return int(newest or 0)
+
+
+def _change(connection: Connection, turn: Turn, **values: Any) -> Turn:
+    changed = update(turns).where(turns.c.user_id == turn.user_id, turns.c.id == turn.id).values(values)
+    return _turn(connection.execute(changed.returning(*turns.c)).one())
+
+
+def _turn(row: Row[Any]) -> Turn:
+    return Turn(
+        user_id=row.user_id,
+        id=row.id,
+        bot_id=row.bot_id,
+        lane=row.lane,
+        chat_id=row.chat_id,
+        thread_id=row.thread_id,
+        state=TurnState(row.state),
+        opened_at=row.opened_at,
+        close_at=row.close_at,
+        attempts=row.attempts,
+        first_seq=row.first_seq,
+        last_seq=row.last_seq,
+    )

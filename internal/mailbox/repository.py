@@ -1,0 +1,205 @@
+"""Inbox and outbox in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.mailbox.model import InboxRow, InboxState, OutboxRow, OutboxState, Outgoing
+from internal.storage.tables import inbox, outbox
+from internal.storage.types import new_id
+
+_ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
+_OWED = (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN)
+
+
+# -- inbox ------------------------------------------------------------------------------------------------------
+
+
+def receive(connection: Connection, bot_id: int, updates: Sequence[tuple[int, str]], now: datetime) -> list[InboxRow]:
+    """Stores raw updates (update_id, JSON) and returns those that are new; a repeated one is dropped."""
+    fresh = []
+    for update_id, raw in updates:
+        row = connection.execute(
+            upsert(inbox)
+            .values(bot_id=bot_id, update_id=update_id, raw=raw, state=InboxState.RECEIVED, received_at=now)
+            .on_conflict_do_nothing(index_elements=["bot_id", "update_id"])
+            .returning(*inbox.c)
+        ).one_or_none()
+        if row is not None:
+            fresh.append(_inbox_row(row))
+    return fresh
+
+
+def undone(connection: Connection, bot_id: int) -> list[InboxRow]:
+    """What was accepted and not worked off yet, in order of arrival."""
+    query = select(inbox).where(inbox.c.bot_id == bot_id, inbox.c.state == InboxState.RECEIVED)
+    return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n))]
+
+
+def settle(
+    connection: Connection,
+    n: int,
+    state: InboxState,
+    *,
+    user_id: int | None = None,
+    error: str | None = None,
+    keep_raw: bool = False,
+) -> bool:
+    """Marks an update as worked off; its text goes, unless it has to be looked at. False if it was settled already."""
+    values: dict[str, Any] = {"state": state, "error": error, "user_id": user_id}
+    if not keep_raw:
+        values["raw"] = ""
+    changed = update(inbox).where(inbox.c.n == n, inbox.c.state == InboxState.RECEIVED).values(values)
+    return connection.execute(changed).rowcount == 1
+
+
+def count_attempt(connection: Connection, n: int) -> int:
+    """One more attempt at an update that failed; returns how many there were."""
+    changed = update(inbox).where(inbox.c.n == n).values(attempts=inbox.c.attempts + 1)
+    return int(connection.execute(changed.returning(inbox.c.attempts)).scalar_one())
+
+
+def drop_settled(connection: Connection, before: datetime) -> int:
+    """Deletes keys of processed updates: after a quiet week Telegram may restart its ids at random."""
+    old = inbox.c.state.in_((InboxState.INGESTED, InboxState.IGNORED)) & (inbox.c.received_at < before)
+    return connection.execute(delete(inbox).where(old)).rowcount
+
+
+# -- outbox -----------------------------------------------------------------------------------------------------
+
+
+def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None:
+    """Owes one message; None if one with this dedupe key was owed before."""
+    plain = asdict(outgoing)
+    values = {key: plain.pop(key) for key in _ADDRESS}
+    return connection.execute(
+        upsert(outbox)
+        .values(id=new_id(), payload=plain, state=OutboxState.PENDING, due_at=now, created_at=now, tg_id=None, **values)
+        .on_conflict_do_nothing(index_elements=["dedupe"])
+        .returning(outbox.c.id)
+    ).scalar_one_or_none()
+
+
+def due(connection: Connection, now: datetime, *, limit: int) -> list[OutboxRow]:
+    """The next message of every chat that owes one and may send it now, oldest first: part k+1 waits for part k."""
+    first = (
+        select(func.min(outbox.c.n).label("n")).where(outbox.c.state.in_(_OWED)).group_by(outbox.c.chat_id).subquery()
+    )
+    query = (
+        select(outbox)
+        .join(first, first.c.n == outbox.c.n)
+        .where(outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN)), outbox.c.due_at <= now)
+        .order_by(outbox.c.n)
+        .limit(limit)
+    )
+    return [_outbox_row(row) for row in connection.execute(query)]
+
+
+def next_due_at(connection: Connection) -> datetime | None:
+    """When the earliest waiting message becomes due."""
+    query = select(func.min(outbox.c.due_at)).where(outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN)))
+    return connection.execute(query).scalar_one_or_none()
+
+
+def mark_sending(connection: Connection, row_id: str) -> bool:
+    """C5: the request is about to go out."""
+    return _move(connection, row_id, OutboxState.SENDING, attempts=outbox.c.attempts + 1)
+
+
+def mark_sent(connection: Connection, row_id: str, tg_id: int | None) -> bool:
+    """C6: Telegram has it; the text goes from the row, it stands in the message log."""
+    return _move(connection, row_id, OutboxState.SENT, tg_id=tg_id, payload={}, error=None)
+
+
+def postpone(connection: Connection, row_id: str, due_at: datetime, error: str) -> bool:
+    """Not delivered for sure: tried again at `due_at`."""
+    return _move(connection, row_id, OutboxState.PENDING, due_at=due_at, error=error)
+
+
+def mark_unknown(connection: Connection, row_id: str, due_at: datetime, error: str) -> bool:
+    """May have been delivered: sent once more at `due_at`, and then given up."""
+    return _move(connection, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error)
+
+
+def refuse(connection: Connection, row_id: str, error: str) -> bool:
+    """Will never be delivered."""
+    return _move(connection, row_id, OutboxState.REFUSED, error=error, payload={})
+
+
+def hold(connection: Connection, user_id: int, error: str) -> int:
+    """Keeps back everything owed to a user who cannot be reached."""
+    waiting = outbox.c.state.in_(_OWED) & (outbox.c.user_id == user_id)
+    return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
+
+
+def release(connection: Connection, user_id: int, now: datetime) -> int:
+    """Lets go of what was held: its user writes again."""
+    held = (outbox.c.state == OutboxState.HELD) & (outbox.c.user_id == user_id)
+    values = {"state": OutboxState.PENDING, "due_at": now}
+    return connection.execute(update(outbox).where(held).values(values)).rowcount
+
+
+def interrupted_to_unknown(connection: Connection, due_at: datetime) -> int:
+    """At start: what was being sent when the process died may have been delivered."""
+    sending = outbox.c.state == OutboxState.SENDING
+    values = {"state": OutboxState.UNKNOWN, "due_at": due_at, "error": "interrupted"}
+    return connection.execute(update(outbox).where(sending).values(values)).rowcount
+
+
+def move_chat(connection: Connection, old: int, new: int) -> int:
+    """Follows a group that became a supergroup."""
+    return connection.execute(
+        update(outbox).where(outbox.c.chat_id == old, outbox.c.state.in_(_OWED)).values(chat_id=new)
+    ).rowcount
+
+
+def get(connection: Connection, row_id: str) -> OutboxRow | None:
+    row = connection.execute(select(outbox).where(outbox.c.id == row_id)).one_or_none()
+    return None if row is None else _outbox_row(row)
+
+
+def by_dedupe(connection: Connection, dedupe: str) -> OutboxRow | None:
+    row = connection.execute(select(outbox).where(outbox.c.dedupe == dedupe)).one_or_none()
+    return None if row is None else _outbox_row(row)
+
+
+def owed_to_turn(connection: Connection, turn_id: str) -> int:
+    """How many parts of a turn's answer are not settled yet."""
+    query = select(func.count()).where(outbox.c.turn_id == turn_id, outbox.c.state.in_((*_OWED, OutboxState.HELD)))
+    return int(connection.execute(query).scalar_one())
+
+
+def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
+    """Deletes rows of messages settled long ago; their dedupe keys are no longer needed."""
+    settled = outbox.c.state.in_((OutboxState.SENT, OutboxState.REFUSED)) & (outbox.c.created_at < before)
+    return connection.execute(delete(outbox).where(settled & ~outbox.c.dedupe.like("once:%"))).rowcount
+
+
+def _move(connection: Connection, row_id: str, state: OutboxState, **values: Any) -> bool:
+    changed = update(outbox).where(outbox.c.id == row_id, outbox.c.state.in_((*_OWED, OutboxState.HELD)))
+    return connection.execute(changed.values(state=state, **values)).rowcount == 1
+
+
+def _inbox_row(row: Row[Any]) -> InboxRow:
+    return InboxRow(row.n, row.bot_id, row.update_id, row.raw, InboxState(row.state), row.attempts, row.received_at)
+
+
+def _outbox_row(row: Row[Any]) -> OutboxRow:
+    address = {key: getattr(row, key) for key in _ADDRESS}
+    content = row.payload or {"text": ""}
+    return OutboxRow(
+        n=row.n,
+        id=row.id,
+        state=OutboxState(row.state),
+        attempts=row.attempts,
+        due_at=row.due_at,
+        created_at=row.created_at,
+        outgoing=Outgoing(**(content | address)),
+        tg_id=row.tg_id,
+    )
