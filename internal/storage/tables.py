@@ -231,6 +231,7 @@ runs = Table(
     Column("agent", Text, nullable=False),
     Column("episode_id", Text),
     Column("session_id", Text),
+    Column("rev", BigInteger, nullable=False),
     Column("first_n", Integer, nullable=False),
     Column("last_n", Integer, nullable=False),
     Column("pass_n", Integer, nullable=False, server_default="1"),
@@ -247,7 +248,14 @@ runs = Table(
     Column("tokens", Integer, nullable=False, server_default="0"),
     Column("cost_usd", Float, nullable=False, server_default="0"),
     Column("error", Text),
-    Index("idx_runs_open", "agent", "user_id", "n", sqlite_where=text("state IN ('due', 'claimed', 'replied')")),
+    Index(
+        "idx_runs_open",
+        "agent",
+        "user_id",
+        "rev",
+        "first_n",
+        sqlite_where=text("state IN ('due', 'claimed', 'replied')"),
+    ),
     Index("idx_runs_user", "user_id", "n"),
     **_GROWING,
 )

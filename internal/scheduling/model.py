@@ -1,0 +1,47 @@
+"""A run: one agent's work on one slice of a fragment, claimed, tried, applied once or parked as dead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+
+class RunState(StrEnum):
+    DUE = "due"
+    CLAIMED = "claimed"
+    REPLIED = "replied"
+    APPLIED = "applied"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs."""
+
+    id: str
+    user_id: int
+    agent: str
+    episode_id: str
+    rev: int
+    first_n: int
+    last_n: int
+    state: RunState
+    claim: str | None
+    attempts: int
+    due_at: datetime
+    created_at: datetime
+    snapshot: dict[str, Any] | None = None
+    reply: str | None = None
+    error: str | None = None
+
+    @property
+    def length(self) -> int:
+        return self.last_n - self.first_n + 1
+
+
+def pause(attempts: int, base: timedelta, longest: timedelta) -> timedelta:
+    """How long to wait after the given number (>= 1) of attempts: doubles from `base` up to `longest`."""
+    doublings = min(max(attempts - 1, 0), 32)
+    return min(base * 2**doublings, longest)

@@ -1,0 +1,191 @@
+"""Runs in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from internal.scheduling.model import Run, RunState
+from internal.storage.tables import runs
+from internal.storage.types import new_id
+
+_OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
+
+
+def create(
+    connection: Connection,
+    user_id: int,
+    agent: str,
+    episode_id: str,
+    slices: Iterable[tuple[int, int]],
+    *,
+    rev: int,
+    now: datetime,
+) -> None:
+    """Makes the runs of a published fragment, one for each slice (first_n, last_n)."""
+    for first_n, last_n in slices:
+        connection.execute(
+            insert(runs).values(
+                id=new_id(),
+                user_id=user_id,
+                agent=agent,
+                episode_id=episode_id,
+                rev=rev,
+                first_n=first_n,
+                last_n=last_n,
+                state=RunState.DUE,
+                due_at=now,
+                created_at=now,
+            )
+        )
+
+
+def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> list[Run]:
+    """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N."""
+    place = (
+        func.row_number()
+        .over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
+        .label("place")
+    )
+    heads = select(runs, place).where(runs.c.agent == agent, runs.c.state.in_(_OPEN)).subquery()
+    query = (
+        select(heads)
+        .where(heads.c.place == 1, heads.c.state != RunState.CLAIMED, heads.c.due_at <= now)
+        .order_by(heads.c.due_at, heads.c.n)
+        .limit(limit)
+    )
+    return [_run(row) for row in connection.execute(query)]
+
+
+def claim(connection: Connection, run: Run, token: str) -> Run | None:
+    """C8: takes the run and counts an attempt; a stored reply is applied without a new one. None if it is taken."""
+    attempts = runs.c.attempts + (0 if run.state == RunState.REPLIED else 1)
+    state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
+    return _change(connection, run, runs.c.state == run.state, claim=token, attempts=attempts, state=state)
+
+
+def store_reply(
+    connection: Connection,
+    run: Run,
+    *,
+    reply: str,
+    snapshot: dict[str, Any],
+    model: str,
+    prompt_hash: str,
+    tokens: int,
+    cost_usd: float,
+) -> Run | None:
+    """C9: what the model answered is on disk, so that a crash does not pay for it twice. None if the claim is lost."""
+    return _change(
+        connection,
+        run,
+        runs.c.claim == run.claim,
+        state=RunState.REPLIED,
+        reply=reply,
+        snapshot=snapshot,
+        model=model,
+        prompt_hash=prompt_hash,
+        tokens=runs.c.tokens + tokens,
+        cost_usd=runs.c.cost_usd + cost_usd,
+    )
+
+
+def finish(connection: Connection, run: Run, now: datetime) -> bool:
+    """C10: the effects are in this transaction. False if the claim is lost, and then nothing may be written."""
+    done = _change(
+        connection, run, runs.c.claim == run.claim, state=RunState.APPLIED, claim=None, finished_at=now, error=None
+    )
+    return done is not None
+
+
+def postpone(connection: Connection, run: Run, due_at: datetime, error: str | None, *, charge: bool) -> None:
+    """Gives the run back for a later attempt; without `charge` this one does not count (outages, stale input)."""
+    attempts = runs.c.attempts if charge else func.max(runs.c.attempts - 1, 0)
+    _change(
+        connection,
+        run,
+        runs.c.claim == run.claim,
+        state=RunState.DUE,
+        claim=None,
+        reply=None,
+        snapshot=None,
+        due_at=due_at,
+        error=error,
+        attempts=attempts,
+    )
+
+
+def bury(connection: Connection, run: Run, now: datetime, error: str) -> None:
+    """Parks a run as dead: it blocks nobody, is shown, and can be revived."""
+    _change(connection, run, runs.c.claim == run.claim, state=RunState.DEAD, claim=None, finished_at=now, error=error)
+
+
+def halve(connection: Connection, run: Run, now: datetime) -> None:
+    """Replaces a slice whose reply was cut by two of half the length, worked on in order."""
+    middle = run.first_n + run.length // 2 - 1
+    create(connection, run.user_id, run.agent, run.episode_id, [(middle + 1, run.last_n)], rev=run.rev, now=now)
+    _change(
+        connection,
+        run,
+        runs.c.claim == run.claim,
+        state=RunState.DUE,
+        claim=None,
+        last_n=middle,
+        due_at=now,
+        attempts=0,
+        reply=None,
+    )
+
+
+def release_claims(connection: Connection) -> int:
+    """At start: claims of the process that died are void; stored replies stay."""
+    changed = update(runs).where(runs.c.state == RunState.CLAIMED).values(state=RunState.DUE, claim=None)
+    return connection.execute(changed).rowcount
+
+
+def revive(connection: Connection, user_id: int, now: datetime) -> int:
+    """Gives dead runs of one owner another series of attempts."""
+    dead = (runs.c.user_id == user_id) & (runs.c.state == RunState.DEAD)
+    values = {"state": RunState.DUE, "attempts": 0, "due_at": now, "finished_at": None, "reply": None}
+    return connection.execute(update(runs).where(dead).values(values)).rowcount
+
+
+def hurry(connection: Connection, user_id: int, now: datetime) -> int:
+    """Lets waiting runs of one owner start at once."""
+    waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)
+    return connection.execute(update(runs).where(waiting).values(due_at=now)).rowcount
+
+
+def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
+    """How many runs of one owner are in which state."""
+    query = select(runs.c.state, func.count()).where(runs.c.user_id == user_id).group_by(runs.c.state)
+    return {RunState(state): count for state, count in connection.execute(query)}
+
+
+def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> Run | None:
+    changed = update(runs).where(runs.c.id == run.id, condition).values(values).returning(*runs.c)
+    row = connection.execute(changed).one_or_none()
+    return None if row is None else _run(row)
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(
+        id=row.id,
+        user_id=row.user_id,
+        agent=row.agent,
+        episode_id=row.episode_id,
+        rev=row.rev,
+        first_n=row.first_n,
+        last_n=row.last_n,
+        state=RunState(row.state),
+        claim=row.claim,
+        attempts=row.attempts,
+        due_at=row.due_at,
+        created_at=row.created_at,
+        snapshot=row.snapshot,
+        reply=row.reply,
+        error=row.error,
+    )
