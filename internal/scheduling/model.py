@@ -44,4 +44,4 @@ class Run:
 def pause(attempts: int, base: timedelta, longest: timedelta) -> timedelta:
     """How long to wait after the given number (>= 1) of attempts: doubles from `base` up to `longest`."""
     doublings = min(max(attempts - 1, 0), 32)
-    return min(base * 2**doublings, longest)
+    return min(base * (1 << doublings), longest)

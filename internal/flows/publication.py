@@ -1,0 +1,168 @@
+"""A dialogue that is idle or full becomes a fragment: an episode, its runs, and the cursor, in one transaction (C7)."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.config import DialogueConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import Message
+from internal.events import repository as events
+from internal.knowledge import repository as episodes
+from internal.knowledge.model import Episode, Segment
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+from internal.storage.owners import next_rev
+from internal.storage.types import new_id
+
+log = logging.getLogger(__name__)
+
+SLICE = 60
+"""Most messages of one model call; source: "Meanings, Fragment and session" in the architecture."""
+
+IDLE_BATCH = 200
+"""Most dialogues looked at in one tick; the rest are due at the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What one publication took: `count` messages up to `last_seq`; `closed` = the dialogue is over."""
+
+    episode_id: str
+    count: int
+    last_seq: int
+    closed: bool
+
+
+class Publication:
+    """Publishes fragments. `agents` are the names of those that get a run for each slice."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        config: DialogueConfig,
+        agents: Sequence[str],
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._config, self._agents = config, agents
+
+    async def publish_due(self) -> int:
+        """Publishes every idle and every full dialogue; returns how many fragments were made."""
+        moment = self._clock.now() - self._config.idle_timeout
+        idle = await self._database.read(lambda c: dialogue.idle_since(c, moment, limit=IDLE_BATCH))
+        fragments = 0
+        for user_id in idle:
+            fragments += await self._publish_all(user_id, closes=True, idle_before=moment) > 0
+        for user_id in self._buffers.full(self._config.max_messages):
+            fragments += await self._publish_once(user_id, closes=False) is not None
+        return fragments
+
+    async def publish_now(self, user_id: int) -> int:
+        """Publishes what is waiting without ending the dialogue; returns how many messages that were."""
+        return await self._publish_all(user_id, closes=False)
+
+    async def _publish_all(self, user_id: int, *, closes: bool, idle_before: datetime | None = None) -> int:
+        count = 0
+        while published := await self._publish_once(user_id, closes=closes, idle_before=idle_before):
+            count += published.count
+        return count
+
+    async def _publish_once(
+        self, user_id: int, *, closes: bool, idle_before: datetime | None = None
+    ) -> Published | None:
+        now = self._clock.now()
+        published = await self._database.write(
+            lambda c: self._publish(c, user_id, now, closes=closes, idle_before=idle_before), point="C7"
+        )
+        if published is not None:
+            self._buffers.publish(user_id, published.last_seq, closes=published.closed)
+            log.info("fragment_published", extra={"user_id": user_id, "messages": published.count})
+        return published
+
+    def _publish(
+        self, connection: Connection, user_id: int, now: datetime, *, closes: bool, idle_before: datetime | None
+    ) -> Published | None:
+        state = dialogue.state(connection, user_id)
+        if state is None or (idle_before is not None and state.last_activity > idle_before):
+            return None
+        waiting = dialogue.waiting(connection, user_id, limit=self._config.max_messages + 1)
+        settled = _before(waiting, turns.first_open_seq(connection, user_id))
+        fragment = _at_turn_border(settled, self._config.max_messages)
+        if not fragment:
+            if closes and not waiting:
+                dialogue.close_dialogue(connection, user_id)
+            return None
+        return self._write_fragment(connection, user_id, fragment, now, closes=closes)
+
+    def _write_fragment(
+        self, connection: Connection, user_id: int, fragment: list[Message], now: datetime, *, closes: bool
+    ) -> Published:
+        first, last = fragment[0], fragment[-1]
+        episode = Episode(
+            user_id=user_id,
+            id=new_id(),
+            source="message",
+            name=f"dialogue {first.timestamp:%Y-%m-%d %H:%M}",
+            content="",
+            source_description="Telegram dialogue",
+            source_url=None,
+            reference_time=first.timestamp,
+            created_at=now,
+            first_seq=first.seq,
+            last_seq=last.seq,
+        )
+        evidence = [m for m in dialogue.visible(fragment) if m.role != "system"]
+        parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
+        episodes.add_episode(connection, episode, parts)
+        rev = next_rev(connection, user_id)
+        for agent in self._agents:
+            runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
+        events.append(
+            connection,
+            "dialogue_fragment_published",
+            source="agent:DialogueAgent",
+            now=now,
+            user_id=user_id,
+            payload={"episode": episode.id, "messages": len(fragment), "first_seq": first.seq, "last_seq": last.seq},
+            links={"fragment": episode.id},
+        )
+        dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
+        closed = closes and not dialogue.waiting(connection, user_id, limit=1)
+        if closed:
+            dialogue.close_dialogue(connection, user_id)
+        return Published(episode.id, len(fragment), last.seq, closed)
+
+
+def slices(count: int) -> list[tuple[int, int]]:
+    """Numbers 1..count cut into runs of at most SLICE, as even as can be, as (first, last) pairs."""
+    if count == 0:
+        return []
+    pieces = -(-count // SLICE)
+    borders = [round(count * piece / pieces) for piece in range(pieces + 1)]
+    return [(begin + 1, end) for begin, end in itertools.pairwise(borders)]
+
+
+def _before(waiting: list[Message], open_seq: int | None) -> list[Message]:
+    """What precedes the first turn that still owes an answer: no question is cut from its answer."""
+    return [message for message in waiting if open_seq is None or message.seq < open_seq]
+
+
+def _at_turn_border(settled: list[Message], size: int) -> list[Message]:
+    """At most `size` messages, ending where a turn ends; a single turn longer than that is cut all the same."""
+    if len(settled) <= size:
+        return settled
+    end = size
+    while end and settled[end].turn_id is not None and settled[end].turn_id == settled[end - 1].turn_id:
+        end -= 1
+    return settled[: end or size]
