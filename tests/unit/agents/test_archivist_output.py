@@ -1,0 +1,347 @@
+"""The archivist's reply: every form the contract accepts, every rule it refuses by."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conversations import line
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal.agents.archivist.output import MAX_ITEMS, REPLY_SCHEMA, ArchivistReply, Proposal, parse
+from internal.errors import ModelReplyInvalid
+from internal.people.model import Circle
+from internal.people.operations import Added, Merged, Updated
+
+TRANSCRIPT = (
+    line(1, "Мы с Петровым обсуждали проект X"),
+    line(2, "Петров — это коллега, верно?", role="assistant", speaker="Laplaced"),
+    line(3, "Да, вот его контакт", telegram_ids=(555,)),
+    line(4, "Я помню, что Петров любит шахматы", role="assistant", speaker="Laplaced"),
+)
+KNOWN = {18, 42}
+
+
+def read(reply: Any) -> ArchivistReply:
+    return parse(reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False), TRANSCRIPT, KNOWN)
+
+
+def read_one(**operation: Any) -> ArchivistReply:
+    return read({"people_operations": [operation]})
+
+
+def added(**fields: Any) -> dict[str, Any]:
+    return {"type": "Added", "person": {"display_name": "Петров", **fields}}
+
+
+def reasons(reply: ArchivistReply) -> list[str]:
+    return [refusal.reason for refusal in reply.refused]
+
+
+CONTRACT_EXAMPLE = {
+    "people_operations": [
+        {
+            "type": "Added",
+            "person": {
+                "display_name": "Петров",
+                "aliases": ["Саша"],
+                "username": "petrov",
+                "telegram_id": None,
+                "circle": "Work_Inner",
+                "bio": "Коллега по проекту X",
+            },
+            "evidence": [1, 3],
+        },
+        {
+            "type": "Updated",
+            "person": {"id": 42, "aliases": ["Гелёй"], "bio": "...", "circle": "Friends"},
+            "evidence": [2, 3],
+        },
+        {"type": "Merged", "source_id": 18, "target_id": 42, "reason": "одна и та же Мария"},
+    ],
+    "entities": [{"name": "ACME", "labels": ["Organization"], "summary": "...", "attributes": {}, "evidence": [1]}],
+    "facts": [{"source": "Петров", "relation": "WORKS_FOR", "target": "ACME", "fact": "...", "evidence": [1]}],
+    "memories": [{"label": "Memory", "properties": {"content": "..."}, "links": [], "evidence": [1]}],
+}
+
+
+def test_the_contract_example_becomes_typed_proposals() -> None:
+    """Each kind arrives with its fields, its evidence and nothing refused."""
+    reply = read(CONTRACT_EXAMPLE)
+    assert reply.operations == (
+        Added(
+            display_name="Петров",
+            aliases=("Саша",),
+            username="petrov",
+            circle=Circle.WORK_INNER,
+            bio="Коллега по проекту X",
+            evidence=(1, 3),
+        ),
+        Updated(person_id=42, aliases=("Гелёй",), bio="...", circle=Circle.FRIENDS, evidence=(2, 3)),
+        Merged(source_id=18, target_id=42, reason="одна и та же Мария"),
+    )
+    assert reply.entities[0].body["name"] == "ACME"
+    assert reply.facts == (
+        Proposal({"source": "Петров", "relation": "WORKS_FOR", "target": "ACME", "fact": "..."}, (1,)),
+    )
+    assert reply.memories[0].evidence == (1,)
+    assert reply.refused == ()
+
+
+def test_the_grouped_form_with_flat_items_means_the_same() -> None:
+    """`people.added` and so on, ids as text and circles in any case."""
+    reply = read(
+        {
+            "people": {
+                "added": [{"display_name": "Петров", "circle": "work inner", "evidence": 1}],
+                "updated": [{"id": "Person:42", "bio": "Врач"}],
+                "merged": [{"source_id": "18", "target_id": "[Person:42]"}],
+            }
+        }
+    )
+    assert reply.operations == (
+        Added("Петров", circle=Circle.WORK_INNER, evidence=(1,)),
+        Updated(42, bio="Врач"),
+        Merged(18, 42),
+    )
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["[]", {"people_operations": []}, {"people": []}, {"people": {"added": []}}, {"facts": [], "memories": None}],
+)
+def test_empty_lists_are_a_success(reply: Any) -> None:
+    """A conversation about nobody is archived with nothing."""
+    assert read(reply) == ArchivistReply()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {},
+        "",
+        {"operations": []},
+        {"people_operations": None},
+        {"people_operations": {}},
+        {"people_operations": "none"},
+        {"people": {}},
+        {"people": {"new": []}},
+        {"people": {"added": {}}},
+        {"people": "Петров"},
+        {"people_operations": [], "facts": "none"},
+        json.dumps(CONTRACT_EXAMPLE)[:-3],
+    ],
+)
+def test_a_reply_of_the_wrong_form_is_a_failed_attempt(reply: Any) -> None:
+    """Unknown keys and wrong types would otherwise pass for an empty success, and the words would be lost."""
+    with pytest.raises(ModelReplyInvalid):
+        read(reply)
+
+
+@pytest.mark.parametrize(
+    ("operation", "reason"),
+    [
+        ({"type": "Deleted", "person": {"id": 42}}, "unknown_type"),
+        ({"person": {"id": 42}}, "unknown_type"),
+        ({"type": ["Added"]}, "unknown_type"),
+        (added(display_name=""), "no_name"),
+        (added(display_name=None), "no_name"),
+        (added(display_name="—?!"), "no_name"),
+        ({"type": "Added"}, "no_name"),
+        (added(display_name=7), "bad_shape"),
+        (added(display_name="я" * 200), "bad_shape"),
+        (added(bio=["a"]), "bad_shape"),
+        (added(aliases={"a": 1}), "bad_shape"),
+        ({"type": "Added", "person": "Петров"}, "bad_shape"),
+        (added(circle="Enemies"), "unknown_circle"),
+        ({"type": "Updated", "person": {"bio": "Врач"}}, "no_id"),
+        ({"type": "Updated", "person": {"id": 43}}, "unknown_id"),
+        ({"type": "Updated", "person": {"id": "Fact:42"}}, "unknown_id"),
+        ({"type": "Updated", "person": {"id": True}}, "unknown_id"),
+        ({"type": "Merged", "source_id": 18}, "no_id"),
+        ({"type": "Merged", "source_id": 18, "target_id": 99}, "unknown_id"),
+        ({"type": "Merged", "source_id": 18, "target_id": "Person:18"}, "self_merge"),
+        ({**added(), "evidence": [5]}, "evidence_out_of_range"),
+        ({**added(), "evidence": [0]}, "evidence_out_of_range"),
+        ({**added(), "evidence": [1, -1]}, "evidence_out_of_range"),
+        ({**added(), "evidence": ["first"]}, "bad_evidence"),
+        ({**added(), "evidence": ["Person:1"]}, "bad_evidence"),
+        ({**added(), "evidence": [1.5]}, "bad_evidence"),
+        ({**added(), "evidence": {"line": 1}}, "bad_evidence"),
+        ({**added(), "evidence": [2, 4]}, "assistant_only"),
+    ],
+)
+def test_an_operation_that_breaks_a_rule_is_refused_alone(operation: dict[str, Any], reason: str) -> None:
+    """Its neighbours are kept, and the refusal has a stable word and a sentence."""
+    reply = read({"people_operations": [added(), operation, {"type": "Updated", "person": {"id": 42}}]})
+    assert reply.operations == (Added("Петров"), Updated(42))
+    assert reasons(reply) == [reason]
+    assert reply.refused[0].detail
+
+
+@pytest.mark.parametrize("item", ["Петров", 5, None, ["Added"]])
+def test_an_item_that_is_no_object_is_refused(item: Any) -> None:
+    """The list around it is still read."""
+    assert reasons(read({"people_operations": [item]})) == ["bad_shape"]
+    assert reasons(read({"people": {"updated": [item]}})) == ["bad_shape"]
+
+
+@pytest.mark.parametrize("evidence", [None, []])
+def test_absent_evidence_means_the_whole_slice(evidence: Any) -> None:
+    """It is kept empty."""
+    assert read_one(**added(), evidence=evidence).operations == (Added("Петров"),)
+
+
+@pytest.mark.parametrize("evidence", [[3, 1, 1], ["1", "#3"], [1.0, "[3]"]])
+def test_evidence_is_ordered_and_unique(evidence: Any) -> None:
+    """However the numbers are written."""
+    assert read_one(**added(), evidence=evidence).operations[0].evidence == (1, 3)
+
+
+def test_a_slice_in_which_only_the_assistant_spoke_proves_nothing() -> None:
+    """Absent evidence does not open a way round the rule."""
+    reply = parse(json.dumps({"people_operations": [added()]}), TRANSCRIPT[1:2], KNOWN)
+    assert reasons(reply) == ["assistant_only"]
+
+
+@pytest.mark.parametrize("key", ["facts", "memories"])
+def test_facts_and_memories_must_cite_lines(key: str) -> None:
+    """People may stand on the whole slice, facts may not; nor on the assistant's words."""
+    items = [
+        {"fact": "a"},
+        {"fact": "b", "evidence": []},
+        {"fact": "c", "evidence": [4]},
+        {"fact": "d", "evidence": [1]},
+    ]
+    reply = read({key: items})
+    assert getattr(reply, key) == (Proposal({"fact": "d"}, (1,)),)
+    assert reasons(reply) == ["no_evidence", "no_evidence", "assistant_only"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "telegram_id", "kept"),
+    [([3], 555, 555), ([3], "555", 555), (None, 555, 555), ([1], 555, None), ([3], 556, None), ([3], "me", None)],
+)
+def test_a_telegram_id_counts_only_if_the_cited_lines_hold_it(
+    evidence: Any, telegram_id: Any, kept: int | None
+) -> None:
+    """A model's word is never enough for an identity."""
+    reply = read_one(**added(telegram_id=telegram_id), evidence=evidence)
+    assert reply.operations[0].telegram_id == kept  # type: ignore[union-attr] # it is an Added
+    assert reply.refused == ()
+
+
+def test_aliases_are_cleaned() -> None:
+    """Nothing empty, nothing twice, never the name itself, never what is no text."""
+    aliases = ["", "  ", "Саша", "саша", "ПЕТРОВ", "...", None, 5, "Александр\nПетрович", "x" * 500]
+    reply = read_one(**added(aliases=aliases))
+    assert reply.operations == (Added("Петров", aliases=("Саша", "Александр Петрович")),)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ("@petrov", "petrov"),
+        ("https://t.me/petrov_x", "petrov_x"),
+        ("", None),
+        ("не имя", None),
+        ("a b", None),
+        (5, None),
+    ],
+)
+def test_a_username_is_kept_without_its_sign_or_dropped(raw: Any, kept: str | None) -> None:
+    """What could not be a username is no reason to lose the person."""
+    assert read_one(**added(username=raw)).operations == (Added("Петров", username=kept),)
+
+
+def test_absent_and_empty_fields_leave_a_profile_as_it_is() -> None:
+    """None says so to whoever applies it."""
+    reply = read_one(
+        type="updated", person={"id": 42, "bio": " ", "circle": "", "display_name": None, "username": None}
+    )
+    assert reply.operations == (Updated(42),)
+
+
+def test_a_namesake_can_be_kept_apart() -> None:
+    """`distinct_from` keeps the known ids it names."""
+    reply = read_one(**added(), distinct_from=["Person:42", 99, None])
+    assert reply.operations == (Added("Петров", distinct_from=(42,)),)
+
+
+def test_text_is_one_line_and_bounded() -> None:
+    """A bio is a few sentences, not a page, and is cut between words."""
+    bio = read_one(**added(bio="Друг\nдетства. " + "очень " * 1000)).operations[0].bio  # type: ignore[union-attr] # Added
+    assert bio is not None
+    assert bio.startswith("Друг детства. очень")
+    assert bio.endswith("очень")
+    assert len(bio) <= 1500
+
+
+def test_a_model_that_repeats_itself_is_stopped() -> None:
+    """What goes beyond the bound is counted as refused."""
+    reply = read({"people_operations": [added()] * (MAX_ITEMS + 2)})
+    assert len(reply.operations) == MAX_ITEMS
+    assert reasons(reply) == ["too_many", "too_many"]
+
+
+def test_the_schema_sent_to_the_model_describes_what_is_read() -> None:
+    """Its fields and circles are those of the operations."""
+    item = REPLY_SCHEMA.schema["properties"]["people_operations"]["items"]["properties"]
+    assert set(item["person"]["properties"]["circle"]["enum"]) == set(Circle)
+    assert set(item["person"]["properties"]) - {"id"} <= set(Added.__slots__)
+    assert set(item) - {"type", "person"} <= {*Added.__slots__, *Merged.__slots__}
+
+
+FIELDS = (
+    *("type", "person", "id", "source_id", "target_id", "display_name", "aliases", "username", "telegram_id"),
+    *("circle", "bio", "evidence", "distinct_from", "reason", "people", "people_operations", "facts", "memories"),
+    *("entities", "added", "updated", "merged"),
+)
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 50)
+    | st.floats()
+    | st.sampled_from(["Added", "Merged", "Петров", "Person:42", "Friends", "", "1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(FIELDS),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(ANYTHING)
+def test_whatever_a_model_writes_only_sound_operations_come_out(value: Any) -> None:
+    """Nothing but ModelReplyInvalid is raised; evidence, ids, names and aliases that come out keep the rules."""
+    try:
+        reply = read(json.dumps(value))
+    except ModelReplyInvalid:
+        return
+    for kept in (*reply.operations, *reply.entities, *reply.facts, *reply.memories):
+        assert set(kept.evidence) <= {1, 2, 3, 4}
+        assert not kept.evidence or set(kept.evidence) & {1, 3}
+    for operation in reply.operations:
+        match operation:
+            case Added():
+                assert operation.display_name.strip()
+                assert "" not in operation.aliases
+                assert set(operation.distinct_from) <= KNOWN
+            case Updated():
+                assert operation.person_id in KNOWN
+            case Merged():
+                assert {operation.source_id, operation.target_id} == KNOWN
+
+
+@given(st.lists(st.fixed_dictionaries({"type": st.just("Added")}, optional={"person": ANYTHING, "evidence": ANYTHING})))
+def test_every_item_is_either_kept_or_refused(items: list[dict[str, Any]]) -> None:
+    """Nothing disappears without a word."""
+    reply = read({"people_operations": items})
+    assert len(reply.operations) + len(reply.refused) == len(items)
