@@ -8,32 +8,47 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal.errors import ConfigurationError
 
 PREFIX = "LAPLACED_"
 DEFAULT_LLM_URL = "https://openrouter.ai/api/v1"
 SPECIFIED_EMBEDDING_MODEL = "google/gemini-embedding-001"
+SQLITE_URL = "sqlite:///"
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
+_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+_WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9_-]{0,256}")
 
 
 def _duration(value: object) -> object:
-    if not isinstance(value, str):
+    if isinstance(value, timedelta):
         return value
-    match = _DURATION.fullmatch(value.strip())
-    if match is None:
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:  # a bare number too: nobody could tell whether 30 means seconds or minutes
         raise ValueError("a duration is a number and a unit, such as 0.2s, 45s, 30m or 1h")
-    return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    try:
+        return timedelta(microseconds=round(Fraction(match[1]) * _MICROSECONDS[match[2]]))
+    except OverflowError:
+        raise ValueError("this duration is longer than time itself") from None
 
 
 def _listing(value: object) -> object:
@@ -43,30 +58,81 @@ def _listing(value: object) -> object:
     return json.loads(text) if text.startswith("[") else [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _named_types(value: object) -> object:
+    items = _listing(value)
+    return [{"name": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
+
+
+def _address(value: str) -> str:
+    text = value.strip().rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("an address begins with http:// or https://")
+    return text
+
+
+def _given(value: str) -> str:
+    if not value:
+        raise ValueError("an address is needed here")
+    return value
+
+
+def _stripped(value: object) -> object:
+    """A secret pasted or mounted with a line break at its end would break the header it is sent in."""
+    return value.strip() if isinstance(value, str) else value
+
+
+def _off(value: object) -> object:
+    return "off" if value is False else value  # YAML reads a bare off as false
+
+
+def _folder(value: object) -> object:
+    if value == "":
+        raise ValueError("a folder is needed here")
+    return Path(value).expanduser() if isinstance(value, str) else value
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
+PositiveDuration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+OptionalAddress = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
+Secret = Annotated[SecretStr, BeforeValidator(_stripped)]
+Port = Annotated[int, Field(ge=0, le=65535)]
+"""0 lets the system choose a free one."""
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class WebhookConfig(Section):
-    url: str = ""
-    path: str = "/telegram/webhook"
-    secret: SecretStr = SecretStr("")
+    url: OptionalAddress = ""
+    path: str = Field("/telegram/webhook", pattern="^/.+")
+    secret: Secret = SecretStr("")
+
+    @model_validator(mode="after")
+    def _secret_fits_a_header(self) -> WebhookConfig:
+        if not _WEBHOOK_SECRET.fullmatch(self.secret.get_secret_value()):
+            raise ValueError("secret may hold up to 256 letters, digits, _ and -, as Telegram demands")
+        return self
 
 
 class LocalTelegramConfig(Section):
-    port: int = Field(8090, ge=0, le=65535)
+    port: Port = 8090
 
 
 class TelegramConfig(Section):
-    token: SecretStr = SecretStr("")
-    api_base: str = "https://api.telegram.org"
+    token: Secret = SecretStr("")
+    api_base: Address = "https://api.telegram.org"
     mode: Literal["polling", "webhook"] = "polling"
     group_window: Duration = timedelta(seconds=2)
     webhook: WebhookConfig = WebhookConfig()
     local: LocalTelegramConfig = LocalTelegramConfig()
+
+    @model_validator(mode="after")
+    def _webhook_has_an_address(self) -> TelegramConfig:
+        if self.mode == "webhook" and not self.webhook.url:
+            raise ValueError("mode webhook needs telegram.webhook.url")
+        return self
 
 
 class AccessConfig(Section):
@@ -76,8 +142,8 @@ class AccessConfig(Section):
 
 
 class LLMConfig(Section):
-    base_url: str = DEFAULT_LLM_URL
-    api_key: SecretStr = SecretStr("")
+    base_url: Address = DEFAULT_LLM_URL
+    api_key: Secret = SecretStr("")
 
 
 class AgentConfig(Section):
@@ -85,19 +151,19 @@ class AgentConfig(Section):
     model: str = "google/gemini-3-flash-preview"
     temperature: float = Field(0.0, ge=0, le=2)
     max_tokens: int = Field(2048, ge=1)
-    timeout: Duration = timedelta(seconds=60)
+    timeout: PositiveDuration = timedelta(seconds=60)
 
 
 class ResponderConfig(AgentConfig):
     temperature: float = Field(0.7, ge=0, le=2)
-    timeout: Duration = timedelta(seconds=120)
+    timeout: PositiveDuration = timedelta(seconds=120)
     history_tokens: int = Field(6000, ge=100)
 
 
 class ArchivistConfig(AgentConfig):
     model: str = "google/gemini-2-flash-thinking"
     max_tokens: int = Field(4096, ge=1)
-    timeout: Duration = timedelta(seconds=120)
+    timeout: PositiveDuration = timedelta(seconds=120)
 
 
 class RerankerConfig(AgentConfig):
@@ -105,12 +171,17 @@ class RerankerConfig(AgentConfig):
     max_people: int = Field(10, ge=0, le=50)
 
 
+class EnricherConfig(AgentConfig):
+    max_tokens: int = Field(256, ge=1)
+    timeout: PositiveDuration = timedelta(seconds=20)
+
+
 class AgentsConfig(Section):
     responder: ResponderConfig = ResponderConfig()
     archivist: ArchivistConfig = ArchivistConfig()
     analyst: AgentConfig = AgentConfig()
     reranker: RerankerConfig = RerankerConfig()
-    enricher: AgentConfig = AgentConfig(max_tokens=256, timeout=timedelta(seconds=20))
+    enricher: EnricherConfig = EnricherConfig()
     task_manager: AgentConfig = AgentConfig()
     context_manager: AgentConfig = AgentConfig()
 
@@ -122,8 +193,8 @@ class PersonaConfig(Section):
 
 class EmbeddingConfig(Section):
     provider: Literal["auto", "api", "offline"] = "auto"
-    base_url: str = ""
-    api_key: SecretStr = SecretStr("")
+    base_url: OptionalAddress = ""
+    api_key: Secret = SecretStr("")
     model: str = SPECIFIED_EMBEDDING_MODEL
     dimensions: int = Field(3072, ge=1)
 
@@ -145,11 +216,18 @@ class DialogueConfig(Section):
 
 
 class SchedulerConfig(Section):
-    tick: Duration = timedelta(seconds=5)
+    tick: PositiveDuration = timedelta(seconds=5)
+
+
+def _sqlite(value: str) -> str:
+    if value and not (value.startswith(SQLITE_URL) and len(value) > len(SQLITE_URL)):
+        raise ValueError(f"this version keeps its data in SQLite: {SQLITE_URL}PATH, or empty")
+    return value
 
 
 class StorageConfig(Section):
-    url: str = ""
+    # A database address may hold a password, so it is shown nowhere.
+    url: Annotated[str, AfterValidator(_sqlite)] = Field("", repr=False)
 
 
 class RunsConfig(Section):
@@ -160,23 +238,23 @@ class RunsConfig(Section):
 
 class ServerConfig(Section):
     host: str = "127.0.0.1"
-    port: int = Field(9081, ge=0, le=65535)
-    console_port: int = Field(9082, ge=0, le=65535)
-    api_key: SecretStr = SecretStr("")
+    port: Port = 9081
+    console_port: Port = 9082
+    api_key: Secret = SecretStr("")
     allowed_hosts: Annotated[list[str], BeforeValidator(_listing)] = []
 
 
 class MetricsConfig(Section):
-    identity: Literal["raw", "hashed", "off"] = "raw"
+    identity: Annotated[Literal["raw", "hashed", "off"], BeforeValidator(_off)] = "raw"
     max_identities: int = Field(1000, ge=1)
 
 
 class McpConfig(Section):
-    port: int = Field(30547, ge=0, le=65535)
+    port: Port = 30547
 
 
 class GraphConfig(Section):
-    mirror_url: str = ""
+    mirror_url: str = Field("", repr=False)
 
 
 class EntityTypeConfig(Section):
@@ -185,14 +263,10 @@ class EntityTypeConfig(Section):
 
 
 class GraphitiConfig(Section):
-    entity_types: list[EntityTypeConfig] = []
+    entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(_named_types)] = []
 
 
-class Config(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
-    )
-
+class Config(Section):
     telegram: TelegramConfig = TelegramConfig()
     access: AccessConfig = AccessConfig()
     llm: LLMConfig = LLMConfig()
@@ -204,25 +278,12 @@ class Config(BaseSettings):
     scheduler: SchedulerConfig = SchedulerConfig()
     storage: StorageConfig = StorageConfig()
     runs: RunsConfig = RunsConfig()
-    data_dir: Path = Path("data")
+    data_dir: Annotated[Path, BeforeValidator(_folder)] = Path("data")
     server: ServerConfig = ServerConfig()
     metrics: MetricsConfig = MetricsConfig()
     mcp: McpConfig = McpConfig()
     graph: GraphConfig = GraphConfig()
     graphiti: GraphitiConfig = GraphitiConfig()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # Both sources are merged by load(): pydantic-settings parses list variables as JSON only, ignores
-        # unknown names and knows no *_FILE.
-        return (init_settings,)
 
     @property
     def offline_models(self) -> bool:
@@ -239,14 +300,33 @@ class Config(BaseSettings):
     def local_telegram(self) -> bool:
         return not self.telegram.token.get_secret_value()
 
+    @property
+    def database_path(self) -> Path:
+        """The database file; a relative path counts from the working directory."""
+        url = self.storage.url
+        return Path(url.removeprefix(SQLITE_URL)).expanduser() if url else self.data_dir / "laplaced.db"
 
-def load(path: Path | None = None, environ: dict[str, str] | None = None) -> Config:
-    """The configuration from a YAML file (absent = defaults only if `path` is None) and the environment.
+    def secrets(self) -> list[str]:
+        """Every secret that is set, for whoever must keep them out of logs."""
+        return list(_secrets(self))
 
-    Raises ConfigurationError, one line a fault, each naming its key and never showing a secret's value.
+
+def _secrets(section: BaseModel) -> Iterator[str]:
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, BaseModel):
+            yield from _secrets(value)
+        elif isinstance(value, SecretStr) and value.get_secret_value():
+            yield value.get_secret_value()
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """The configuration from a YAML file (`None`: defaults) and, over it, the environment.
+
+    Raises ConfigurationError, each fault naming its key and never showing a value that may be secret.
     """
     tree = _from_file(path) if path is not None else {}
-    _merge(tree, _from_environment(dict(os.environ) if environ is None else environ))
+    _merge(tree, _from_environment(os.environ if environ is None else environ))
     try:
         return Config(**tree)
     except ValidationError as error:
@@ -255,7 +335,9 @@ def load(path: Path | None = None, environ: dict[str, str] | None = None) -> Con
 
 def _fault(item: Any) -> str:
     key = ".".join(str(part) for part in item["loc"])
-    return f"unknown key {key}" if item["type"] == "extra_forbidden" else f"{key}: {item['msg']}"
+    if item["type"] == "extra_forbidden":
+        return f"unknown key {key}"
+    return f"{key}: {item['msg'].removeprefix('Value error, ')}"
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -263,38 +345,64 @@ def _from_file(path: Path) -> dict[str, Any]:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not readable YAML: {str(error).splitlines()[0]}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigurationError(f"{path} is not readable YAML{_place(error)}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
         raise ConfigurationError(f"{path} must hold keys and values")
-    return {str(key): value for key, value in tree.items() if value is not None}
+    return _without_blanks(tree)
 
 
-def _from_environment(environ: dict[str, str]) -> dict[str, Any]:
+def _place(error: Exception) -> str:
+    """Only the line: the parser's own words quote what stands there, which may be a secret."""
+    mark = getattr(error, "problem_mark", None)
+    return f" (line {mark.line + 1})" if mark else ""
+
+
+def _without_blanks(tree: dict[Any, Any]) -> dict[str, Any]:
+    """A key with nothing behind it keeps its default."""
+    return {
+        str(key): _without_blanks(value) if isinstance(value, dict) else value
+        for key, value in tree.items()
+        if value is not None
+    }
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name in sorted(environ):
-        if not name.upper().startswith(PREFIX):
-            continue
-        value = environ[name]
-        key = name[len(PREFIX) :].lower()
-        path = key.split("__")
-        if path[-1].endswith("_file") and _field(path) is None:
-            path[-1] = path[-1].removesuffix("_file")
-            value = _read_secret(name, value)
-        field = _field(path)
-        if field is None:
-            raise ConfigurationError(f"unknown key {'.'.join(path)} (from {name})")
-        _put(tree, path, _plain(value, field))
+        if name.upper().startswith(PREFIX):
+            path, value = _variable(name, environ)
+            _put(tree, path, value, name)
     return tree
 
 
-def _read_secret(name: str, path: str) -> str:
+def _variable(name: str, environ: Mapping[str, str]) -> tuple[list[str], Any]:
+    path = name[len(PREFIX) :].lower().split("__")
+    field, value = _field(path), environ[name]
+    if field is None and path[-1].endswith("_file"):
+        path[-1] = path[-1].removesuffix("_file")
+        field = _field(path)
+        if field is not None:
+            value = _read_secret(name, value, environ)
+    if field is None:
+        raise ConfigurationError(f"unknown key {'.'.join(path)} (from {name})")
+    return path, _plain(value, field)
+
+
+def _read_secret(name: str, path: str, environ: Mapping[str, str]) -> str:
+    if environ.get(name[: -len("_file")]):
+        raise ConfigurationError(f"{name} and {name[: -len('_file')]} are both set; keep one")
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        value = Path(path).read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigurationError(f"{name}: cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{name}: {path} is not text") from None
+    if not value:  # an empty token would silently start the local Telegram instead of the real one
+        raise ConfigurationError(f"{name}: {path} is empty")
+    return value
 
 
 def _field(path: list[str]) -> FieldInfo | None:
@@ -303,33 +411,38 @@ def _field(path: list[str]) -> FieldInfo | None:
         field = fields.get(part)
         if field is None or depth == len(path) - 1:
             return field
-        if not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+        if not _is_section(field):
             return None
-        fields = field.annotation.model_fields
+        fields = field.annotation.model_fields  # type: ignore[union-attr]  # _is_section has just looked
     return None
 
 
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+
+
 def _plain(value: str, field: FieldInfo) -> Any:
-    """Sections and lists of sections come as JSON; everything else is left to its own validator."""
-    annotation = field.annotation
-    structured = value.lstrip().startswith(("{", "[{"))
-    if structured and annotation is not str:
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    """A whole section comes as JSON; everything else is left to its own validator."""
+    if not _is_section(field):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
-def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
-    for part in path[:-1]:
+def _put(tree: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+    for depth, part in enumerate(path[:-1]):
         tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise ConfigurationError(f"{'.'.join(path[: depth + 1])} must hold keys and values, yet {name} is set too")
     tree[path[-1]] = value
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:
     for key, value in over.items():
-        if isinstance(value, dict) and isinstance(base.get(key), dict):
-            _merge(base[key], value)
-        else:
+        if not isinstance(value, dict) or key not in base:
             base[key] = value
+        elif isinstance(base[key], dict):
+            _merge(base[key], value)
+        # else: the file holds something else where a section belongs, and validation will say so
