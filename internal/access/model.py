@@ -42,6 +42,49 @@ class User:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who Telegram says wrote an update. `language_code` is an IETF tag or None."""
+
+    user_id: int
+    name: str
+    username: str | None = None
+    language_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Awaiting:
+    """What the next message answers: `kind` names the question, `details` what it is about."""
+
+    kind: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The user may be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooFast:
+    """More messages a minute than `limit`; `retry_after_s` seconds (1..60) until the next one is welcome."""
+
+    limit: int
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class DailyCostReached:
+    """Today's model calls cost `spent_usd` of `limit_usd`; `until` (aware, UTC) is the user's next midnight."""
+
+    spent_usd: float
+    limit_usd: float
+    until: datetime
+
+
+Verdict = Allowed | TooFast | DailyCostReached
+
+
 def nearest_language(code: str | None) -> Language:
     """The supported language for a Telegram `language_code` such as `uk`, `en-GB` or None (English)."""
     prefix = (code or "").split("-")[0].lower()

@@ -85,7 +85,13 @@ class _SqliteConnection:
         return await _on_thread_of(self._raw, lambda: function(self.sql))
 
     async def close(self) -> None:
+        await _on_thread_of(self._raw, self._dispose)
         await self._raw.close()
+
+    def _dispose(self) -> None:
+        # On the connection's own thread: left to the garbage collector, SQLAlchemy would reset it from another one.
+        self.sql.close()
+        self._engine.dispose()
 
 
 class Database:

@@ -1,0 +1,123 @@
+"""Users, the instance's own settings and what each user's model calls cost, in the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from internal.access.model import Role, User, UserState
+from internal.errors import NotFound
+from internal.storage.tables import messages, settings, spend, users
+
+
+def find(connection: Connection, user_id: int) -> User | None:
+    row = connection.execute(select(users).where(users.c.user_id == user_id)).one_or_none()
+    return None if row is None else _user(row)
+
+
+def get(connection: Connection, user_id: int) -> User:
+    """Raises NotFound for an unknown user."""
+    user = find(connection, user_id)
+    if user is None:
+        raise NotFound(f"there is no user {user_id}")
+    return user
+
+
+def add(connection: Connection, user: User) -> User:
+    connection.execute(
+        insert(users).values(
+            user_id=user.user_id,
+            role=user.role.value,
+            state=user.state.value,
+            name=user.name,
+            username=user.username,
+            lang=user.lang,
+            tz=user.tz,
+            tz_asked=user.tz_asked,
+            settings=user.settings,
+            created_at=user.created_at,
+        )
+    )
+    return user
+
+
+def change(connection: Connection, user_id: int, **values: Any) -> User:
+    """Sets columns of one user and returns him as he is then. Raises NotFound for an unknown user."""
+    row = connection.execute(
+        update(users).where(users.c.user_id == user_id).values(**values).returning(users)
+    ).one_or_none()
+    if row is None:
+        raise NotFound(f"there is no user {user_id}")
+    return _user(row)
+
+
+def everybody(connection: Connection) -> list[User]:
+    """All users, the removed ones included, in the order they came."""
+    rows = connection.execute(select(users).order_by(users.c.created_at, users.c.user_id))
+    return [_user(row) for row in rows]
+
+
+def has_owner(connection: Connection) -> bool:
+    query = select(users.c.user_id).where(users.c.role == Role.OWNER.value).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def read_setting(connection: Connection, key: str) -> Any | None:
+    return connection.execute(select(settings.c.value).where(settings.c.key == key)).scalar_one_or_none()
+
+
+def write_setting(connection: Connection, key: str, value: Any) -> None:
+    changed = connection.execute(update(settings).where(settings.c.key == key).values(value=value))
+    if changed.rowcount == 0:
+        connection.execute(insert(settings).values(key=key, value=value))
+
+
+def message_times(connection: Connection, user_id: int, since: datetime, limit: int) -> list[datetime]:
+    """When the newest messages this user sent after `since` were written, newest first, at most `limit`.
+
+    Only what came from Telegram counts: hidden instructions and imports have no Telegram id.
+    """
+    query = (
+        select(messages.c.timestamp)
+        .where(messages.c.user_id == user_id, messages.c.timestamp > since)
+        .where(messages.c.role == "user", messages.c.tg_id.is_not(None))
+        .order_by(messages.c.timestamp.desc())
+        .limit(limit)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def add_spend(connection: Connection, user_id: int, day: str, agent: str, *, tokens: int, cost_usd: float) -> None:
+    """Adds one call to what `agent` used for this user on `day` (ISO date)."""
+    row = (spend.c.user_id == user_id, spend.c.day == day, spend.c.agent == agent)
+    changed = connection.execute(
+        update(spend)
+        .where(*row)
+        .values(calls=spend.c.calls + 1, tokens=spend.c.tokens + tokens, cost_usd=spend.c.cost_usd + cost_usd)
+    )
+    if changed.rowcount == 0:
+        first = {"calls": 1, "tokens": tokens, "cost_usd": cost_usd}
+        connection.execute(insert(spend).values(user_id=user_id, day=day, agent=agent, **first))
+
+
+def spent_on(connection: Connection, user_id: int, day: str) -> float:
+    """US dollars of all agents for this user on `day`."""
+    query = select(func.coalesce(func.sum(spend.c.cost_usd), 0.0)).where(spend.c.user_id == user_id, spend.c.day == day)
+    return float(connection.execute(query).scalar_one())
+
+
+def _user(row: Row[Any]) -> User:
+    return User(
+        user_id=row.user_id,
+        role=Role(row.role),
+        state=UserState(row.state),
+        name=row.name,
+        username=row.username,
+        lang=row.lang,
+        tz=row.tz,
+        tz_asked=row.tz_asked,
+        created_at=row.created_at,
+        settings=row.settings,
+    )

@@ -1,0 +1,294 @@
+"""Who is let in, what each user set for himself, and how much he may use."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import secrets
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository
+from internal.access.model import (
+    Allowed,
+    Author,
+    Awaiting,
+    DailyCostReached,
+    Language,
+    Role,
+    TooFast,
+    User,
+    UserState,
+    Verdict,
+    nearest_language,
+)
+from internal.access.zones import guess_zone
+from internal.errors import Refused
+from internal.events import repository as events
+
+AWAITING_LASTS = timedelta(minutes=10)
+"""A question asked longer ago than this is forgotten: the next message is just a message again."""
+
+_AWAITING = "awaiting"
+_INVITED = "invited"
+_MINUTE = timedelta(minutes=1)
+
+_CODE_KEY = "owner_codes"
+_CODE_ALPHABET = (
+    "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # no 0/O, 1/I: the code is read from a terminal and typed on a phone
+)
+_CODE_LENGTH = 12  # 60 bits
+_CODES_KEPT = 8
+"""Every start without an owner prints a fresh code; so many earlier ones stay good until one is used."""
+
+
+def admit(
+    connection: Connection, author: Author, *, allowed: Collection[int], open_door: bool, now: datetime
+) -> User | None:
+    """The user who wrote, created or brought up to date; None for a stranger, of whom nothing is kept.
+
+    `allowed` are the configured ids; `open_door` (local Telegram) lets everybody in, and makes the first one the
+    owner. Whoever was removed stays out. A paused user who writes is active again.
+    """
+    user = repository.find(connection, author.user_id)
+    if user is not None:
+        return None if user.state is UserState.REMOVED else _refresh(connection, user, author)
+    if not (open_door or author.user_id in allowed):
+        return None
+    role = Role.OWNER if open_door and not repository.has_owner(connection) else Role.MEMBER
+    return _create(connection, author, role, now)
+
+
+def issue_owner_code(connection: Connection) -> str | None:
+    """A fresh one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
+
+    Only its hash is stored, so it can be printed now and never again.
+    """
+    if repository.has_owner(connection):
+        return None
+    code = "".join(secrets.choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
+    stored = _stored_codes(connection)
+    repository.write_setting(connection, _CODE_KEY, {**stored, "open": [*stored["open"], _hash(code)][-_CODES_KEPT:]})
+    return "-".join(code[start : start + 4] for start in range(0, _CODE_LENGTH, 4))
+
+
+def claim_ownership(connection: Connection, author: Author, code: str, now: datetime) -> User | None:
+    """Makes the author the owner if the code is good, using up every open code; None if it is not.
+
+    Case and hyphens do not matter. The same author with the same code succeeds again, so that an update that is
+    handled once more after a crash ends the same way.
+    """
+    offered = _hash(code)
+    stored = _stored_codes(connection)
+    used = stored["used"]
+    if used is not None and used["by"] == author.user_id and hmac.compare_digest(used["hash"], offered):
+        return repository.find(connection, author.user_id)
+    matches = [hmac.compare_digest(known, offered) for known in stored["open"]]  # a list: no early way out
+    if not any(matches) or repository.has_owner(connection):
+        return None
+    repository.write_setting(connection, _CODE_KEY, {"open": [], "used": {"hash": offered, "by": author.user_id}})
+    events.append(connection, "owner_claimed", source=f"user:{author.user_id}", now=now, user_id=author.user_id)
+    return _make_owner(connection, author, now)
+
+
+def invite(connection: Connection, user_id: int, name: str, now: datetime, *, by: User) -> User:
+    """Admits a user by Telegram id, or takes him back; his language and zone are learnt when he first writes."""
+    _require_owner(by)
+    known = repository.find(connection, user_id)
+    if known is not None and known.state is not UserState.REMOVED:
+        return known
+    events.append(
+        connection, "user_admitted", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
+    )
+    if known is not None:
+        return repository.change(connection, user_id, state=UserState.ACTIVE.value)
+    invited = Author(user_id, name or str(user_id), language_code=by.lang)
+    return _create(connection, invited, Role.MEMBER, now, {_INVITED: True})
+
+
+def remove(connection: Connection, user_id: int, now: datetime, *, by: User) -> User:
+    """Takes the admission back; what is remembered for the user stays. Refused("owner") for the owner himself."""
+    _require_owner(by)
+    if repository.get(connection, user_id).role is Role.OWNER:
+        raise Refused("owner", "the owner cannot be removed")
+    events.append(
+        connection, "user_removed", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
+    )
+    return repository.change(connection, user_id, state=UserState.REMOVED.value)
+
+
+def members(connection: Connection) -> list[User]:
+    """Everybody who is let in, the owner first."""
+    present = [user for user in repository.everybody(connection) if user.state is not UserState.REMOVED]
+    return sorted(present, key=lambda user: user.role is not Role.OWNER)
+
+
+def pause(connection: Connection, user_id: int) -> None:
+    """The user blocked the bot (403): nothing is sent or scheduled until he writes again. A removed one stays so."""
+    user = repository.find(connection, user_id)
+    if user is not None and user.state is UserState.ACTIVE:
+        repository.change(connection, user_id, state=UserState.PAUSED.value)
+
+
+def set_language(connection: Connection, user_id: int, lang: Language) -> User:
+    return repository.change(connection, user_id, lang=lang)
+
+
+def set_zone(connection: Connection, user_id: int, zone: str) -> User:
+    """`zone` is an IANA name, as `zones.parse_zone` gives it."""
+    return repository.change(connection, user_id, tz=zone, tz_asked=True)
+
+
+def mark_zone_asked(connection: Connection, user_id: int) -> User:
+    return repository.change(connection, user_id, tz_asked=True)
+
+
+def await_answer(connection: Connection, user_id: int, awaiting: Awaiting, now: datetime) -> None:
+    """The user's next message answers this question, for ten minutes."""
+    asked = {"kind": awaiting.kind, "details": awaiting.details, "until": (now + AWAITING_LASTS).isoformat()}
+    _set(connection, user_id, _AWAITING, asked)
+
+
+def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaiting | None:
+    """What the user's next message answers; None if nothing was asked, or too long ago.
+
+    An answered question still counts for the very message that answered it, so that handling it again after a crash
+    goes the same way.
+    """
+    asked = user.settings.get(_AWAITING)
+    if not asked:
+        return None
+    answered_by = asked.get("answered_by")
+    if answered_by is not None:
+        return _question(asked) if answered_by == message_id else None
+    return _question(asked) if now < datetime.fromisoformat(asked["until"]) else None
+
+
+def mark_answered(connection: Connection, user_id: int, message_id: int) -> None:
+    """This message answered the question; later messages are just messages."""
+    asked = repository.get(connection, user_id).settings.get(_AWAITING)
+    if asked:
+        _set(connection, user_id, _AWAITING, {**asked, "answered_by": message_id})
+
+
+def stop_awaiting(connection: Connection, user_id: int) -> bool:
+    """Withdraws the question; whether there was one."""
+    return _set(connection, user_id, _AWAITING, None)
+
+
+def may_speak(
+    connection: Connection, user: User, now: datetime, *, messages_per_minute: int, daily_cost_usd: float
+) -> Verdict:
+    """Whether the user's message of the time `now`, not stored yet, may be answered. A limit of 0 is no limit."""
+    if messages_per_minute:
+        times = repository.message_times(connection, user.user_id, now - _MINUTE, messages_per_minute)
+        if len(times) >= messages_per_minute:
+            wait = math.ceil((times[-1] + _MINUTE - now).total_seconds())
+            return TooFast(messages_per_minute, min(60, max(1, wait)))
+    return _within_cost(connection, user, now, daily_cost_usd)
+
+
+def within_daily_cost(connection: Connection, user_id: int, now: datetime, daily_cost_usd: float) -> bool:
+    """Whether background work may still be billed to this user today."""
+    user = repository.get(connection, user_id)
+    return isinstance(_within_cost(connection, user, now, daily_cost_usd), Allowed)
+
+
+def add_spend(connection: Connection, user_id: int, agent: str, *, tokens: int, cost_usd: float, now: datetime) -> None:
+    """Bills one model call to the user's own day."""
+    user = repository.get(connection, user_id)
+    repository.add_spend(connection, user_id, _day(user, now), agent, tokens=tokens, cost_usd=cost_usd)
+
+
+def spent_today(connection: Connection, user_id: int, now: datetime) -> float:
+    """US dollars since the user's midnight."""
+    user = repository.get(connection, user_id)
+    return repository.spent_on(connection, user_id, _day(user, now))
+
+
+def _within_cost(connection: Connection, user: User, now: datetime, limit: float) -> Allowed | DailyCostReached:
+    spent = repository.spent_on(connection, user.user_id, _day(user, now))
+    if not limit or spent < limit:
+        return Allowed()
+    return DailyCostReached(spent, limit, _next_midnight(user, now))
+
+
+def _day(user: User, now: datetime) -> str:
+    return now.astimezone(ZoneInfo(user.tz)).date().isoformat()
+
+
+def _next_midnight(user: User, now: datetime) -> datetime:
+    local = now.astimezone(ZoneInfo(user.tz))
+    tomorrow = local.date() + timedelta(days=1)
+    return datetime(tomorrow.year, tomorrow.month, tomorrow.day, tzinfo=local.tzinfo).astimezone(now.tzinfo)
+
+
+def _refresh(connection: Connection, user: User, author: Author) -> User:
+    values: dict[str, Any] = {}
+    if (user.name, user.username) != (author.name, author.username):
+        values |= {"name": author.name, "username": author.username}
+    if user.state is UserState.PAUSED:
+        values["state"] = UserState.ACTIVE.value
+    if user.settings.get(_INVITED):
+        values["lang"] = nearest_language(author.language_code)
+        values["tz"] = guess_zone(author.language_code)
+        values["settings"] = {key: value for key, value in user.settings.items() if key != _INVITED}
+    return repository.change(connection, user.user_id, **values) if values else user
+
+
+def _create(
+    connection: Connection, author: Author, role: Role, now: datetime, settings: dict[str, Any] | None = None
+) -> User:
+    user = User(
+        user_id=author.user_id,
+        role=role,
+        state=UserState.ACTIVE,
+        name=author.name,
+        username=author.username,
+        lang=nearest_language(author.language_code),
+        tz=guess_zone(author.language_code),
+        tz_asked=False,
+        created_at=now,
+        settings=settings or {},
+    )
+    return repository.add(connection, user)
+
+
+def _make_owner(connection: Connection, author: Author, now: datetime) -> User:
+    if repository.find(connection, author.user_id) is None:
+        return _create(connection, author, Role.OWNER, now)
+    return repository.change(connection, author.user_id, role=Role.OWNER.value, state=UserState.ACTIVE.value)
+
+
+def _require_owner(user: User) -> None:
+    if user.role is not Role.OWNER:
+        raise Refused("not_owner", "only the owner admits and removes users")
+
+
+def _set(connection: Connection, user_id: int, key: str, value: Any | None) -> bool:
+    """Sets or (None) removes one setting of a user; whether there was one before."""
+    settings = dict(repository.get(connection, user_id).settings)
+    before = settings.pop(key, None)
+    if value is not None:
+        settings[key] = value
+    repository.change(connection, user_id, settings=settings)
+    return before is not None
+
+
+def _question(asked: dict[str, Any]) -> Awaiting:
+    return Awaiting(asked["kind"], dict(asked["details"]))
+
+
+def _stored_codes(connection: Connection) -> dict[str, Any]:
+    return repository.read_setting(connection, _CODE_KEY) or {"open": [], "used": None}
+
+
+def _hash(code: str) -> str:
+    """60 random bits need no salt and no slow hash."""
+    plain = "".join(code.split()).replace("-", "").upper()
+    return hashlib.sha256(plain.encode()).hexdigest()

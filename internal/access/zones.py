@@ -1,0 +1,117 @@
+"""Time zones as people name them: `Europe/Kyiv`, `Київ`, `UTC+3`, `+5:30`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from babel import Locale
+
+from internal.access.model import LANGUAGES, Language
+
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*([+\-\u2212])\s*(\d{1,2})(?::?(00|30|45))?", re.IGNORECASE)
+
+_BROKEN_OFFSETS = {
+    # IANA names whole hours only (Etc/GMT-3), so other offsets go by a place that keeps them all year.
+    "+3:30": "Asia/Tehran",
+    "+4:30": "Asia/Kabul",
+    "+5:30": "Asia/Kolkata",
+    "+5:45": "Asia/Kathmandu",
+    "+6:30": "Asia/Yangon",
+    "+8:45": "Australia/Eucla",
+    "+9:30": "Australia/Darwin",
+    "-9:30": "Pacific/Marquesas",
+}
+
+_BY_LANGUAGE = {"uk": "Europe/Kyiv", "ru": "Europe/Moscow", "be": "Europe/Minsk", "kk": "Asia/Almaty"}
+
+_RENAMED = {
+    "Europe/Kiev": "Europe/Kyiv",
+    "Asia/Calcutta": "Asia/Kolkata",
+    "Asia/Katmandu": "Asia/Kathmandu",
+    "Asia/Rangoon": "Asia/Yangon",
+    "Asia/Saigon": "Asia/Ho_Chi_Minh",
+}
+"""Names that IANA replaced and CLDR still keeps."""
+
+_KEPT_BY_CLDR = {new: old for old, new in _RENAMED.items()}
+
+_SPELLINGS = {
+    **dict.fromkeys(
+        ("киев", "львів", "львов", "харків", "харьков", "одеса", "одесса", "дніпро", "днепр"), "Europe/Kyiv"
+    ),
+    **dict.fromkeys(("kiev", "lviv", "kharkiv", "odesa", "odessa", "dnipro"), "Europe/Kyiv"),
+    **dict.fromkeys(("спб", "питер", "санкт-петербург", "st petersburg", "казань", "kazan"), "Europe/Moscow"),
+}
+"""Cities that have no zone of their own, and spellings that CLDR does not know."""
+
+
+def guess_zone(language_code: str | None) -> str:
+    """The likeliest IANA zone for a Telegram language; `UTC` where the language does not tell."""
+    return _BY_LANGUAGE.get((language_code or "").split("-")[0].lower(), "UTC")
+
+
+def parse_zone(text: str) -> str | None:
+    """The IANA name for a zone, a city (Russian, Ukrainian, English) or an offset; None if it is none of these."""
+    wanted = " ".join(text.split()).casefold()
+    if wanted in {"utc", "gmt"}:
+        return "UTC"
+    match = _OFFSET.fullmatch(wanted)
+    if match is not None:
+        return _by_offset("-" if match[1] != "+" else "+", int(match[2]), match[3] or "00")
+    found = _names().get(wanted.replace(" ", "_")) or _cities().get(wanted)
+    return _RENAMED.get(found, found) if found else None
+
+
+def zone_label(zone: str, lang: Language, now: datetime) -> str:
+    """What a person calls the zone, with today's offset: `Київ, UTC+2`."""
+    offset = now.astimezone(ZoneInfo(zone)).utcoffset() or timedelta()
+    numbers = _offset_label(offset)
+    return numbers if zone == "UTC" or zone.startswith("Etc/") else f"{_city(zone, lang)}, {numbers}"
+
+
+def _by_offset(sign: str, hours: int, minutes: str) -> str | None:
+    if minutes != "00":
+        return _BROKEN_OFFSETS.get(f"{sign}{hours}:{minutes}")
+    if hours == 0:
+        return "UTC"
+    # The names of the Etc area count westwards: Etc/GMT-3 is three hours ahead of UTC.
+    name = f"Etc/GMT{'-' if sign == '+' else '+'}{hours}"
+    return _names().get(name.casefold())
+
+
+def _offset_label(offset: timedelta) -> str:
+    minutes = round(offset.total_seconds() / 60)
+    if minutes == 0:
+        return "UTC"
+    sign = "+" if minutes > 0 else "\u2212"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{sign}{hours}" + (f":{rest:02d}" if rest else "")
+
+
+def _city(zone: str, lang: Language) -> str:
+    name = Locale(lang).time_zones.get(_KEPT_BY_CLDR.get(zone, zone), {}).get("city")
+    return str(name) if name else zone.rsplit("/", 1)[-1].replace("_", " ")
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {name.casefold(): name for name in available_timezones() if "/" in name}
+
+
+@cache
+def _cities() -> dict[str, str]:
+    """Cities by their name in each language; the tail of an IANA name counts as its English name."""
+    cities: dict[str, str] = {}
+    known = available_timezones()
+    for name in sorted(known):
+        area, _, city = name.rpartition("/")
+        if area and area not in {"Etc", "SystemV"}:
+            cities.setdefault(city.replace("_", " ").casefold(), name)
+    for lang in LANGUAGES:
+        for name, forms in Locale(lang).time_zones.items():
+            if "city" in forms and name in known:
+                cities[str(forms["city"]).casefold()] = name
+    return cities | _SPELLINGS
