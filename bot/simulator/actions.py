@@ -1,0 +1,271 @@
+"""What people do in the local Telegram: write, edit, press buttons, block. Each act reaches the bot as an update."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
+from bot.simulator.repository import Json
+from bot.simulator.telegram import Telegram
+
+_SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
+
+
+class ActRefused(Exception):
+    """A person cannot do this: no such user, chat, message or button."""
+
+
+class People:
+    """The acts of people, stored before they return."""
+
+    def __init__(self, telegram: Telegram) -> None:
+        self._telegram = telegram
+        self._repository = telegram.repository
+
+    # Writing
+
+    def say(
+        self, user_id: int, text: str, *, entities: Sequence[Entity] = (), chat_id: int | None = None,
+        reply_to: int | None = None, extra: Json | None = None,
+    ) -> list[Json]:  # fmt: skip
+        """Send a text, cut into several messages like Telegram's apps do when it is longer than 4096 UTF-16 units.
+
+        `extra` are further Message fields (`forward_origin`, `message_thread_id`, ...) of every piece.
+        """
+        pieces = [text] if entities else split_text(text)
+        messages = []
+        for piece in pieces:
+            body, kept = trimmed(piece, checked(list(entities), piece))
+            if body:
+                content = {"text": body, **_entities(with_found(body, kept)), **(extra or {})}
+                messages.append(self.send(user_id, content, chat_id=chat_id, reply_to=reply_to))
+        if not messages:
+            raise ActRefused("a message needs a text")
+        return messages
+
+    def send(self, user_id: int, content: Json, *, chat_id: int | None = None, reply_to: int | None = None) -> Json:
+        """Send a message with the given fields beside id, date, chat and author; returns it as the bot gets it."""
+        user = self._user(user_id)
+        chat = self._chat(user_id if chat_id is None else chat_id)
+        with self._repository.transaction():
+            self._open(user, chat)
+            message = {
+                "message_id": self._telegram.next_message_id(chat),
+                "from": user,
+                "chat": chat,
+                "date": int(time.time()),
+                **content,
+            }
+            if reply_to is not None:
+                message["reply_to_message"] = self._quoted(chat["id"], reply_to)
+            seen = self._bot_sees(chat, message)
+            update_id = self._telegram.updates.put("message", message) if seen else None
+            self._repository.save_message(message, by_bot=False, update_id=update_id)
+        self._telegram.feed.publish("message", chat["id"], message)
+        return message
+
+    def _open(self, user: Json, chat: Json) -> None:
+        """Writing to the bot starts the conversation, and ends a block, as in Telegram."""
+        if chat["type"] != "private":
+            if user["id"] not in self._repository.members(chat["id"]):
+                self._repository.add_member(chat["id"], user["id"])
+            return
+        standing = self._repository.standing(chat["id"])
+        if standing == "blocked":
+            self.unblock(user["id"])
+        elif standing == "unknown":
+            self._repository.set_standing(chat["id"], "member")
+
+    def _quoted(self, chat_id: int, message_id: int) -> Json:
+        quoted = self._message(chat_id, message_id)
+        quoted.pop("reply_to_message", None)  # Telegram shows one level
+        return quoted
+
+    def _bot_sees(self, chat: Json, message: Json) -> bool:
+        """In groups with privacy mode a bot gets commands, mentions, replies to it and service messages only."""
+        if chat["type"] == "private":
+            return True
+        if self._repository.standing(chat["id"]) != "member":
+            return False
+        if not self._repository.privacy(chat["id"]) or any(key in message for key in _SERVICE):
+            return True
+        replied = message.get("reply_to_message", {}).get("from", {}).get("id")
+        return replied == self._telegram.bot["id"] or self._addresses_bot(message)
+
+    def _addresses_bot(self, message: Json) -> bool:
+        text, handle = message.get("text", ""), f"@{self._telegram.bot['username']}"
+        for entity in message.get("entities", []):
+            part = utf16_slice(text, entity["offset"], entity["offset"] + entity["length"])
+            if entity["type"] == "bot_command" and ("@" not in part or part.endswith(handle)):
+                return True
+            if entity["type"] == "mention" and part.lower() == handle:
+                return True
+        return False
+
+    def edit(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> Json:
+        """Change the text (or the caption) of an own message."""
+        chat = self._chat(user_id if chat_id is None else chat_id)
+        message = self._message(chat["id"], message_id)
+        if message["from"]["id"] != user_id:
+            raise ActRefused("only one's own messages can be edited")
+        body, _ = trimmed(text, [])
+        if not body:
+            raise ActRefused("a message needs a text")
+        field, entities = ("text", "entities") if "text" in message else ("caption", "caption_entities")
+        message.pop(entities, None)
+        message.update({field: body, "edit_date": int(time.time()), **_entities(with_found(body, []), entities)})
+        with self._repository.transaction():
+            update_id = None
+            if self._bot_sees(chat, message):
+                update_id = self._telegram.updates.put("edited_message", message)
+            self._telegram.replace_message(message, by_bot=False, update_id=update_id)
+        return message
+
+    # Buttons
+
+    def press(self, user_id: int, message_id: int, data: str, *, chat_id: int | None = None) -> str:
+        """Press the inline button whose callback data is `data`; the id of the callback query."""
+        user = self._user(user_id)
+        chat = self._chat(user_id if chat_id is None else chat_id)
+        message = self._message(chat["id"], message_id)
+        if data not in _callback_data(message):
+            raise ActRefused(f"message {message_id} has no button with the data {data!r}")
+        callback_id = str(secrets.randbits(62))
+        query = {
+            "id": callback_id,
+            "from": user,
+            "message": message,
+            "chat_instance": str(3_000_000_000_000_000_000 + chat["id"]),
+            "data": data,
+        }
+        with self._repository.transaction():
+            self._repository.add_callback(callback_id, message, user_id, data)
+            self._telegram.updates.put("callback_query", query)
+        return callback_id
+
+    def stop_generation(self, user_id: int) -> bool:
+        """Press Stop on the draft that is being streamed to this person; False when there is none that can stop."""
+        draft = self._telegram.draft(user_id)
+        if draft is None or not draft.can_stop or draft.stopped:
+            return False
+        draft.stopped = True
+        body = {"chat": self._chat(user_id), "draft_id": draft.draft_id}
+        if draft.thread_id is not None:
+            body["message_thread_id"] = draft.thread_id
+        with self._repository.transaction():
+            self._telegram.updates.put("stopped_message_generation", body)
+        self._telegram.show_draft(user_id, draft)
+        return True
+
+    # Standing of the bot
+
+    def block(self, user_id: int) -> None:
+        self._change_standing(user_id, "blocked", "member", "kicked")
+
+    def unblock(self, user_id: int) -> None:
+        self._change_standing(user_id, "member", "kicked", "member")
+
+    def _change_standing(self, user_id: int, standing: str, old: str, new: str) -> None:
+        user, chat = self._user(user_id), self._chat(user_id)
+        with self._repository.transaction():
+            self._repository.set_standing(chat["id"], standing)
+            self._member_update(user, chat, old, new)
+        self._telegram.feed.publish("chat", chat["id"], chat)
+
+    def _member_update(self, user: Json, chat: Json, old: str, new: str) -> None:
+        self._telegram.updates.put(
+            "my_chat_member",
+            {
+                "chat": chat,
+                "from": user,
+                "date": int(time.time()),
+                "old_chat_member": self._membership(old),
+                "new_chat_member": self._membership(new),
+            },
+        )
+
+    def _membership(self, status: str) -> Json:
+        member: Json = {"user": self._telegram.bot, "status": status}
+        return {**member, "until_date": 0} if status == "kicked" else member
+
+    # Groups
+
+    def create_group(
+        self, title: str, members: Sequence[int], *, chat_type: str = "supergroup", chat_id: int | None = None,
+        privacy: bool = True, with_bot: bool = True,
+    ) -> Json:  # fmt: skip
+        """Make a group of people; with `with_bot` the first member adds the bot, which is told so."""
+        number = chat_id if chat_id is not None else self._free_group_id(chat_type)
+        chat = {"id": number, "type": chat_type, "title": title}
+        creator = self._user(members[0])
+        with self._repository.transaction():
+            self._repository.save_chat(chat, "member" if with_bot else "unknown")
+            self._repository.set_privacy(number, privacy)
+            for user_id in members:
+                self._repository.add_member(number, self._user(user_id)["id"])
+            if with_bot:
+                self._member_update(creator, chat, "left", "member")
+                self.send(creator["id"], {"new_chat_members": [self._telegram.bot]}, chat_id=number)
+        self._telegram.feed.publish("chat", number, chat)
+        return chat
+
+    def _free_group_id(self, chat_type: str) -> int:
+        number = self._repository.count_up("group_id", 1)
+        return -(1_002_000_000_000 + number) if chat_type == "supergroup" else -(500_000 + number)
+
+    def remove_bot(self, user_id: int, chat_id: int) -> None:
+        """The person throws the bot out of a group."""
+        user, chat = self._user(user_id), self._chat(chat_id)
+        with self._repository.transaction():
+            self._member_update(user, chat, "member", "kicked")
+            self._repository.set_standing(chat_id, "kicked")
+        self._telegram.feed.publish("chat", chat_id, chat)
+
+    def upgrade_group(self, user_id: int, chat_id: int) -> Json:
+        """Turn a basic group into a supergroup: a new chat id, and errors that name it on the old one."""
+        old = self._chat(chat_id)
+        if old["type"] != "group":
+            raise ActRefused("only a basic group can be upgraded")
+        members = self._repository.members(chat_id)
+        with self._repository.transaction():
+            new = {"id": self._free_group_id("supergroup"), "type": "supergroup", "title": old["title"]}
+            self._repository.save_chat(new, "member")
+            self._repository.set_privacy(new["id"], self._repository.privacy(chat_id))
+            for member in members:
+                self._repository.add_member(new["id"], member)
+            self.send(user_id, {"migrate_to_chat_id": new["id"]}, chat_id=chat_id)
+            self.send(user_id, {"migrate_from_chat_id": chat_id}, chat_id=new["id"])
+            self._repository.set_migrated_to(chat_id, new["id"])
+        return new
+
+    # Looking up
+
+    def _user(self, user_id: int) -> Json:
+        user = self._repository.user(user_id)
+        if user is None:
+            raise ActRefused(f"there is no user {user_id}")
+        return user
+
+    def _chat(self, chat_id: int) -> Json:
+        chat = self._repository.chat(chat_id)
+        if chat is None:
+            raise ActRefused(f"there is no chat {chat_id}")
+        return chat
+
+    def _message(self, chat_id: int, message_id: int) -> Json:
+        message = self._repository.message(chat_id, message_id)
+        if message is None:
+            raise ActRefused(f"there is no message {message_id} in chat {chat_id}")
+        return message
+
+
+def _entities(entities: list[Entity], field: str = "entities") -> dict[str, Any]:
+    return {field: entities} if entities else {}
+
+
+def _callback_data(message: Json) -> list[str]:
+    rows = message.get("reply_markup", {}).get("inline_keyboard", [])
+    return [button["callback_data"] for row in rows for button in row if "callback_data" in button]

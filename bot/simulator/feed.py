@@ -1,0 +1,48 @@
+"""News for whoever watches a chat: pages and tests in this process are told what has just been stored."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+log = logging.getLogger(__name__)
+
+NewsKind = Literal[
+    "message", "edited", "deleted", "typing", "draft", "confirmed", "answered", "user", "chat", "commands", "bot",
+    "read",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """One thing that happened in chat `chat_id` (0 = everywhere); `body` is what the kind needs."""
+
+    kind: NewsKind
+    chat_id: int
+    body: Any = None
+
+
+Listener = Callable[[News], None]
+
+
+class Feed:
+    """Delivers news to all listeners at once, in order. A listener that fails is dropped, not the others."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` for all news from now on; the returned function ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    def publish(self, kind: NewsKind, chat_id: int = 0, body: Any = None) -> None:
+        news = News(kind, chat_id, body)
+        for listener in list(self._listeners):
+            try:
+                listener(news)
+            except Exception:  # a page that is being closed must not stop the bot's call
+                log.exception("feed listener dropped")
+                self._listeners.remove(listener)

@@ -1,0 +1,237 @@
+"""`parse_mode`: HTML and MarkdownV2 turned into plain text with entities, refusing what Telegram refuses."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from bot.simulator.entities import Entity, utf16_length
+from bot.simulator.refusals import ApiRefusal, bad_request
+
+_HTML_TAGS = {
+    "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",
+    "s": "strikethrough", "strike": "strikethrough", "del": "strikethrough", "tg-spoiler": "spoiler",
+    "span": "spoiler", "a": "text_link", "code": "code", "pre": "pre", "blockquote": "blockquote",
+    "tg-emoji": "custom_emoji",
+}  # fmt: skip
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)((?:\s+[\w-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?)*)\s*/?>")
+_ATTRIBUTE = re.compile(r"([\w-]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+
+_RESERVED = "_*[]()~`>#+-=|{}.!"
+_PAIRED = {"*": "bold", "_": "italic", "__": "underline", "~": "strikethrough", "||": "spoiler"}
+
+
+def parse(text: str, parse_mode: str | None) -> tuple[str, list[Entity]]:
+    """Plain text and its entities. `parse_mode` is empty, `HTML` or `MarkdownV2` in any case.
+
+    Raises Telegram's 400 for markup that does not parse, and for the legacy `Markdown`, which is not offered here.
+    """
+    match (parse_mode or "").lower():
+        case "":
+            return text, []
+        case "html":
+            return _Html().parse(text)
+        case "markdownv2":
+            return _MarkdownV2(text).parse()
+    raise bad_request("unsupported parse_mode")
+
+
+def _fault(reason: str) -> ApiRefusal:
+    return bad_request(f"can't parse entities: {reason}")
+
+
+@dataclass
+class _Output:
+    """Plain text so far, its UTF-16 length and the finished entities."""
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+    entities: list[Entity] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        self.parts.append(text)
+        self.length += utf16_length(text)
+
+    def close(self, kind: str, start: int, **more: str) -> None:
+        self.entities.append({"type": kind, "offset": start, "length": self.length - start, **more})
+
+    def result(self) -> tuple[str, list[Entity]]:
+        ordered = sorted(self.entities, key=lambda entity: (entity["offset"], -entity["length"]))
+        return "".join(self.parts), [entity for entity in ordered if entity["length"]]
+
+
+class _Html:
+    def __init__(self) -> None:
+        self._out = _Output()
+        self._open: list[tuple[str, int, dict[str, str]]] = []
+
+    def parse(self, text: str) -> tuple[str, list[Entity]]:
+        at = 0
+        for match in _TAG.finditer(text):
+            self._plain(text[at : match.start()])
+            at = match.end()
+            if match[1]:
+                self._end_tag(match[2].lower())
+            else:
+                self._start_tag(match[2].lower(), _attributes(match[3]), match.start())
+        self._plain(text[at:])
+        if self._open:
+            raise _fault(f'Can\'t find end tag corresponding to start tag "{self._open[-1][0]}"')
+        return self._out.result()
+
+    def _plain(self, text: str) -> None:
+        if "<" in text:
+            name = re.match(r"<(/?[\w-]*)", text[text.index("<") :])
+            raise _fault(f'Unsupported start tag "{name[1] if name else ""}" at byte offset {self._out.length}')
+        self._out.add(html.unescape(text))
+
+    def _start_tag(self, tag: str, attributes: dict[str, str], offset: int) -> None:
+        spoiler = tag != "span" or attributes.get("class") == "tg-spoiler"
+        if tag not in _HTML_TAGS or not spoiler:
+            raise _fault(f'Unsupported start tag "{tag}" at byte offset {offset}')
+        self._open.append((tag, self._out.length, attributes))
+
+    def _end_tag(self, tag: str) -> None:
+        if not self._open:
+            raise _fault(f'Unexpected end tag "{tag}"')
+        name, start, attributes = self._open.pop()
+        if name != tag:
+            raise _fault(f'Unmatched end tag, expected "</{name}>", found "</{tag}>"')
+        kind = _HTML_TAGS[tag]
+        if kind == "code" and self._open and self._open[-1][0] == "pre":
+            self._open[-1][2]["language"] = attributes.get("class", "").removeprefix("language-")
+        elif kind == "text_link":
+            self._link(start, attributes.get("href", ""))
+        elif kind == "blockquote" and "expandable" in attributes:
+            self._out.close("expandable_blockquote", start)
+        elif kind == "pre" and attributes.get("language"):
+            self._out.close("pre", start, language=attributes["language"])
+        elif kind == "custom_emoji":
+            self._out.close(kind, start, custom_emoji_id=attributes.get("emoji-id", ""))
+        else:
+            self._out.close(kind, start)
+
+    def _link(self, start: int, url: str) -> None:
+        if url:  # Telegram drops a link without an address and keeps its text
+            self._out.close("text_link", start, url=url)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {
+        match[1].lower(): html.unescape(match[2] or match[3] or match[4] or "") for match in _ATTRIBUTE.finditer(text)
+    }
+
+
+class _MarkdownV2:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._out = _Output()
+        self._open: list[tuple[str, int]] = []
+        self._quote: tuple[int, bool] | None = None
+
+    def parse(self) -> tuple[str, list[Entity]]:
+        while self._at < len(self._text):
+            if not (self._quote_start() or self._escaped() or self._code() or self._pair() or self._link_end()):
+                self._plain()
+        self._end_quote()
+        if self._open:
+            marker, start = self._open[-1]
+            kind = _PAIRED.get(marker, "TextUrl").capitalize()
+            raise _fault(f"Can't find end of {kind} entity at byte offset {start}")
+        return self._out.result()
+
+    def _starts(self, marker: str) -> bool:
+        return self._text.startswith(marker, self._at)
+
+    def _line_start(self) -> bool:
+        return self._at == 0 or self._text[self._at - 1] == "\n"
+
+    def _quote_start(self) -> bool:
+        marker = "**>" if self._starts("**>") else ">" if self._starts(">") else ""
+        if not self._line_start():
+            return False
+        if marker:
+            if self._quote is None or marker == "**>":
+                self._end_quote()
+                self._quote = (self._out.length, False)
+            self._at += len(marker)
+            return True
+        self._end_quote()
+        return False
+
+    def _end_quote(self) -> None:
+        if self._quote is not None:
+            start, expandable = self._quote
+            self._out.close("expandable_blockquote" if expandable else "blockquote", start)
+            self._quote = None
+
+    def _escaped(self) -> bool:
+        following = self._text[self._at + 1 : self._at + 2]
+        if not self._starts("\\") or not following or ord(following) > 126:
+            return False
+        self._out.add(following)
+        self._at += 2
+        return True
+
+    def _code(self) -> bool:
+        marker = "```" if self._starts("```") else "`" if self._starts("`") else ""
+        if not marker:
+            return False
+        match = re.compile(r"((?:\\.|[^\\])*?)" + marker, re.DOTALL).match(self._text, self._at + len(marker))
+        if match is None:
+            kind = "Pre" if marker == "```" else "Code"
+            raise _fault(f"Can't find end of {kind} entity at byte offset {self._at}")
+        self._at = match.end()
+        start, body = self._out.length, re.sub(r"\\([\\`])", r"\1", match[1])
+        language = re.match(r"(\S+)\n", body) if marker == "```" else None
+        self._out.add(body[language.end() :] if language else body.removeprefix("\n") if marker == "```" else body)
+        more = {"language": language[1]} if language else {}
+        self._out.close("pre" if marker == "```" else "code", start, **more)
+        return True
+
+    def _pair(self) -> bool:
+        marker = next((marker for marker in ("||", "__", "*", "_", "~") if self._starts(marker)), "")
+        if marker == "||" and self._quote is not None and self._ends_expandable_quote():
+            self._quote = (self._quote[0], True)
+            self._at += 2
+            return True
+        if not marker:
+            return False
+        self._at += len(marker)
+        if self._open and self._open[-1][0] == marker:
+            _, start = self._open.pop()
+            self._out.close(_PAIRED[marker], start)
+        elif any(opened == marker for opened, _ in self._open):
+            kind = _PAIRED.get(self._open[-1][0], "TextUrl").capitalize()
+            raise _fault(f"Can't find end of {kind} entity at byte offset {self._open[-1][1]}")
+        else:
+            self._open.append((marker, self._out.length))
+        return True
+
+    def _ends_expandable_quote(self) -> bool:
+        at_line_end = self._text[self._at + 2 : self._at + 3] in {"", "\n"}
+        return at_line_end and not any(opened == "||" for opened, _ in self._open)
+
+    def _link_end(self) -> bool:
+        if self._starts("[") or self._starts("!["):
+            self._at += 2 if self._starts("![") else 1
+            self._open.append(("[", self._out.length))
+            return True
+        if not self._starts("]") or not self._open or self._open[-1][0] != "[":
+            return False
+        match = re.compile(r"\]\(((?:\\.|[^\\)])*)\)").match(self._text, self._at)
+        if match is None:
+            raise _fault(f"Can't find end of a URL at byte offset {self._at}")
+        _, start = self._open.pop()
+        self._at = match.end()
+        self._out.close("text_link", start, url=re.sub(r"\\(.)", r"\1", match[1]))
+        return True
+
+    def _plain(self) -> None:
+        character = self._text[self._at]
+        if character in _RESERVED:
+            raise _fault(f"Character '{character}' is reserved and must be escaped with the preceding '\\'")
+        self._out.add(character)
+        self._at += 1

@@ -1,0 +1,66 @@
+"""Chats: who is there, and what the bot is seen doing."""
+
+from __future__ import annotations
+
+from bot.simulator.methods.registry import Call, ChatId, Parameters, method
+from bot.simulator.refusals import bad_request
+from bot.simulator.repository import Json
+
+_ACTIONS = frozenset({
+    "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",
+    "choose_sticker", "find_location", "record_video_note", "upload_video_note",
+})  # fmt: skip
+
+
+class SendChatAction(Parameters):
+    chat_id: ChatId = None
+    message_thread_id: int | None = None
+    action: str = ""
+
+
+class OfChat(Parameters):
+    chat_id: ChatId = None
+
+
+class OfMember(Parameters):
+    chat_id: ChatId = None
+    user_id: int | None = None
+
+
+@method("sendChatAction", SendChatAction)
+async def send_chat_action(call: Call, wanted: SendChatAction) -> bool:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    if wanted.action not in _ACTIONS:
+        raise bad_request("wrong parameter action in request")
+    call.telegram.show_typing(chat["id"], wanted.action)
+    return True
+
+
+@method("getChat", OfChat)
+async def get_chat(call: Call, wanted: OfChat) -> Json:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    gifts = dict.fromkeys(
+        ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"), False
+    )
+    return {**chat, "accent_color_id": chat["id"] % 7, "max_reaction_count": 11, "accepted_gift_types": gifts}
+
+
+@method("getChatMember", OfMember)
+async def get_chat_member(call: Call, wanted: OfMember) -> Json:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    if wanted.user_id == call.telegram.bot["id"]:
+        return {"user": call.telegram.bot, "status": "member"}
+    user = call.telegram.repository.user(wanted.user_id or 0)
+    if user is None:
+        raise bad_request("user not found")
+    inside = user["id"] == chat["id"] or user["id"] in call.telegram.repository.members(chat["id"])
+    return {"user": user, "status": "member" if inside else "left"}
+
+
+@method("leaveChat", OfChat)
+async def leave_chat(call: Call, wanted: OfChat) -> bool:
+    chat = call.telegram.reachable_chat(wanted.chat_id)
+    if chat["type"] == "private":
+        raise bad_request("chat member status can't be changed in private chats")
+    call.telegram.repository.set_standing(chat["id"], "unknown")
+    return True

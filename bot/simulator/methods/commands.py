@@ -1,0 +1,119 @@
+"""What the bot says about itself: its command menus, name and descriptions, each by language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
+from bot.simulator.refusals import bad_request
+from bot.simulator.repository import Json
+
+_SCOPES = frozenset({"default", "all_private_chats", "all_group_chats", "all_chat_administrators"})
+_CHAT_SCOPES = frozenset({"chat", "chat_administrators"})
+
+
+class OfScope(Parameters):
+    scope: JsonObject = None
+    language_code: str = ""
+
+
+class SetMyCommands(OfScope):
+    commands: JsonObjects = None
+
+
+class OfLanguage(Parameters):
+    language_code: str = ""
+
+
+class SetText(OfLanguage):
+    name: str = ""
+    description: str = ""
+    short_description: str = ""
+
+
+def _scope_key(scope: Json | None) -> str:
+    kind = (scope or {}).get("type", "default")
+    if kind in _SCOPES:
+        return str(kind)
+    chat_id = (scope or {}).get("chat_id")
+    if kind in _CHAT_SCOPES and chat_id is not None:
+        return f"{kind}:{chat_id}"
+    if kind == "chat_member" and chat_id is not None and (scope or {}).get("user_id") is not None:
+        return f"{kind}:{chat_id}:{(scope or {})['user_id']}"
+    raise bad_request("can't parse BotCommandScope: Unsupported type specified")
+
+
+def _checked(command: Json) -> Json:
+    name, description = str(command.get("command", "")).removeprefix("/"), str(command.get("description", ""))
+    if not re.fullmatch(r"[a-z0-9_]{1,32}", name):
+        raise bad_request("BOT_COMMAND_INVALID")
+    if not 1 <= len(description) <= 256:
+        raise bad_request("BOT_COMMAND_DESCRIPTION_INVALID")
+    return {"command": name, "description": description}
+
+
+@method("setMyCommands", SetMyCommands)
+async def set_my_commands(call: Call, wanted: SetMyCommands) -> bool:
+    commands = [_checked(command) for command in wanted.commands or []]
+    if len(commands) > 100:
+        raise bad_request("BOT_COMMANDS_TOO_MUCH")
+    key = _scope_key(wanted.scope)
+    if commands:
+        call.telegram.repository.save_commands(key, wanted.language_code, commands)
+    else:
+        call.telegram.repository.delete_commands(key, wanted.language_code)
+    call.telegram.feed.publish("commands")
+    return True
+
+
+@method("getMyCommands", OfScope)
+async def get_my_commands(call: Call, wanted: OfScope) -> list[Json]:
+    return call.telegram.repository.commands(_scope_key(wanted.scope), wanted.language_code) or []
+
+
+@method("deleteMyCommands", OfScope)
+async def delete_my_commands(call: Call, wanted: OfScope) -> bool:
+    call.telegram.repository.delete_commands(_scope_key(wanted.scope), wanted.language_code)
+    call.telegram.feed.publish("commands")
+    return True
+
+
+def _text_methods(suffix: str, field: str, limit: int) -> None:
+    """`setMy...` and `getMy...` of one text: in a language, falling back to the one without."""
+
+    async def set_text(call: Call, wanted: SetText) -> bool:
+        text = str(getattr(wanted, field))
+        if len(text) > limit:
+            raise bad_request(f"bot {field.replace('_', ' ')} is too long")
+        call.telegram.repository.set_setting(f"{field}:{wanted.language_code}", text)
+        call.telegram.feed.publish("bot")
+        return True
+
+    async def get_text(call: Call, wanted: OfLanguage) -> dict[str, str]:
+        return {field: own_text(call.telegram.repository.setting, field, wanted.language_code)}
+
+    method(f"setMy{suffix}", SetText)(set_text)
+    method(f"getMy{suffix}", OfLanguage)(get_text)
+
+
+def own_text(setting: Callable[[str], Any], field: str, language: str) -> str:
+    """The bot's `name`, `description` or `short_description` in a language, else the general one, else empty."""
+    return str(setting(f"{field}:{language}") or setting(f"{field}:") or "")
+
+
+_text_methods("Name", "name", 64)
+_text_methods("Description", "description", 512)
+_text_methods("ShortDescription", "short_description", 120)
+
+
+class MenuButton(Parameters):
+    chat_id: int | None = None
+    menu_button: JsonObject = None
+
+
+@method("setChatMenuButton", MenuButton)
+async def set_chat_menu_button(call: Call, wanted: MenuButton) -> bool:
+    """The page always offers the command menu; other menu buttons are accepted and not shown."""
+    return True

@@ -1,0 +1,99 @@
+"""How the bot gets its updates, and who it is."""
+
+from __future__ import annotations
+
+from bot.simulator.methods.registry import Call, Parameters, Strings, method
+from bot.simulator.refusals import bad_request, conflict
+from bot.simulator.repository import Json
+from bot.simulator.updates import MAX_LIMIT, MAX_TIMEOUT
+
+
+class Nothing(Parameters):
+    pass
+
+
+class GetUpdates(Parameters):
+    offset: int = 0
+    limit: int = MAX_LIMIT
+    timeout: float = 0
+    allowed_updates: Strings = None
+
+
+class SetWebhook(Parameters):
+    url: str = ""
+    secret_token: str = ""
+    max_connections: int = 40
+    allowed_updates: Strings = None
+    drop_pending_updates: bool = False
+    ip_address: str = ""
+
+
+class DeleteWebhook(Parameters):
+    drop_pending_updates: bool = False
+
+
+@method("getMe", Nothing)
+async def get_me(call: Call, wanted: Nothing) -> Json:
+    abilities = {"can_join_groups": True, "can_read_all_group_messages": False, "supports_inline_queries": False}
+    return {**call.telegram.bot, **abilities, "can_connect_to_business": False, "has_main_web_app": False}
+
+
+@method("getUpdates", GetUpdates)
+async def get_updates(call: Call, wanted: GetUpdates) -> list[Json]:
+    if call.webhook.active:
+        raise conflict(
+            "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+        )
+    _allow(call, wanted.allowed_updates)
+    limit = wanted.limit if 1 <= wanted.limit <= MAX_LIMIT else MAX_LIMIT
+    return await call.telegram.updates.poll(wanted.offset, limit, min(max(wanted.timeout, 0), MAX_TIMEOUT))
+
+
+def _allow(call: Call, kinds: list[str] | None) -> None:
+    """Absent = the earlier choice stays; an empty list = everything but the kinds that must be asked for."""
+    if kinds is not None and kinds != call.telegram.repository.setting("allowed_updates", []):
+        call.telegram.repository.set_setting("allowed_updates", kinds)
+
+
+@method("setWebhook", SetWebhook)
+async def set_webhook(call: Call, wanted: SetWebhook) -> bool:
+    if not wanted.url:
+        return _remove_webhook(call, wanted.drop_pending_updates)
+    if not wanted.url.startswith(("http://", "https://")):
+        raise bad_request("bad webhook: An HTTPS URL must be provided for webhook")
+    if wanted.secret_token and not wanted.secret_token.replace("-", "_").replace("_", "a").isalnum():
+        raise bad_request("secret token contains unallowed characters")
+    _allow(call, wanted.allowed_updates)
+    if wanted.drop_pending_updates:
+        call.telegram.repository.forget_all_updates()
+    call.telegram.updates.terminate_poll("terminated by setWebhook request")
+    call.webhook.set(wanted.url, wanted.secret_token, max(1, min(wanted.max_connections, 100)))
+    return True
+
+
+@method("deleteWebhook", DeleteWebhook)
+async def delete_webhook(call: Call, wanted: DeleteWebhook) -> bool:
+    return _remove_webhook(call, wanted.drop_pending_updates)
+
+
+def _remove_webhook(call: Call, drop_pending_updates: bool) -> bool:
+    if drop_pending_updates:
+        call.telegram.repository.forget_all_updates()
+    call.webhook.remove()
+    return True
+
+
+@method("getWebhookInfo", Nothing)
+async def get_webhook_info(call: Call, wanted: Nothing) -> Json:
+    allowed = call.telegram.repository.setting("allowed_updates", [])
+    return {**call.webhook.state(), **({"allowed_updates": allowed} if allowed else {})}
+
+
+@method("close", Nothing)
+async def close(call: Call, wanted: Nothing) -> bool:
+    return True
+
+
+@method("logOut", Nothing)
+async def log_out(call: Call, wanted: Nothing) -> bool:
+    return True

@@ -1,0 +1,206 @@
+"""The local Telegram itself: who is there, what was said, and what the bot is told."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.simulator.faults import FaultBook
+from bot.simulator.feed import Feed
+from bot.simulator.flood import FloodGate, FloodLimits
+from bot.simulator.refusals import bad_request, blocked, kicked, upgraded
+from bot.simulator.repository import Json, Repository
+from bot.simulator.updates import UpdateQueue
+
+DATABASE = "local_telegram.db"
+DRAFT_LIFETIME = 30.0
+TYPING_LIFETIME = 5.0
+
+# Shown on a fresh data folder, one person for each language of the product: (id, first name, username, language).
+FIRST_PEOPLE = (
+    (1001, "Олена", "olena", "uk"),
+    (1002, "Иван", "ivan", "ru"),
+    (1003, "Emma", "emma", "en"),
+)
+
+
+@dataclass
+class Draft:
+    """A reply that is being streamed: a preview that lapses by itself and is no message."""
+
+    draft_id: int
+    text: str
+    entities: list[Json]
+    can_stop: bool
+    keep_on_stop: bool
+    thread_id: int | None
+    until: float
+    stopped: bool = False
+
+
+class Telegram:
+    """State and rules of the local Telegram, on one event loop."""
+
+    def __init__(self, data_dir: Path, token: str, bot_name: str) -> None:
+        self.repository = Repository(data_dir / DATABASE)
+        self.token = token
+        self.feed = Feed()
+        self.updates = UpdateQueue(self.repository, self.feed)
+        self.faults = FaultBook()
+        self.flood = FloodGate(FloodLimits())
+        self.drafts: dict[int, Draft] = {}
+        self.typing: dict[int, float] = {}
+        self.bot = _bot_user(token, bot_name)
+        self._settle_first_people()
+
+    def close(self) -> None:
+        self.updates.close()
+        self.repository.close()
+
+    def _settle_first_people(self) -> None:
+        if self.repository.setting("settled"):
+            return
+        with self.repository.transaction():
+            for user_id, first_name, username, language in FIRST_PEOPLE:
+                self.add_user(user_id, first_name, username=username, language_code=language)
+            self.repository.set_setting("settled", True)
+
+    # People and chats
+
+    def add_user(
+        self, user_id: int | None, first_name: str, *, last_name: str = "", username: str = "",
+        language_code: str = "en", phone: str = "", started: bool = False,
+    ) -> Json:  # fmt: skip
+        """Add or rename a person and the private chat with the bot; returns the User object.
+
+        `started` = the person has already pressed Start, so that the bot may write first.
+        """
+        number = user_id if user_id is not None else self._free_user_id()
+        names = {"first_name": first_name, "last_name": last_name, "username": username}
+        profile = {"id": number, "is_bot": False, **_present(names), "language_code": language_code}
+        chat = {"id": number, "type": "private", **_present(names)}
+        with self.repository.transaction():
+            self.repository.save_user(profile, phone or f"+380{number % 10**9:09d}")
+            self.repository.save_chat(chat, "member" if started else "unknown")
+        self.feed.publish("user", number, profile)
+        return profile
+
+    def _free_user_id(self) -> int:
+        while True:
+            number = self.repository.count_up("user_id", FIRST_PEOPLE[-1][0] + 1)
+            if self.repository.user(number) is None:
+                return number
+
+    def reachable_chat(self, chat: int | str | None) -> Json:
+        """The chat that the bot names by id or @username; raises Telegram's refusal when it may not write there."""
+        chat_id = self._chat_id(chat)
+        body = self.repository.chat(chat_id)
+        successor = self.repository.migrated_to(chat_id)
+        if successor is not None:
+            raise upgraded(successor)
+        standing = self.repository.standing(chat_id)
+        if body is None or standing == "unknown":
+            raise bad_request("chat not found")
+        if standing == "blocked":
+            raise blocked()
+        if standing == "kicked":
+            raise kicked(body["type"])
+        return body
+
+    def _chat_id(self, chat: int | str | None) -> int:
+        if chat is None or chat == "":
+            raise bad_request("chat_id is empty")
+        if isinstance(chat, int) or re.fullmatch(r"-?\d+", chat):
+            return int(chat)
+        chat_id = self.repository.chat_id_of(chat.removeprefix("@"))
+        if chat_id is None or chat_id > 0:
+            raise bad_request("chat not found")
+        return chat_id
+
+    # Messages
+
+    def next_message_id(self, chat: Json) -> int:
+        """Ids grow over all private chats and basic groups together, but by themselves in each supergroup."""
+        own_line = chat["type"] in {"supergroup", "channel"}
+        return self.repository.count_up(f"message_id:{chat['id']}" if own_line else "message_id", 1)
+
+    def bot_message(self, chat: Json, content: Json, *, thread_id: int | None = None) -> Json:
+        """Store a message of the bot and show it; `content` are the Message fields beside id, date, chat and author."""
+        message = {
+            "message_id": self.next_message_id(chat),
+            "from": self.bot,
+            "chat": chat,
+            "date": int(time.time()),
+            **content,
+        }
+        if thread_id is not None:
+            message["message_thread_id"] = thread_id
+        self.repository.save_message(message, by_bot=True)
+        self._end_preview(chat["id"])
+        self.feed.publish("message", chat["id"], message)
+        return message
+
+    def replace_message(self, message: Json, *, by_bot: bool, update_id: int | None = None) -> None:
+        """Store a new version of a message and show it."""
+        self.repository.save_message(message, by_bot=by_bot, update_id=update_id)
+        self.feed.publish("edited", message["chat"]["id"], message)
+
+    def remove_message(self, chat_id: int, message_id: int) -> bool:
+        removed = self.repository.delete_message(chat_id, message_id)
+        if removed:
+            self.feed.publish("deleted", chat_id, message_id)
+        return removed
+
+    # Previews
+
+    def show_draft(self, chat_id: int, draft: Draft) -> None:
+        self.drafts[chat_id] = draft
+        self.feed.publish("draft", chat_id, draft)
+
+    def draft(self, chat_id: int) -> Draft | None:
+        """The draft that is on the screen now."""
+        draft = self.drafts.get(chat_id)
+        return draft if draft is not None and draft.until > time.monotonic() else None
+
+    def show_typing(self, chat_id: int, action: str) -> None:
+        self.typing[chat_id] = time.monotonic() + TYPING_LIFETIME
+        self.feed.publish("typing", chat_id, action)
+
+    def is_typing(self, chat_id: int) -> bool:
+        return self.typing.get(chat_id, 0.0) > time.monotonic()
+
+    def _end_preview(self, chat_id: int) -> None:
+        self.typing.pop(chat_id, None)
+        if self.drafts.pop(chat_id, None) is not None:
+            self.feed.publish("draft", chat_id, None)
+
+    # Commands
+
+    def commands_for(self, user_id: int) -> list[Json]:
+        """The command menu that this person sees: the nearest scope in the person's language, then in any."""
+        language = (self.repository.user(user_id) or {}).get("language_code", "")
+        for scope in (f"chat:{user_id}", "all_private_chats", "default"):
+            for spoken in (language, ""):
+                commands = self.repository.commands(scope, spoken)
+                if commands:
+                    return commands
+        return []
+
+
+def new_file_id() -> tuple[str, str]:
+    """A file id and the unique id that belongs to it, in the look of Telegram's."""
+    unique = secrets.token_urlsafe(12)
+    return f"AgAC{secrets.token_urlsafe(40)}", f"AQAD{unique}"
+
+
+def _present(values: Json) -> Json:
+    return {key: value for key, value in values.items() if value}
+
+
+def _bot_user(token: str, name: str) -> dict[str, Any]:
+    handle = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "laplaced"
+    return {"id": int(token.partition(":")[0]), "is_bot": True, "first_name": name, "username": f"{handle}_bot"}
