@@ -1,0 +1,90 @@
+"""One process owns a data folder: a lock that dies with its holder, and a note saying who that is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from internal.errors import StorageError, StorageLocked
+
+LOCK_FILE = "laplaced.lock"
+HOLDER_FILE = "holder.json"
+PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that owns the folder; `url` is where its HTTP server answers, None while it serves nothing."""
+
+    pid: int
+    url: str | None = None
+
+
+class FolderLock:
+    """A held lock. `announce` tells other commands where they can reach this process."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._note = data_dir / HOLDER_FILE
+
+    def announce(self, url: str | None) -> None:
+        write_private(self._note, json.dumps({"pid": os.getpid(), "url": url}))
+
+    def _withdraw(self) -> None:
+        self._note.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def hold(data_dir: Path) -> Iterator[FolderLock]:
+    """Owns the folder (created, readable by its owner alone, if absent) until the block ends.
+
+    Raises StorageLocked, naming the holder's process id, and StorageError for a folder that cannot be used. The lock
+    is the kernel's: a killed holder leaves nothing behind that would have to be cleared away.
+    """
+    try:
+        data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        file_lock = FileLock(data_dir / LOCK_FILE, timeout=0, mode=PRIVATE_FILE, fallback_to_soft=False)
+        file_lock.acquire()
+    except Timeout:
+        raise StorageLocked(_who_holds(data_dir)) from None
+    except OSError as error:
+        raise StorageError(f"cannot use the data folder {data_dir}: {error.strerror}") from error
+    lock = FolderLock(data_dir)
+    try:
+        lock.announce(None)
+        yield lock
+    finally:
+        lock._withdraw()
+        file_lock.release()
+
+
+def holder(data_dir: Path) -> Holder | None:
+    """Who says to own the folder. True only while the lock is held: ask after StorageLocked."""
+    try:
+        note = json.loads((data_dir / HOLDER_FILE).read_text(encoding="utf-8"))
+        return Holder(int(note["pid"]), note["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _who_holds(data_dir: Path) -> str:
+    found = holder(data_dir)
+    who = f"process {found.pid}" if found else "another process"
+    return f"{who} holds the data folder {data_dir}; one process at a time may use it"

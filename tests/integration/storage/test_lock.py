@@ -1,0 +1,122 @@
+"""One process owns a data folder, and its keys stay private."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from internal.errors import StorageError, StorageLocked
+from internal.storage import keys, lock
+from internal.storage.lock import Holder, hold, holder
+
+HOLD_UNTIL_KILLED = """
+import sys, time
+from pathlib import Path
+from internal.storage.lock import hold
+with hold(Path(sys.argv[1])) as lock:
+    lock.announce("http://127.0.0.1:1")
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def test_second_process_is_refused_with_the_holders_pid(folder: Path) -> None:
+    """Who comes second learns which process holds the folder and where it answers."""
+    with subprocess.Popen([sys.executable, "-c", HOLD_UNTIL_KILLED, folder], stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"held\n"
+        with pytest.raises(StorageLocked, match=f"process {first.pid} holds the data folder"), hold(folder):
+            pass
+        assert holder(folder) == Holder(first.pid, "http://127.0.0.1:1")
+        first.send_signal(signal.SIGKILL)
+
+
+def test_killed_holder_leaves_no_lock(folder: Path) -> None:
+    """After kill -9 the folder is free at once, and the note of the dead process is replaced."""
+    with subprocess.Popen([sys.executable, "-c", HOLD_UNTIL_KILLED, folder], stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        first.send_signal(signal.SIGKILL)
+    with hold(folder):
+        assert holder(folder) == Holder(os.getpid(), None)
+
+
+def test_second_owner_in_the_same_process_is_refused_too(folder: Path) -> None:
+    """The lock does not mistake two owners in one process for one, and the refused one takes nothing away."""
+    with hold(folder):
+        for _ in range(2):
+            with pytest.raises(StorageLocked), hold(folder):
+                pass
+        assert holder(folder) == Holder(os.getpid(), None)
+
+
+def test_folder_is_free_after_the_block(folder: Path) -> None:
+    """Leaving the block, by an error too, gives the folder back and takes the note away."""
+    with pytest.raises(ZeroDivisionError), hold(folder):
+        raise ZeroDivisionError
+    assert holder(folder) is None
+    with hold(folder):
+        pass
+
+
+def test_folder_is_private(folder: Path) -> None:
+    """A new data folder, deep ones too, is closed to other users of the machine."""
+    with hold(folder / "deep"):
+        assert stat.S_IMODE((folder / "deep").stat().st_mode) == 0o700
+        assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "deep").iterdir()} == {0o600}
+
+
+def test_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:
+    """A file in the folder's place is a nameable failure."""
+    (tmp_path / "data").write_text("", encoding="utf-8")
+    with pytest.raises(StorageError, match="cannot use the data folder"), hold(tmp_path / "data"):
+        pass
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": null, "url": null}', '{"pid": 1}'])
+def test_unreadable_note_is_no_holder(folder: Path, text: str) -> None:
+    """A note that makes no sense is as good as none."""
+    folder.mkdir()
+    (folder / lock.HOLDER_FILE).write_text(text, encoding="utf-8")
+    assert holder(folder) is None
+
+
+def test_key_is_made_once_and_kept_private(folder: Path) -> None:
+    """The same key is given for ever; nobody else on the machine can read it."""
+    with hold(folder):
+        first = keys.ensure_key(folder, "server_api_key")
+        assert keys.ensure_key(folder, "server_api_key") == first == keys.existing_key(folder, "server_api_key")
+    assert len(first) == 43
+    assert stat.S_IMODE((folder / "server_api_key").stat().st_mode) == 0o600
+
+
+def test_every_key_is_another(folder: Path) -> None:
+    """Different names have different keys, and a missing one is None to who may not make it."""
+    with hold(folder):
+        assert keys.existing_key(folder, "hmac_key") is None
+        assert keys.ensure_key(folder, "hmac_key") != keys.ensure_key(folder, "webhook_secret")
+
+
+def test_empty_key_file_is_filled(folder: Path) -> None:
+    """A file that a crash left empty is no key: an empty key would open the server to everybody."""
+    with hold(folder):
+        (folder / "hmac_key").write_text("\n", encoding="utf-8")
+        assert keys.ensure_key(folder, "hmac_key")
+
+
+def test_key_that_cannot_be_read_is_told(folder: Path) -> None:
+    """A folder in the key's place is a nameable failure."""
+    (folder / "hmac_key").mkdir(parents=True)
+    with pytest.raises(StorageError, match="cannot keep the key hmac_key"):
+        keys.ensure_key(folder, "hmac_key")
