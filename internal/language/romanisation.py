@@ -1,0 +1,57 @@
+"""How a name sounds, written coarsely: spellings of one name in two alphabets meet in one skeleton."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Capitals are single symbols here for sounds that Latin writes with several letters: Z zh, C ch, S sh.
+_CYRILLIC = {
+    "а": "a", "б": "b", "в": "v", "ґ": "g", "д": "d", "е": "e", "є": "e", "ж": "Z", "з": "z", "и": "i",
+    "і": "i", "ї": "i", "й": "i", "к": "k", "л": "l", "м": "m", "н": "n", "о": "o", "п": "p", "р": "r",
+    "с": "s", "т": "t", "у": "u", "ф": "f", "х": "h", "ц": "c", "ч": "C", "ш": "S", "щ": "SC", "ъ": "",
+    "ь": "", "ы": "i", "э": "e", "ю": "iu", "я": "ia", "-": "",
+}  # fmt: skip
+
+_LATIN = (
+    ("shch", "SC"), ("sch", "S"), ("tch", "C"), ("zh", "Z"), ("kh", "h"), ("ch", "C"), ("sh", "S"), ("ph", "f"),
+    ("th", "t"), ("ck", "k"), ("ts", "c"), ("tz", "c"), ("ff", "v"), ("x", "ks"), ("w", "v"), ("q", "k"),
+    ("y", "i"), ("j", "i"), ("-", ""),
+)  # fmt: skip
+
+_CARONS = str.maketrans({"š": "S", "č": "C", "ž": "Z", "ł": "l"})
+_NOT_A_LETTER = re.compile(r"[^a-zA-Z-]")
+_DOUBLED = re.compile(r"(.)\1+")
+_SOFT_C = re.compile(r"c(?![eiy])")
+
+
+@lru_cache(maxsize=50_000)
+def skeletons(word: str) -> frozenset[str]:
+    """Every coarse spelling of one word: at most four, empty if it holds no letter of the two alphabets.
+
+    Cyrillic г is g in Russian and h in Ukrainian, ё is written e or io: each gives a reading of its own.
+    """
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    if not any("а" <= letter <= "ґ" for letter in folded):
+        return frozenset(filter(None, (_smooth(_from_latin(folded)),)))
+    return frozenset(filter(None, (_smooth(_from_cyrillic(folded, g, yo)) for g in ("g", "h") for yo in ("e", "io"))))
+
+
+def _from_cyrillic(word: str, g: str, yo: str) -> str:
+    table = _CYRILLIC | {"г": g, "ё": yo}
+    return "".join(table.get(letter, "") for letter in word)
+
+
+def _from_latin(word: str) -> str:
+    marked = word.translate(_CARONS)
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", marked) if not unicodedata.combining(letter))
+    letters = _SOFT_C.sub("k", _NOT_A_LETTER.sub("", plain).replace("ch", "\0")).replace("\0", "ch")
+    for spelling, sound in _LATIN:
+        letters = letters.replace(spelling, sound)
+    return letters
+
+
+def _smooth(sounds: str) -> str:
+    """Petrov and Petroff, Yuri and Yuriy, Daniel and Danyel become one."""
+    return _DOUBLED.sub(r"\1", _DOUBLED.sub(r"\1", sounds).replace("ie", "e"))

@@ -1,0 +1,124 @@
+"""Keys and tokens: how a word is compared, and where it stands in a text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+Language = Literal["ru", "uk", "en"]
+
+_APOSTROPHES = re.compile("[’ʼ`´ʹ‘′＇]")
+_DASHES = re.compile("[‐‑‒–—−]")
+_SPACES = re.compile(r"\s+")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
+
+_TOKEN = re.compile(r"@(?P<username>[A-Za-z0-9_]{3,32})|(?P<word>[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*)")
+_SENTENCE_END = re.compile(r"[.!?…\n:;]\W*$|^\W*$")
+_POSSESSIVE = re.compile(r"['’]s$")
+
+
+def words(text: str) -> frozenset[str]:
+    """A set of words written with spaces between them, as word lists are kept here."""
+    return frozenset(text.split())
+
+
+@lru_cache(maxsize=50_000)
+def name_key(text: str) -> str:
+    """The key under which a name, an alias or a username is stored and compared; empty if nothing is left.
+
+    Unicode NFKC and case folding, ё as е, one apostrophe, one dash, single spaces, no leading @. Idempotent. SQLite
+    folds ASCII only, which is why the key is stored beside the name.
+    """
+    # Folding may undo the normal form and the other way round (İ, ligatures): twice reaches the fixed point.
+    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
+    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", folded)).casefold().replace("ё", "е")
+    folded = _DASHES.sub("-", _APOSTROPHES.sub("'", folded))
+    return _SPACES.sub(" ", folded).lstrip("@ ").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or @username of a text. `capital`: written as a name; `opens`: it begins a sentence."""
+
+    text: str
+    key: str
+    start: int
+    end: int
+    capital: bool
+    opens: bool
+    username: bool = False
+    joined: bool = False
+    """Only spaces stand between this token and the one before it."""
+
+    @property
+    def latin(self) -> bool:
+        return self.text[:1].isascii()
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a text in order; a whole text in capitals (shouting) has no names written as names."""
+    shouting = text.isupper() and len(text.split()) > 1
+    found: list[Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        username = match.group("username")
+        written = username or _POSSESSIVE.sub("", match.group("word"))
+        gap = text[end : match.start()]
+        found.append(
+            Token(
+                text=written,
+                key=name_key(written),
+                start=match.start(),
+                end=match.start() + len(written) + bool(username),
+                capital=written[:1].isupper() and not shouting,
+                opens=bool(_SENTENCE_END.search(text[: match.start()][-12:])),
+                username=username is not None,
+                joined=bool(found) and gap.isspace(),
+            )
+        )
+        end = match.end()
+    return found
+
+
+def word_languages(word: str) -> tuple[Language, ...]:
+    """The languages whose alphabets can write this word, in the order in which they are asked."""
+    lower = word.casefold()
+    if not any("а" <= letter <= "ґ" for letter in lower):
+        return ("en",)
+    if any(letter in "іїєґ'’ʼ" for letter in lower):
+        return ("uk",)
+    if any(letter in "ыэъё" for letter in lower):
+        return ("ru",)
+    return ("ru", "uk")
+
+
+_UKRAINIAN = words(
+    "що як це та й ми ви він вона вони його її їх мій моя моє мене мені тебе тобі хто де коли чому яка який які"
+    " про від до з із зі над під є був була були буде будемо вже ще тут там так ні дуже привіт дякую знаєш розкажи"
+    " друг подруга працює сьогодні вчора завтра разом брат сестра дружина чоловік також або якщо щоб"
+)
+_RUSSIAN = words(
+    "что как это и мы вы он она они его её ее их мой моя моё мое меня мне тебя тебе кто где когда почему какая какой"
+    " про от до с из над под есть был была были будет будем уже ещё еще тут там так нет очень привет спасибо знаешь"
+    " расскажи друг подруга работает сегодня вчера завтра вместе брат сестра жена муж тоже или если чтобы"
+)
+
+
+def text_language(text: str, default: Language = "en") -> Language:
+    """The language a text is written in, judged by letters, then by frequent words; else `default`."""
+    lower = text.casefold()
+    cyrillic = sum("а" <= letter <= "ґ" for letter in lower)
+    latin = sum("a" <= letter <= "z" for letter in lower)
+    if latin > cyrillic:
+        return "en"
+    if not cyrillic:
+        return default
+    keys = {token.key for token in tokens(text)}
+    ukrainian = 2 * sum(letter in "іїєґ" for letter in lower) + len(keys & _UKRAINIAN - _RUSSIAN)
+    russian = 2 * sum(letter in "ыэъё" for letter in lower) + len(keys & _RUSSIAN - _UKRAINIAN)
+    if ukrainian == russian:
+        return default if default != "en" else "ru"
+    return "uk" if ukrainian > russian else "ru"
