@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -145,3 +146,11 @@ def with_metadata(message: Message) -> str:
     if not shown:
         return message.content
     return f"[{', '.join(f'{key}: {value}' for key, value in shown.items())}]\n{message.content}"
+
+
+UNDELIVERED = frozenset({"refused", "cancelled"})
+
+
+def visible(listing: Sequence[Message]) -> list[Message]:
+    """Without hidden instructions and without answers that were never delivered."""
+    return [m for m in listing if not m.hidden and not (m.role == "assistant" and m.delivery in UNDELIVERED)]

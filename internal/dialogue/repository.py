@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -108,6 +108,12 @@ def of_turn(connection: Connection, user_id: int, turn_id: str) -> list[Message]
     query = select(messages).where(
         messages.c.user_id == user_id, messages.c.turn_id == turn_id, messages.c.role == "user"
     )
+    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+
+
+def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Message]:
+    """The messages with these ids that still exist, in order."""
+    query = select(messages).where(messages.c.user_id == user_id, messages.c.id.in_(ids))
     return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
 
 
@@ -265,9 +271,11 @@ def _forward(plain: dict[str, Any] | None) -> ForwardOrigin | None:
     return ForwardOrigin(**(plain | {"date": from_micros(date) if date is not None else None}))
 
 
-def visible(listing: Sequence[Message]) -> list[Message]:
-    """Without hidden instructions and without answers that were never delivered."""
-    return [m for m in listing if not m.hidden and not (m.role == "assistant" and m.delivery in UNDELIVERED)]
-
-
-UNDELIVERED = frozenset({"refused", "cancelled"})
+def assign_turn(connection: Connection, message: Message, turn_id: str) -> Message:
+    """Notes which turn answers a message."""
+    connection.execute(
+        update(messages)
+        .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
+        .values(turn_id=turn_id)
+    )
+    return replace(message, turn_id=turn_id)

@@ -51,6 +51,11 @@ def extend(connection: Connection, turn: Turn, *, close_at: datetime, seq: int) 
     return _change(connection, turn, close_at=close_at, last_seq=seq)
 
 
+def freeze(connection: Connection, turn: Turn) -> None:
+    """Closes the window of a turn that still waits for its place in the lane: it takes no more messages."""
+    _change(connection, turn, state=TurnState.RUNNING)
+
+
 def start(connection: Connection, turn: Turn) -> Turn | None:
     """Begins an attempt (C3): no more messages, one more attempt. None if the turn is over meanwhile."""
     row = connection.execute(
@@ -87,9 +92,16 @@ def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
 
 
 def unfinished(connection: Connection) -> list[Turn]:
-    """Every turn that still owes an answer, in the order in which they were opened."""
-    query = select(turns).where(turns.c.state.in_(_OPEN)).order_by(turns.c.opened_at, turns.c.first_seq)
+    """Every turn that still owes an answer, each owner's in the order of his messages."""
+    query = select(turns).where(turns.c.state.in_(_OPEN)).order_by(turns.c.user_id, turns.c.first_seq)
     return [_turn(row) for row in connection.execute(query)]
+
+
+def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
+    """The lane's earliest turn that still owes an answer."""
+    query = select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, turns.c.state.in_(_OPEN))
+    row = connection.execute(query.order_by(turns.c.first_seq).limit(1)).one_or_none()
+    return None if row is None else _turn(row)
 
 
 def first_open_seq(connection: Connection, user_id: int) -> int | None:

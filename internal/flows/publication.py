@@ -14,7 +14,7 @@ from internal.config import DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Message
+from internal.dialogue.model import Message, visible
 from internal.events import repository as events
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
@@ -122,7 +122,7 @@ class Publication:
             first_seq=first.seq,
             last_seq=last.seq,
         )
-        evidence = [m for m in dialogue.visible(fragment) if m.role != "system"]
+        evidence = [m for m in visible(fragment) if m.role != "system"]
         parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
         episodes.add_episode(connection, episode, parts)
         rev = next_rev(connection, user_id)

@@ -70,10 +70,13 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
+    """`uncertain` counts the times it may have been delivered without our knowing."""
+
     n: int
     id: str
     state: OutboxState
     attempts: int
+    uncertain: int
     due_at: datetime
     created_at: datetime
     outgoing: Outgoing

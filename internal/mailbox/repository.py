@@ -124,7 +124,8 @@ def postpone(connection: Connection, row_id: str, due_at: datetime, error: str) 
 
 def mark_unknown(connection: Connection, row_id: str, due_at: datetime, error: str) -> bool:
     """May have been delivered: sent once more at `due_at`, and then given up."""
-    return _move(connection, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error)
+    uncertain = outbox.c.uncertain + 1
+    return _move(connection, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error, uncertain=uncertain)
 
 
 def refuse(connection: Connection, row_id: str, error: str) -> bool:
@@ -148,8 +149,10 @@ def release(connection: Connection, user_id: int, now: datetime) -> int:
 def interrupted_to_unknown(connection: Connection, due_at: datetime) -> int:
     """At start: what was being sent when the process died may have been delivered."""
     sending = outbox.c.state == OutboxState.SENDING
-    values = {"state": OutboxState.UNKNOWN, "due_at": due_at, "error": "interrupted"}
-    return connection.execute(update(outbox).where(sending).values(values)).rowcount
+    uncertain = outbox.c.uncertain + 1
+    changed = update(outbox).where(sending)
+    changed = changed.values(state=OutboxState.UNKNOWN, due_at=due_at, error="interrupted", uncertain=uncertain)
+    return connection.execute(changed).rowcount
 
 
 def move_chat(connection: Connection, old: int, new: int) -> int:
@@ -198,6 +201,7 @@ def _outbox_row(row: Row[Any]) -> OutboxRow:
         id=row.id,
         state=OutboxState(row.state),
         attempts=row.attempts,
+        uncertain=row.uncertain,
         due_at=row.due_at,
         created_at=row.created_at,
         outgoing=Outgoing(**(content | address)),

@@ -184,6 +184,7 @@ outbox = Table(
     Column("payload", JSON, nullable=False, info=TEXT),
     Column("state", Text, nullable=False),
     Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("uncertain", Integer, nullable=False, server_default="0"),
     Column("due_at", Moment, nullable=False),
     Column("tg_id", BigInteger),
     Column("error", Text),

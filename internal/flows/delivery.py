@@ -1,0 +1,137 @@
+"""What becomes of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
+
+The stated policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both;
+after a second one it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.events import repository as events
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import OutboxRow
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage.engine import Database
+
+UNKNOWN_WAIT = timedelta(seconds=30)
+MAX_UNCERTAIN = 2
+RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
+MAX_ATTEMPTS = 50
+"""With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
+
+
+class Delivery:
+    """Moves outbox rows through their states. Knows nothing of Telegram's wire."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    async def recover(self) -> int:
+        """At start: what was being sent when the process died is unknown now. Returns how many."""
+        due_at = self._clock.now() + UNKNOWN_WAIT
+        return await self._database.write(lambda c: mailbox.interrupted_to_unknown(c, due_at))
+
+    async def due(self, limit: int) -> list[OutboxRow]:
+        now = self._clock.now()
+        return await self._database.read(lambda c: mailbox.due(c, now, limit=limit))
+
+    async def next_due_at(self) -> datetime | None:
+        return await self._database.read(mailbox.next_due_at)
+
+    async def sending(self, row: OutboxRow) -> bool:
+        """C5. False if the row is settled already."""
+        return await self._database.write(lambda c: mailbox.mark_sending(c, row.id), point="C5")
+
+    async def sent(self, row: OutboxRow, tg_id: int | None) -> None:
+        """C6."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            mailbox.mark_sent(connection, row.id, tg_id)
+            events.append(
+                connection,
+                "message_sent",
+                source="system:delivery",
+                now=now,
+                user_id=row.outgoing.user_id,
+                payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "tg_id": tg_id},
+                links={"turn": row.outgoing.turn_id, "outbox": row.id},
+            )
+            self._settled(connection, row, "sent", tg_id)
+
+        await self._database.write(work, point="C6")
+
+    async def retry(self, row: OutboxRow, error: str, after: float | None = None) -> None:
+        """Not delivered for sure (no connection, 429, 5xx): again after `after` seconds or a growing pause."""
+        if row.attempts >= MAX_ATTEMPTS:
+            await self.refused(row, error)
+            return
+        wait = timedelta(seconds=after) if after is not None else pause(row.attempts + 1, RETRY_BASE, RETRY_MAX)
+        due_at = self._clock.now() + wait
+        await self._database.write(lambda c: mailbox.postpone(c, row.id, due_at, error))
+
+    async def unknown(self, row: OutboxRow, error: str) -> None:
+        """May have been delivered."""
+        if row.uncertain + 1 >= MAX_UNCERTAIN:
+            await self.refused(row, f"delivery unknown twice: {error}")
+            return
+        due_at = self._clock.now() + UNKNOWN_WAIT
+        await self._database.write(lambda c: mailbox.mark_unknown(c, row.id, due_at, error))
+
+    async def refused(self, row: OutboxRow, error: str) -> None:
+        """Will never be delivered: shown as failed."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            mailbox.refuse(connection, row.id, error)
+            events.append(
+                connection,
+                "message_refused",
+                source="system:delivery",
+                now=now,
+                user_id=row.outgoing.user_id,
+                payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "error": error},
+                links={"turn": row.outgoing.turn_id, "outbox": row.id},
+            )
+            self._settled(connection, row, "refused", None)
+
+        await self._database.write(work)
+
+    async def left(self, row: OutboxRow, error: str) -> None:
+        """The user blocked the bot: everything owed to him waits until he writes again."""
+
+        def work(connection: Connection) -> None:
+            access.pause(connection, row.outgoing.user_id)
+            mailbox.hold(connection, row.outgoing.user_id, error)
+
+        await self._database.write(work)
+
+    async def moved(self, row: OutboxRow, chat_id: int) -> None:
+        """The chat got another id: what is owed to it goes there."""
+        due_at, old = self._clock.now(), row.outgoing.chat_id
+
+        def work(connection: Connection) -> None:
+            mailbox.move_chat(connection, old, chat_id)
+            mailbox.postpone(connection, row.id, due_at, "chat moved")
+
+        await self._database.write(work)
+
+    async def put(self, work: Callable[[Connection], None]) -> None:
+        """Writes replies of the program's own (commands, notices) into the outbox."""
+        await self._database.write(work)
+
+    @staticmethod
+    def _settled(connection: Connection, row: OutboxRow, delivery: str, tg_id: int | None) -> None:
+        out = row.outgoing
+        if out.message_id is not None and (out.part == 0 or delivery == "refused"):
+            dialogue.mark_delivery(connection, out.user_id, out.message_id, delivery, tg_id)
+        if out.turn_id is not None and not mailbox.owed_to_turn(connection, out.turn_id):
+            turns.close_answered(connection, out.user_id, out.turn_id)

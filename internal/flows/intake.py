@@ -1,0 +1,169 @@
+"""A message enters the log: message, number, dialogue state, turn, event and the settled update commit as one (C2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.access.model import Allowed, Language, TooFast, User, Verdict
+from internal.config import AccessConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
+from internal.events import repository as events
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxState, Outgoing
+from internal.people import service as people
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+TELEGRAM_RESOLUTION = timedelta(seconds=1)
+"""Telegram dates messages in whole seconds, so two that are `group_window` apart may look a second further apart."""
+
+LONGEST_COLLECTION = timedelta(seconds=30)
+"""A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
+
+UNREADABLE = ("voice", "audio", "video", "video_note", "photo", "sticker", "document", "animation", "location", "poll")
+
+
+class Phrases(Protocol):
+    def __call__(self, lang: Language, key: str, **values: str | int | float) -> str:
+        """The localised sentence of that key, as Markdown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What C2 stored: the message, and the turn that will answer it (None: nothing will, or something else did)."""
+
+    message: Message | None
+    turn: Turn | None
+
+
+class Intake:
+    """Takes messages into the log. What is over a limit is stored too, and gets a plain answer instead of a turn."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        limits: AccessConfig,
+        phrases: Phrases,
+        group_window: timedelta,
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._limits, self._phrases, self._window = limits, phrases, group_window
+
+    async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> Taken:
+        """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
+        now = self._clock.now()
+        taken = await self._database.write(
+            lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
+        )
+        if taken.message is not None:
+            self._buffers.add(taken.message)
+        return taken
+
+    async def edit(self, update_n: int, user: User, incoming: Incoming) -> Message | None:
+        """Gives a stored message its new text; None if it was never stored."""
+        now = self._clock.now()
+        message = await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
+        if message is not None and incoming.edited_at is not None:
+            self._buffers.edit(user.user_id, message.seq, incoming.text, incoming.edited_at)
+        return message
+
+    def _take(
+        self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
+    ) -> Taken:
+        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
+            return Taken(None, None)
+        verdict = self._verdict(connection, user, incoming) if answer else Allowed()
+        mailbox.release(connection, user.user_id, now)
+        metadata = clock_metadata(incoming.timestamp, user.tz)
+        message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
+        if message is None:
+            return Taken(None, None)
+        dialogue.touch(connection, user.user_id, now)
+        _remember_author(connection, incoming, now)
+        turn = None
+        if answer and isinstance(verdict, Allowed):
+            turn = self._turn_for(connection, incoming, message, now)
+            message = dialogue.assign_turn(connection, message, turn.id)
+        elif answer:
+            mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
+        events.append(
+            connection,
+            "message_received",
+            source=f"user:{user.user_id}",
+            now=now,
+            user_id=user.user_id,
+            payload={"message": message.id, "seq": message.seq, "limit": None if turn else type(verdict).__name__},
+            links={"turn": turn.id} if turn else None,
+        )
+        return Taken(message, turn)
+
+    def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
+        return access.may_speak(
+            connection,
+            user,
+            incoming.timestamp,
+            messages_per_minute=self._limits.messages_per_minute,
+            daily_cost_usd=self._limits.daily_cost_usd,
+        )
+
+    def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
+        """The lane's collecting turn if this message is close enough to its last one; otherwise a new turn."""
+        turn = turns.collecting(connection, incoming.bot_id, incoming.lane)
+        if turn is not None and self._belongs(connection, turn, incoming, now):
+            limit = turn.opened_at + max(LONGEST_COLLECTION, self._window)
+            return turns.extend(connection, turn, close_at=min(now + self._window, limit), seq=message.seq)
+        if turn is not None:
+            turns.freeze(connection, turn)
+        return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
+
+    def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
+        if not self._window or now > turn.close_at:
+            return False
+        last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
+        return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
+
+    def _limit_reached(self, user: User, incoming: Incoming, verdict: Verdict, now: datetime) -> Outgoing:
+        if isinstance(verdict, TooFast):
+            text = self._phrases(user.lang, "too-fast", limit=verdict.limit, seconds=verdict.retry_after_s)
+            dedupe = f"too-fast:{user.user_id}:{int(now.timestamp()) // 60}"
+        else:
+            text = self._phrases(user.lang, "daily-cost-reached", limit=self._limits.daily_cost_usd)
+            dedupe = f"daily-cost:{user.user_id}:{incoming.chat_id}:{incoming.tg_id}"
+        return Outgoing(user.user_id, incoming.bot_id, incoming.chat_id, text, dedupe, thread_id=incoming.thread_id)
+
+    @staticmethod
+    def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:
+        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id):
+            return None
+        message = dialogue.find_incoming(connection, incoming)
+        if message is None or message.content == incoming.text:
+            return None
+        dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
+        events.append(
+            connection,
+            "message_edited",
+            source=f"user:{incoming.user_id}",
+            now=now,
+            user_id=incoming.user_id,
+            payload={"message": message.id, "seq": message.seq},
+        )
+        return message
+
+
+def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> None:
+    """A forward with an author creates or updates that person by Telegram id."""
+    origin = incoming.forward
+    if origin is None or origin.kind != "user" or origin.user_id in (None, incoming.user_id):
+        return
+    people.from_forward(connection, incoming.user_id, origin.user_id, origin.name, origin.username, now)

@@ -1,0 +1,300 @@
+"""Works off runs: claim, ask, keep the reply, apply its effects once; or try later, or park as dead.
+
+Level-triggered: what is due is a query, so a crash at any point loses no work. A handler holds one agent's part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.agents.model import AgentReply
+from internal.config import RunsConfig
+from internal.errors import Conflict, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
+from internal.events import repository as events
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import Run, RunState, pause
+from internal.storage.engine import Database
+from internal.storage.types import new_id
+
+log = logging.getLogger(__name__)
+
+PARALLEL = 4
+"""Most runs at once: they wait for a model, and different owners must not wait for one another."""
+
+COST_RECHECK = timedelta(minutes=10)
+"""How long archival waits before it looks again whether its owner's daily cost allows it."""
+
+Input = TypeVar("Input")
+
+
+class StaleInput(Conflict):
+    """What the agent was shown has changed meanwhile: asked anew, without charging an attempt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Generic[Input]):
+    """What an agent is asked, and the revs of all it was shown (JSON).
+
+    The snapshot is stored with the reply (C9); `apply` compares the run's, which a restart may have brought back.
+    """
+
+    input: Input
+    snapshot: dict[str, Any]
+
+
+class Effects(Protocol):
+    def after_commit(self) -> None:
+        """Moves counters and wakes whoever waits for the change; called once, after C10."""
+        ...
+
+
+class RunHandler(Protocol[Input]):
+    """One agent's part of a run. `read` and `apply` never wait for a network; `ask` never touches the database."""
+
+    @property
+    def agent(self) -> str:
+        """Its name in the runs table."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Its name in events, such as `agent:Archivist`."""
+        ...
+
+    async def read(self, run: Run) -> Prepared[Input]: ...
+
+    async def ask(self, prepared: Prepared[Input]) -> AgentReply:
+        """Raises the errors of `ChatModel.complete`."""
+        ...
+
+    def apply(self, connection: Connection, run: Run, prepared: Prepared[Input], reply: str, now: datetime) -> Effects:
+        """Writes all effects in the caller's transaction. Raises ModelReplyInvalid."""
+        ...
+
+
+class RunObserver(Protocol):
+    def agent_run(self, agent: str, outcome: str) -> None:
+        """`outcome` is applied, halved, stale, outage, failed or dead."""
+        ...
+
+
+class RunLoop:
+    """Starts what is ready, one run an owner and agent at a time, owners side by side."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        handlers: Sequence[RunHandler[Any]],
+        config: RunsConfig,
+        observer: RunObserver,
+        daily_cost_usd: float,
+    ) -> None:
+        self._database, self._clock, self._handlers = database, clock, handlers
+        self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
+        self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._outages: dict[str, int] = {}
+        self._stopping = False
+
+    async def start_ready(self) -> None:
+        """Starts every run that may be worked on now; each that ends looks for the next."""
+        for handler in self._handlers:
+            for run in await self._ready(handler.agent):
+                self._start(handler, run)
+
+    async def drain(self, seconds: float) -> None:
+        """Gives what is running `seconds` to end, then cancels it: its claim dies with the process."""
+        self._stopping = True
+        tasks = list(self._working.values())
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _ready(self, agent: str) -> list[Run]:
+        now = self._clock.now()
+        return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4))
+
+    def _start(self, handler: RunHandler[Any], run: Run) -> None:
+        place = (handler.agent, run.user_id)
+        if self._stopping or place in self._working or len(self._working) >= PARALLEL:
+            return
+        task = asyncio.create_task(self._work(handler, run), name=f"run-{handler.agent}-{run.user_id}")
+        self._working[place] = task
+        task.add_done_callback(lambda _: self._ended(place))
+
+    def _ended(self, place: tuple[str, int]) -> None:
+        del self._working[place]
+        if not self._stopping:
+            self._next = asyncio.create_task(self._guarded_start(), name="runs-next")
+
+    async def _guarded_start(self) -> None:
+        try:
+            await self.start_ready()
+        except Exception:  # the next tick asks again
+            log.exception("runs_lookup_failed")
+
+    async def _work(self, handler: RunHandler[Any], run: Run) -> None:
+        try:
+            claimed = await self._claim(handler, run)
+            if claimed is not None:
+                await self._attempt(handler, claimed)
+        except Exception:  # border of a run: it stays claimed in the database and is due again at the next tick
+            log.exception("run_interrupted", extra={"run": run.id, "agent": handler.agent})
+
+    async def _claim(self, handler: RunHandler[Any], run: Run) -> Run | None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Run | None:
+            paid = run.state == RunState.REPLIED
+            if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
+                runs.postpone(connection, run, now + COST_RECHECK, "daily_cost", charge=True)
+                return None
+            claimed = runs.claim(connection, run, new_id())
+            if claimed is not None:
+                self._tell(connection, handler, claimed, "agent_activity_start", now, {"attempt": claimed.attempts})
+            return claimed
+
+        return await self._database.write(work, point="C8")
+
+    async def _attempt(self, handler: RunHandler[Any], run: Run) -> None:
+        try:
+            await self._ask_and_apply(handler, run)
+        except ModelReplyTruncated as error:
+            await self._shorten(handler, run, error)
+        except ModelUnavailable as error:
+            await self._wait_out(handler, run, error)
+        except StaleInput as error:
+            await self._give_back(handler, run, self._clock.now(), error, charge=False, outcome="stale")
+        except ModelRefused as error:
+            await self._bury(handler, run, error)
+        except Exception as error:  # border of an attempt: charged, tried again with growing pauses, then parked
+            if not isinstance(error, ModelReplyInvalid):
+                log.exception("run_failed", extra={"run": run.id, "agent": handler.agent})
+            await self._fail(handler, run, error)
+
+    async def _ask_and_apply(self, handler: RunHandler[Any], run: Run) -> None:
+        prepared = await handler.read(run)
+        if run.state != RunState.REPLIED:
+            reply = await handler.ask(prepared)
+            self._outages.pop(handler.agent, None)
+            stored = await self._store(handler, run, prepared, reply)
+            if stored is None:
+                return
+            run = stored
+        await self._apply(handler, run, prepared)
+
+    async def _store(
+        self, handler: RunHandler[Any], run: Run, prepared: Prepared[Any], reply: AgentReply
+    ) -> Run | None:
+        now, usage = self._clock.now(), reply.usage
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        prompt = "\n".join(message.content for message in reply.prompt)
+
+        def work(connection: Connection) -> Run | None:
+            access.add_spend(connection, run.user_id, handler.agent, tokens=tokens, cost_usd=usage.cost_usd, now=now)
+            return runs.store_reply(
+                connection,
+                run,
+                reply=reply.text,
+                snapshot=prepared.snapshot,
+                model=reply.model,
+                prompt_hash=hashlib.sha256(prompt.encode()).hexdigest(),
+                tokens=tokens,
+                cost_usd=usage.cost_usd,
+            )
+
+        return await self._database.write(work, point="C9")
+
+    async def _apply(self, handler: RunHandler[Any], run: Run, prepared: Prepared[Any]) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Effects | None:
+            if not runs.finish(connection, run, now):
+                return None
+            return handler.apply(connection, run, prepared, run.reply or "", now)
+
+        effects = await self._database.write(work, point="C10")
+        if effects is not None:
+            effects.after_commit()
+            self._observer.agent_run(handler.agent, "applied")
+            log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
+
+    async def _shorten(self, handler: RunHandler[Any], run: Run, error: ModelReplyTruncated) -> None:
+        if run.length < 2:
+            await self._fail(handler, run, error)
+            return
+        now = self._clock.now()
+        await self._database.write(lambda c: runs.halve(c, run, now))
+        self._observer.agent_run(handler.agent, "halved")
+
+    async def _wait_out(self, handler: RunHandler[Any], run: Run, error: ModelUnavailable) -> None:
+        outages = self._outages[handler.agent] = self._outages.get(handler.agent, 0) + 1
+        wait = pause(outages, self._config.retry_base, self._config.retry_max)
+        if error.retry_after is not None:
+            wait = max(wait, timedelta(seconds=min(error.retry_after, self._config.retry_max.total_seconds())))
+        await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
+
+    async def _fail(self, handler: RunHandler[Any], run: Run, error: Exception) -> None:
+        if run.attempts >= self._config.max_attempts:
+            await self._bury(handler, run, error)
+            return
+        due_at = self._clock.now() + pause(run.attempts, self._config.retry_base, self._config.retry_max)
+        await self._give_back(handler, run, due_at, error, charge=True, outcome="failed")
+
+    async def _give_back(
+        self, handler: RunHandler[Any], run: Run, due_at: datetime, error: Exception, *, charge: bool, outcome: str
+    ) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            runs.postpone(connection, run, due_at, _describe(error), charge=charge)
+            self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_told(error)})
+
+        await self._database.write(work)
+        self._observer.agent_run(handler.agent, outcome)
+        log.warning("run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_told(error)})
+
+    async def _bury(self, handler: RunHandler[Any], run: Run, error: Exception) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            runs.bury(connection, run, now, _describe(error))
+            self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
+
+        await self._database.write(work)
+        self._observer.agent_run(handler.agent, "dead")
+        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
+
+    @staticmethod
+    def _tell(
+        connection: Connection, handler: RunHandler[Any], run: Run, kind: str, now: datetime, payload: dict[str, Any]
+    ) -> None:
+        events.append(
+            connection,
+            kind,
+            source=handler.source,
+            now=now,
+            user_id=run.user_id,
+            payload=payload,
+            links={"run": run.id, "fragment": run.episode_id},
+        )
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+def _told(error: Exception) -> dict[str, str]:
+    return {"error": _describe(error)}

@@ -1,0 +1,394 @@
+"""A turn gets its answer: freeze what was asked (C3), recall, let the responder write, keep the answer (C4)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import User
+from internal.agents.model import DialogueLine, OwnerProfile, Responder, ResponderRequest, TranscriptLine
+from internal.config import PersonaConfig, ResponderConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import HIDDEN_MARK, Message, Turn, TurnState, visible
+from internal.errors import ModelError, ModelRefused, ModelUnavailable
+from internal.events import repository as events
+from internal.flows.intake import Phrases
+from internal.llm.model import ChatReply, Usage
+from internal.llm.tokens import count_tokens
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing
+from internal.recall.context import TurnRecall
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+"""Attempts at one answer before its user is told that it failed. Kept in the database: a crash counts too."""
+
+RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
+
+HISTORY = 200
+"""Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+
+RECENT = 8
+"""Messages before the question that the enricher sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPart:
+    """Text of one Telegram message with its entities in Bot API form."""
+
+    text: str
+    entities: list[dict[str, Any]]
+
+
+Renderer = Callable[[str], Sequence[RenderedPart]]
+
+
+class Drafts(Protocol):
+    """Where an answer is shown while it is written. Cosmetic: may be shed, never fails."""
+
+    async def begin(self, turn: Turn) -> None:
+        """Shows that an answer is being prepared."""
+        ...
+
+    async def show(self, turn: Turn, text: str) -> None:
+        """Shows the Markdown written so far."""
+        ...
+
+    async def end(self, turn: Turn) -> int | None:
+        """Stops showing. The Telegram id of a placeholder message that the answer should replace, if there is one."""
+        ...
+
+
+class TurnObserver(Protocol):
+    def turn_ended(self, outcome: str, seconds: float) -> None:
+        """`outcome` is answered, cancelled or failed; `seconds` since the turn was opened."""
+        ...
+
+
+class _Outcome(Enum):
+    DONE = auto()
+    AGAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The frozen inputs of one attempt."""
+
+    turn: Turn
+    user: User
+    asked: tuple[Message, ...]
+    earlier: tuple[Message, ...]
+    rev: int
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message.content for message in self.asked if message.content)
+
+
+class TurnFlow:
+    """Answers turns, each once. A turn that a crash interrupted is answered by calling `answer` again."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        recall: TurnRecall,
+        responder: Responder,
+        *,
+        config: ResponderConfig,
+        persona: PersonaConfig,
+        render: Renderer,
+        phrases: Phrases,
+        drafts: Drafts,
+        observer: TurnObserver,
+        wake_outbox: Callable[[], None],
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._recall, self._responder = recall, responder
+        self._config, self._persona, self._render, self._phrases = config, persona, render, phrases
+        self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
+        self._stops: dict[str, asyncio.Event] = {}
+
+    async def answer(self, turn: Turn) -> None:
+        """Brings a turn whose window has closed to its end."""
+        stop = self._stops[turn.id] = asyncio.Event()
+        try:
+            while (question := await self._start(turn)) is not None:
+                if await self._attempt(question, stop) is _Outcome.DONE:
+                    break
+        finally:
+            del self._stops[turn.id]
+        self._wake_outbox()
+
+    def stop(self, turn_id: str) -> bool:
+        """Ends the writing of an answer: what is written so far is kept. False if none is being written."""
+        event = self._stops.get(turn_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    async def _start(self, turn: Turn) -> _Question | None:
+        def work(connection: Connection) -> _Question | None:
+            started = turns.start(connection, turn)
+            if started is None:
+                return None
+            asked = dialogue.of_turn(connection, turn.user_id, turn.id)
+            earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+            user = users.get(connection, turn.user_id)
+            rev = turns.revision(connection, turn)
+            return _Question(started, user, tuple(asked), tuple(visible(earlier)), rev)
+
+        return await self._database.write(work, point="C3")
+
+    async def _attempt(self, question: _Question, stop: asyncio.Event) -> _Outcome:
+        if not any(message.content.strip() for message in question.asked):
+            return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
+        if question.turn.attempts > MAX_ATTEMPTS:
+            return await self._say(question, self._sorry(question, "answer-failed"), TurnState.FAILED)
+        await self._drafts.begin(question.turn)
+        try:
+            reply = await self._write(question, stop)
+        except ModelError as error:
+            return await self._failed(question, error, stop)
+        return await self._keep(question, reply, stopped=stop.is_set())
+
+    async def _write(self, question: _Question, stop: asyncio.Event) -> ChatReply:
+        request = await self._request(question)
+        text, final = "", None
+        async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
+            while not stop.is_set():
+                delta = await _next_or_stop(deltas, stop)
+                if delta is None:
+                    break
+                text, final = text + delta.text, delta.final
+                if delta.text:
+                    await self._drafts.show(question.turn, text)
+        return final or ChatReply(text, self._config.model, Usage())
+
+    async def _request(self, question: _Question) -> ResponderRequest:
+        user = question.user
+        owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
+        recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
+        recalled = await self._recall.recall(owner, question.text, recent)
+        return ResponderRequest(
+            owner=owner,
+            persona_name=self._persona.name,
+            persona_tone=self._persona.tone,
+            inner_circle=recalled.inner_circle,
+            relevant_people=recalled.relevant_people,
+            dialogue=self._within_budget(question),
+            now=self._clock.now(),
+            query=recalled.query,
+            system_lines=[m.content for m in question.earlier if m.role == "system"],
+        )
+
+    def _within_budget(self, question: _Question) -> list[DialogueLine]:
+        """The question whole, and before it as much recent dialogue as the token budget holds."""
+        lines = [_dialogue_line(message) for message in question.asked if message.content]
+        left = self._config.history_tokens
+        for message in reversed(question.earlier):
+            left -= count_tokens(message.content)
+            if left < 0:
+                break
+            if message.role != "system" and message.content:
+                lines.insert(0, _dialogue_line(message))
+        return lines
+
+    def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
+        assistant = message.role == "assistant"
+        speaker = self._persona.name if assistant else user.name
+        role = "assistant" if assistant else "user"
+        forwarded = message.forward.name if message.forward else None
+        return TranscriptLine(number, role, speaker, message.timestamp, message.content, forwarded)
+
+    async def _keep(self, question: _Question, reply: ChatReply, *, stopped: bool) -> _Outcome:
+        """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""
+        turn, now = question.turn, self._clock.now()
+        placeholder = await self._drafts.end(turn)
+        parts = list(self._render(reply.text)) if reply.text.strip() else []
+        state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
+
+        def work(connection: Connection) -> Message | None:
+            if not stopped and turns.revision(connection, turn) != question.rev:
+                raise _Edited
+            if not turns.finish(connection, turn, state):
+                return None
+            message = self._add_answer(connection, turn, reply, parts, now) if parts else None
+            self._owe(connection, turn, parts, now, message_id=message.id if message else None, placeholder=placeholder)
+            self._account(connection, turn, reply, message, now, stopped=stopped)
+            return message
+
+        try:
+            message = await self._database.write(work, point="C4")
+        except _Edited:
+            log.info("turn_edited", extra={"turn": turn.id})
+            return _Outcome.AGAIN
+        if message is not None:
+            self._buffers.add(message)
+        self._ended(turn, "cancelled" if stopped else "answered")
+        return _Outcome.DONE
+
+    @staticmethod
+    def _add_answer(
+        connection: Connection, turn: Turn, reply: ChatReply, parts: Sequence[RenderedPart], now: datetime
+    ) -> Message:
+        message = dialogue.add(
+            connection,
+            turn.user_id,
+            "assistant",
+            reply.text,
+            now=now,
+            turn_id=turn.id,
+            bot_id=turn.bot_id,
+            chat_id=turn.chat_id,
+            thread_id=turn.thread_id,
+            delivery="pending",
+        )
+        dialogue.touch(connection, turn.user_id, now)
+        return message
+
+    @staticmethod
+    def _owe(
+        connection: Connection,
+        turn: Turn,
+        parts: Sequence[RenderedPart],
+        now: datetime,
+        *,
+        message_id: str | None,
+        placeholder: int | None,
+    ) -> None:
+        for number, part in enumerate(parts):
+            replaces = placeholder if number == 0 else None
+            mailbox.put(
+                connection,
+                Outgoing(
+                    user_id=turn.user_id,
+                    bot_id=turn.bot_id,
+                    chat_id=turn.chat_id,
+                    thread_id=turn.thread_id,
+                    text=part.text,
+                    entities=part.entities,
+                    kind="send" if replaces is None else "edit",
+                    tg_id=replaces,
+                    dedupe=f"turn:{turn.id}:{number}",
+                    turn_id=turn.id,
+                    message_id=message_id,
+                    part=number,
+                ),
+                now,
+            )
+
+    @staticmethod
+    def _account(
+        connection: Connection, turn: Turn, reply: ChatReply, message: Message | None, now: datetime, *, stopped: bool
+    ) -> None:
+        usage = reply.usage
+        access.add_spend(
+            connection,
+            turn.user_id,
+            "responder",
+            tokens=usage.prompt_tokens + usage.completion_tokens,
+            cost_usd=usage.cost_usd,
+            now=now,
+        )
+        events.append(
+            connection,
+            "agent_result",
+            source="agent:Responder",
+            now=now,
+            user_id=turn.user_id,
+            payload={"message": message.id if message else None, "model": reply.model, "stopped": stopped},
+            links={"turn": turn.id},
+        )
+
+    async def _failed(self, question: _Question, error: ModelError, stop: asyncio.Event) -> _Outcome:
+        """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
+        turn = question.turn
+        log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
+        permanent = isinstance(error, ModelRefused)
+        if permanent or turn.attempts >= MAX_ATTEMPTS or stop.is_set():
+            key = "model-unreachable" if isinstance(error, ModelUnavailable) else "answer-failed"
+            return await self._say(question, self._sorry(question, key), TurnState.FAILED, str(error))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), pause(turn.attempts, RETRY_BASE, RETRY_MAX).total_seconds())
+        return _Outcome.AGAIN
+
+    async def _say(self, question: _Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
+        """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
+        turn, now = question.turn, self._clock.now()
+        placeholder = await self._drafts.end(turn)
+        parts = list(self._render(text))
+
+        def work(connection: Connection) -> None:
+            if turns.finish(connection, turn, state, error):
+                self._owe(connection, turn, parts, now, message_id=None, placeholder=placeholder)
+                kind = "agent_run_failed" if state is TurnState.FAILED else "agent_result"
+                events.append(
+                    connection,
+                    kind,
+                    source="agent:Responder",
+                    now=now,
+                    user_id=turn.user_id,
+                    payload={"error": error} if error else {},
+                    links={"turn": turn.id},
+                )
+
+        await self._database.write(work, point="C4")
+        self._ended(turn, state.value)
+        return _Outcome.DONE
+
+    def _ended(self, turn: Turn, outcome: str) -> None:
+        self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
+
+    def _sorry(self, question: _Question, key: str) -> str:
+        return self._phrases(question.user.lang, key)
+
+    def _cannot_read(self, question: _Question) -> str:
+        kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
+        return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
+
+
+class _Edited(Exception):
+    """The question changed while it was being answered."""
+
+
+async def _next_or_stop(deltas: Any, stop: asyncio.Event) -> Any:
+    """The next delta, or None at the end or when the user wants no more."""
+    coming = asyncio.ensure_future(anext(deltas, None))
+    stopping = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if coming.done():
+            return coming.result()
+        return None
+    finally:
+        for task in (coming, stopping):
+            if not task.done():
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+
+def _dialogue_line(message: Message) -> DialogueLine:
+    role = "assistant" if message.role == "assistant" else "user"
+    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
+    if message.forward is not None:
+        metadata["forwarded_from"] = message.forward.name
+    return DialogueLine(role, message.content, metadata or None)
