@@ -1,0 +1,35 @@
+"""How ids of users and people may stand in metric labels: as they are, hashed, or not at all, and only so many."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from internal.config import MetricsConfig
+
+OTHER = "other"
+HASH_LENGTH = 16
+"""Hex digits: 64 bits keep thousands of ids apart."""
+
+
+class Identities:
+    """The labels of one kind of id. `key` salts the hash: a Telegram id alone is short enough to be tried out."""
+
+    def __init__(self, config: MetricsConfig, key: str) -> None:
+        self._config = config
+        self._key = key.encode()
+        self._labels: dict[int, str] = {}
+
+    def label(self, identity: int) -> str:
+        """The id's label; `other` once `max_identities` ids have one, and empty when identities are off."""
+        if self._config.identity == "off":
+            return ""
+        known = self._labels.get(identity)
+        if known is None and len(self._labels) < self._config.max_identities:
+            known = self._labels[identity] = self._write(identity)
+        return OTHER if known is None else known
+
+    def _write(self, identity: int) -> str:
+        if self._config.identity == "raw":
+            return str(identity)
+        return hmac.new(self._key, str(identity).encode(), hashlib.sha256).hexdigest()[:HASH_LENGTH]

@@ -1,0 +1,206 @@
+"""What the product counts: one object, its own registry, one method for each thing that can happen.
+
+Names are the contract's. Flows call a method after the commit of what it tells, so nothing undone is ever counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from internal.config import MetricsConfig
+from internal.errors import ModelError
+from internal.llm.calls import Reply, Request
+from internal.telemetry.identity import OTHER, Identities
+from internal.telemetry.repository import StoredFigures
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_MODEL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
+_SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
+_PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
+
+
+class Metrics:
+    """Everything under `/metrics`. `hash_key` salts hashed identities and must stay the same over restarts."""
+
+    def __init__(self, config: MetricsConfig, hash_key: str = "") -> None:
+        self._config = config
+        self._users = Identities(config, hash_key)
+        self._people = Identities(config, hash_key)
+        self._registry = CollectorRegistry()
+        build = Info("laplaced_build", "The running program.", registry=self._registry)
+        build.info({"version": _version()})
+
+        self._extracted = self._counter("people_extracted", "Applied operations.", "user_id", "op_type")
+        self._extraction = self._seconds("people_extraction", "Time of one archivist run.", _MODEL_SECONDS, "user_id")
+        self._merged = self._counter("people_duplicates_merged", "Applied merges.", "user_id")
+        self._search = self._seconds("people_search", "Time of one vector search.", _SEARCH_SECONDS, "user_id")
+        self._results = self._people_count("people_search_results", "People found by one search.")
+        self._selected = self._people_count("people_reranker_selected", "People picked by the reranker.")
+        self._fallbacks = self._counter("reranker_fallbacks", "Searches used without the reranker.", "reason")
+        self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
+        self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
+        self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
+        self._llm_tokens = self._counter("llm_tokens", "Tokens of model calls.", "agent", "model", "kind")
+        self._llm_cost = self._counter("llm_cost_usd", "Cost the provider reported.", "agent", "model")
+        self._llm_seconds = self._seconds("llm_request", "Time of one model call.", _MODEL_SECONDS, "agent", "model")
+        self._telegram_requests = self._counter("telegram_requests", "Calls of the Bot API.", "method")
+        self._telegram_errors = self._counter("telegram_errors", "Failed calls of the Bot API.", "method", "code")
+        self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
+        self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
+        self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
+        self._mirror_lag = self._gauge("mirror_lag_changes", "Changes the mirror has not seen; 0 without a mirror.")
+        self._last_backup = self._gauge("last_backup_timestamp_seconds", "When the last backup ended; 0: never.")
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"laplaced_{name}_total", meaning, labels, registry=self._registry)
+
+    def _gauge(self, name: str, meaning: str) -> Gauge:
+        return Gauge(f"laplaced_{name}", meaning, registry=self._registry)
+
+    def _seconds(self, name: str, meaning: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        name = f"laplaced_{name}_duration_seconds"
+        return Histogram(name, meaning, labels, buckets=buckets, registry=self._registry)
+
+    def _people_count(self, name: str, meaning: str) -> Histogram:
+        return Histogram(f"laplaced_{name}", meaning, ["user_id"], buckets=_PEOPLE, registry=self._registry)
+
+    def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None:
+        """`op_type` is Added, Updated or Merged; `count` operations of it were committed."""
+        user = self._users.label(user_id)
+        self._extracted.labels(user, op_type).inc(count)
+        if op_type == "Merged":
+            self._merged.labels(user).inc(count)
+
+    def extraction_seconds(self, user_id: int, seconds: float) -> None:
+        self._extraction.labels(self._users.label(user_id)).observe(seconds)
+
+    def operation_refused(self, agent: str, reason: str) -> None:
+        self._refused.labels(agent, reason).inc()
+
+    def people_searched(self, user_id: int, seconds: float, results: int) -> None:
+        user = self._users.label(user_id)
+        self._search.labels(user).observe(seconds)
+        self._results.labels(user).observe(results)
+
+    def reranker_selected(self, user_id: int, people: int) -> None:
+        self._selected.labels(self._users.label(user_id)).observe(people)
+
+    def reranker_fallback(self, reason: str) -> None:
+        self._fallbacks.labels(reason).inc()
+
+    def agent_run(self, agent: str, outcome: str) -> None:
+        self._runs.labels(agent, outcome).inc()
+
+    def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
+        """A model call ended. Models are told apart by the name that was asked for: a provider's answers have many."""
+        agent, model = request.agent, request.model
+        self._llm_requests.labels(agent, model, _outcome(reply, error)).inc()
+        self._llm_seconds.labels(agent, model).observe(duration_s)
+        if reply is not None:
+            self._llm_tokens.labels(agent, model, "prompt").inc(reply.usage.prompt_tokens)
+            self._llm_tokens.labels(agent, model, "completion").inc(reply.usage.completion_tokens)
+            self._llm_cost.labels(agent, model).inc(reply.usage.cost_usd)
+
+    def telegram_request(self, method: str) -> None:
+        self._telegram_requests.labels(method).inc()
+
+    def telegram_error(self, method: str, code: str) -> None:
+        """`code` is the Bot API's error code, or a word such as `timeout` when no answer came."""
+        self._telegram_errors.labels(method, code).inc()
+
+    def update_quarantined(self) -> None:
+        self._quarantined.inc()
+
+    def send_unknown(self) -> None:
+        self._unknown.inc()
+
+    def polled(self, at: datetime) -> None:
+        self._last_poll.set(at.timestamp())
+
+    def mirror_lag(self, changes: int) -> None:
+        self._mirror_lag.set(changes)
+
+    def backup_finished(self, at: datetime) -> None:
+        self._last_backup.set(at.timestamp())
+
+    @property
+    def most_people(self) -> int:
+        """How many people `stored_figures` has to list one by one."""
+        return 0 if self._config.identity == "off" else self._config.max_identities
+
+    def exposition(self, stored: StoredFigures) -> bytes:
+        """The whole page in the Prometheus text format (`CONTENT_TYPE`): what was counted, and what is stored."""
+        page = CollectorRegistry(auto_describe=False)
+        page.register(_Page([*self._counted(), *self._stored(stored)]))
+        return generate_latest(page)
+
+    def _counted(self) -> Iterator[Metric]:
+        for family in self._registry.collect():
+            # The client adds when each series was made, under names that nobody promised.
+            family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
+            yield family
+
+    def _stored(self, stored: StoredFigures) -> Iterator[Metric]:
+        yield self._people_total(stored.people)
+        yield self._mentions(stored)
+        yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
+        yield _gauge("laplaced_outbox_depth", "Messages still owed.", stored.outbox_depth)
+        yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
+        oldest = stored.oldest_unarchived.timestamp() if stored.oldest_unarchived else 0
+        yield _gauge(
+            "laplaced_oldest_unarchived_timestamp_seconds",
+            "When the oldest waiting message was sent; 0: none waits.",
+            oldest,
+        )
+
+    def _people_total(self, people: Iterable[tuple[int, str, int]]) -> Metric:
+        family = GaugeMetricFamily("laplaced_people_total", "Known people.", labels=["user_id", "circle"])
+        totals: dict[tuple[str, str], int] = defaultdict(int)
+        for user_id, circle, count in people:
+            totals[self._users.label(user_id), circle] += count
+        for labels, total in totals.items():
+            family.add_metric(labels, total)
+        return family
+
+    def _mentions(self, stored: StoredFigures) -> Metric:
+        family = CounterMetricFamily("laplaced_people_mentions", "Mentions of a person.", labels=["person_id"])
+        totals: dict[str, int] = defaultdict(int)
+        for person_id, count in stored.mentions:
+            totals[self._people.label(person_id)] += count
+        if stored.other_mentions:
+            totals["" if self._config.identity == "off" else OTHER] += stored.other_mentions
+        for person, total in totals.items():
+            family.add_metric([person], total)
+        return family
+
+
+class _Page:
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> list[Metric]:
+        return self._families
+
+
+def _gauge(name: str, meaning: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, meaning, value=value)
+
+
+def _outcome(reply: Reply | None, error: ModelError | None) -> str:
+    if error is not None:
+        return type(error).__name__
+    return "cancelled" if reply is None else "ok"
+
+
+def _version() -> str:
+    try:
+        return version("laplaced")
+    except PackageNotFoundError:  # run from a folder that was never installed
+        return "unknown"

@@ -1,0 +1,85 @@
+"""What `/metrics` reads from the database when it is scraped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Column, Connection, func, select
+
+from internal.storage.tables import inbox, messages, outbox, people, runs, segments
+
+_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFigures:
+    """`people` is (user_id, circle, how many), `mentions` (person_id, mention_count).
+
+    `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles count
+    nowhere.
+    """
+
+    people: Sequence[tuple[int, str, int]]
+    mentions: Sequence[tuple[int, int]]
+    other_mentions: int
+    inbox_depth: int
+    outbox_depth: int
+    runs_dead: int
+    oldest_unarchived: datetime | None
+
+
+def stored_figures(connection: Connection, *, most_people: int) -> StoredFigures:
+    """All stored figures in one snapshot; at most `most_people` people are listed one by one."""
+    mentions = _mentions(connection, most_people)
+    return StoredFigures(
+        people=_people(connection),
+        mentions=mentions,
+        other_mentions=_all_mentions(connection) - sum(count for _, count in mentions),
+        inbox_depth=_count(connection, inbox.c.state, "received"),
+        outbox_depth=_count(connection, outbox.c.state, "pending", "sending", "unknown"),
+        runs_dead=_count(connection, runs.c.state, "dead"),
+        oldest_unarchived=_oldest_unarchived(connection),
+    )
+
+
+def _people(connection: Connection) -> list[tuple[int, str, int]]:
+    query = (
+        select(people.c.user_id, people.c.circle, func.count())
+        .where(_VISIBLE)
+        .group_by(people.c.user_id, people.c.circle)
+        .order_by(people.c.user_id, people.c.circle)
+    )
+    return [(user_id, circle, count) for user_id, circle, count in connection.execute(query)]
+
+
+def _mentions(connection: Connection, most_people: int) -> list[tuple[int, int]]:
+    query = select(people.c.id, people.c.mention_count).where(_VISIBLE).order_by(people.c.id).limit(most_people)
+    return [(person_id, count) for person_id, count in connection.execute(query)]
+
+
+def _all_mentions(connection: Connection) -> int:
+    query = select(func.coalesce(func.sum(people.c.mention_count), 0)).where(_VISIBLE)
+    return int(connection.execute(query).scalar_one())
+
+
+def _count(connection: Connection, state: Column[str], *wanted: str) -> int:
+    return int(connection.execute(select(func.count()).where(state.in_(wanted))).scalar_one())
+
+
+def _oldest_unarchived(connection: Connection) -> datetime | None:
+    """The oldest message in no fragment, or in a slice that the archivist still has to do (dead ones count apart)."""
+    waiting = select(func.min(messages.c.timestamp)).where(messages.c.episode_id.is_(None))
+    of_run = (
+        (segments.c.user_id == runs.c.user_id)
+        & (segments.c.episode_id == runs.c.episode_id)
+        & (segments.c.n == runs.c.first_n)
+    )
+    unfinished = (
+        select(func.min(segments.c.at))
+        .join_from(runs, segments, of_run)
+        .where(runs.c.agent == "archivist", runs.c.state.in_(("due", "claimed", "replied")))
+    )
+    found = [connection.execute(query).scalar_one() for query in (waiting, unfinished)]
+    return min((moment for moment in found if moment is not None), default=None)
