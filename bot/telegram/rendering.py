@@ -20,7 +20,10 @@ from bot.telegram.splitting import LIMIT, Span, split
 __all__ = ["LIMIT", "Rendered", "draft", "escape", "plain", "render", "utf16_len"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~<&$=])")
+_MARKS = re.compile(r"[\\`*_{}\[\]#+\-.!|>~<&$=]")
+_REFERENCES = {"\\": "&#92;", "[": "&#91;", "]": "&#93;"}
+"""Behind a backslash the converter would take brackets for the beginning of a LaTeX formula."""
+
 _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
 
 
@@ -56,7 +59,8 @@ def draft(markdown: str) -> Rendered | None:
 
 def escape(text: str) -> str:
     """Text made safe inside Markdown: it is shown as it stands, on one line."""
-    return _MARKS.sub(r"\\\1", " ".join(_clean(text).split()))
+    one_line = " ".join(_clean(text).split())
+    return _MARKS.sub(lambda mark: _REFERENCES.get(mark[0]) or f"\\{mark[0]}", one_line)
 
 
 def _parts(text: str, spans: list[Span]) -> list[Rendered]:

@@ -97,6 +97,8 @@ def test_plain_is_the_text_itself(text: str) -> None:
 @given(st.text(alphabet=st.characters(exclude_categories=("Cs", "Cc")), max_size=100))
 @example("1. список | *не* _он_ <b> $5 и 6$ # [Person:42](x) ||нет|| ~~a~~ `b` - + = !")
 @example("=== --- > цитата")
+@example("(000<)")
+@example("\\(x \\alpha\\) \\[y \\beta\\] [Person:42]")
 def test_escaped_words_are_shown_as_they_stand(text: str) -> None:
     """A name full of marks neither disappears nor formats what stands around it."""
     (part,) = render(f"**До** {escape(text)} после")
