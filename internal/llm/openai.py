@@ -1,0 +1,144 @@
+"""Chat over the OpenAI wire format: OpenRouter, Ollama, vLLM and whatever else speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from internal.errors import ModelError
+from internal.llm.calls import CallObserver, Reply, Request
+from internal.llm.failures import RequestRejected
+from internal.llm.model import ChatDelta, ChatReply, ChatRequest
+from internal.llm.transport import Endpoint
+from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply
+
+CHAT_PATH = "chat/completions"
+
+
+@dataclass(slots=True)
+class Call:
+    """What is known about a call at its end."""
+
+    reply: Reply | None = None
+    error: ModelError | None = None
+
+
+@contextmanager
+def observed(request: Request, observers: Sequence[CallObserver]) -> Iterator[Call]:
+    """Tell the observers how the call inside went, however it ends."""
+    call, started = Call(), time.monotonic()
+    try:
+        yield call
+    except ModelError as error:
+        call.error = error
+        raise
+    finally:
+        for observer in observers:
+            observer.finished(request, call.reply, call.error, time.monotonic() - started)
+
+
+class OpenAIChat:
+    """A ChatModel on one server. Close it with `aclose`."""
+
+    def __init__(self, base_url: str, api_key: str = "", *, observers: Sequence[CallObserver] = ()) -> None:
+        """ConfigurationError if the address or the key cannot be used."""
+        self._endpoint = Endpoint(base_url, api_key)
+        self._observers = tuple(observers)
+        # Only OpenRouter knows the question; others refuse unknown parameters.
+        self._ask_cost = self._endpoint.host == "openrouter.ai" or self._endpoint.host.endswith(".openrouter.ai")
+        self._dialects: dict[str, Dialect] = {}
+
+    async def aclose(self) -> None:
+        await self._endpoint.aclose()
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """The whole reply at once. Errors as the port `ChatModel` says."""
+        deadline = asyncio.get_running_loop().time() + request.timeout
+        with observed(request, self._observers) as call:
+            dialect = self._dialect(request)
+            while True:
+                try:
+                    reply = await self._ask(request, dialect, deadline, call)
+                except RequestRejected as rejection:
+                    dialect = _plainer(dialect, rejection, request, streaming=False)
+                else:
+                    self._dialects[request.model] = dialect
+                    return reply
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatDelta, None]:
+        """The reply piece by piece. Errors as the port `ChatModel` says, those of the end after the last piece."""
+        deadline = asyncio.get_running_loop().time() + request.timeout
+        with observed(request, self._observers) as call:
+            dialect, begun = self._dialect(request), False
+            while True:
+                try:
+                    async with aclosing(self._deltas(request, dialect, deadline, call)) as deltas:
+                        async for delta in deltas:
+                            begun = True
+                            yield delta
+                except RequestRejected as rejection:
+                    if begun:
+                        raise
+                    dialect = _plainer(dialect, rejection, request, streaming=True)
+                else:
+                    self._dialects[request.model] = dialect
+                    return
+
+    async def _ask(self, request: ChatRequest, dialect: Dialect, deadline: float, call: Call) -> ChatReply:
+        body = chat_body(request, dialect, stream=False, ask_cost=self._ask_cost)
+        outcome = read_reply(read_json(await self._endpoint.post(CHAT_PATH, body, deadline)), request.model)
+        call.reply = outcome.reply
+        if outcome.fault is not None:
+            raise outcome.fault
+        return outcome.reply
+
+    async def _deltas(
+        self, request: ChatRequest, dialect: Dialect, deadline: float, call: Call
+    ) -> AsyncGenerator[ChatDelta, None]:
+        body = chat_body(request, dialect, stream=True, ask_cost=self._ask_cost)
+        draft = Draft(request.model)
+        async with (
+            self._endpoint.open(CHAT_PATH, body, deadline) as response,
+            aclosing(self._pieces(response, draft, deadline)) as pieces,
+        ):
+            async for words in pieces:
+                if words:
+                    yield ChatDelta(words)
+        outcome = draft.outcome()
+        call.reply = outcome.reply
+        if outcome.fault is not None:
+            raise outcome.fault
+        yield ChatDelta("", final=outcome.reply)
+
+    async def _pieces(self, response: httpx.Response, draft: Draft, deadline: float) -> AsyncGenerator[str, None]:
+        """The words as they come, up to the end, the provider's error or the break of the connection."""
+        if "text/event-stream" not in response.headers.get("Content-Type", ""):
+            # Asked for a stream, some servers answer (or fail) in one piece.
+            yield draft.take(read_json(await self._endpoint.read(response, deadline)), part="message")
+            yield draft.end(told=True)
+            return
+        done = False
+        async with aclosing(self._endpoint.events(response, deadline)) as events:
+            async for event in events:
+                done = event.strip() == "[DONE]"
+                if not done:
+                    yield draft.take(read_json(event))
+                if done or draft.failed:
+                    break
+        yield draft.end(told=done)
+
+    def _dialect(self, request: ChatRequest) -> Dialect:
+        return self._dialects.get(request.model, Dialect())
+
+
+def _plainer(dialect: Dialect, rejection: RequestRejected, request: ChatRequest, *, streaming: bool) -> Dialect:
+    """The next dialect to try; the rejection itself is raised when there is none."""
+    plainer = dialect.plainer(str(rejection), request, streaming=streaming)
+    if plainer is None:
+        raise rejection
+    return plainer

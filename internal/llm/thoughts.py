@@ -1,0 +1,93 @@
+"""Keeping a model's thoughts out of its words."""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = ("think", "thinking", "thought", "thoughts", "reasoning")
+_OPENING = re.compile(rf"<({'|'.join(_NAMES)})>", re.IGNORECASE)
+_CLOSING = re.compile(rf"</({'|'.join(_NAMES)})>", re.IGNORECASE)
+_LONGEST_TAG = max(map(len, _NAMES)) + len("</>")
+
+
+class ThoughtFilter:
+    """Passes on a streamed text without its `<think>` blocks, wherever the stream is cut into pieces.
+
+    A tag inside `code` is text: people ask about such tags. A block that never ends hides everything after it.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside: str | None = None
+        self._backticks = 0
+        self._begun = False
+
+    def feed(self, piece: str) -> str:
+        """What may be shown now; the beginning of what could be a tag is held back."""
+        self._held += piece
+        shown = ""
+        while (part := self._step()) is not None:
+            shown += part
+        return self._shown(shown)
+
+    def finish(self) -> str:
+        """What was held back and turned out to be no tag."""
+        rest = "" if self._inside else self._held
+        self._held = ""
+        return self._shown(rest)
+
+    def _step(self) -> str | None:
+        """Consume up to the next tag; None when more text is needed."""
+        if self._inside is not None:
+            return self._leave()
+        tag = _OPENING.search(self._held)
+        if tag is None:
+            return self._pass(_safe_length(self._held)) or None
+        before = self._pass(tag.start())
+        if self._backticks % 2:
+            return before + self._pass(tag.end() - tag.start())
+        self._inside = tag[1].casefold()
+        self._held = self._held[tag.end() - tag.start() :]
+        return before
+
+    def _leave(self) -> str | None:
+        ends = (end for end in _CLOSING.finditer(self._held) if end[1].casefold() == self._inside)
+        end = next(ends, None)
+        if end is None:
+            self._held = self._held[-_LONGEST_TAG:]
+            return None
+        self._held = self._held[end.end() :]
+        self._inside = None
+        return ""
+
+    def _pass(self, length: int) -> str:
+        passed, self._held = self._held[:length], self._held[length:]
+        self._backticks += passed.count("`")
+        return passed
+
+    def _shown(self, text: str) -> str:
+        """Without the blank lines that stand between a thought and the reply's beginning."""
+        if not self._begun:
+            text = text.lstrip()
+            self._begun = bool(text)
+        return text
+
+
+def without_thoughts(text: str) -> str:
+    """A whole reply without its `<think>` blocks and surrounding space.
+
+    Servers whose template opens the block itself send only its end: then everything up to it is thought.
+    """
+    thoughts = ThoughtFilter()
+    words = thoughts.feed(text) + thoughts.finish()
+    ends = [end.end() for end in _CLOSING.finditer(words) if words.count("`", 0, end.start()) % 2 == 0]
+    return words[ends[-1] if ends else 0 :].strip()
+
+
+def _safe_length(text: str) -> int:
+    """How much of the text cannot be the beginning of a tag."""
+    start = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
+    if start < 0:
+        return len(text)
+    rest = text[start:].casefold()
+    return start if any(f"<{name}>".startswith(rest) for name in _NAMES) else len(text)

@@ -1,0 +1,187 @@
+"""HTTP to a model server: the one border at which httpx's errors become ours, and where no secret passes."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from internal.errors import ConfigurationError, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.llm.failures import from_status
+from internal.llm.sse import EventStream
+
+ALLOW_MODEL_REQUESTS = True
+"""False in tests: then only loopback addresses are reached, so that no test costs money."""
+
+RETRY_PAUSES = (0.1, 0.4)
+"""Seconds before a request is repeated whose connection broke before an answer began. Outages are the caller's."""
+CONNECT_TIMEOUT = 10.0
+ERROR_LIMIT = 64 * 1024
+REPLY_LIMIT = 8 * 1024 * 1024
+"""Bytes. A reply of 4,096 tokens is about 20 KiB, 32 vectors of 3,072 numbers as text 2.2 MiB."""
+
+
+class ModelRequestsForbidden(ModelRefused):
+    """Requests to real model providers are switched off (ALLOW_MODEL_REQUESTS)."""
+
+
+class Endpoint:
+    """One model server. Deadlines are times of the running event loop and hold for everything up to the last byte."""
+
+    def __init__(self, base_url: str, api_key: str = "", *, reply_limit: int = REPLY_LIMIT) -> None:
+        """ConfigurationError if the address or the key cannot be used; the message never holds the key."""
+        url = _checked_url(base_url)
+        self._secrets = [secret for secret in (api_key.strip(), url.password) if secret]
+        self._reply_limit = reply_limit
+        self.local = _is_loopback(url.host)
+        self.host = url.host
+        self._client = httpx.AsyncClient(
+            base_url=url.copy_with(userinfo=b""),
+            headers=_authorization(api_key.strip()),
+            auth=(url.username, url.password) if url.username and not api_key.strip() else None,
+            timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
+            # A proxy from the environment is for the way out, not for this machine.
+            trust_env=not self.local,
+        )
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    async def post(self, path: str, body: dict[str, Any], deadline: float) -> bytes:
+        """The whole answer's bytes. Raises ModelUnavailable, ModelRefused or ModelReplyInvalid (too long)."""
+        async with self.open(path, body, deadline) as response:
+            return await self._read(response, deadline, self._reply_limit)
+
+    async def events(self, response: httpx.Response, deadline: float) -> AsyncGenerator[str, None]:
+        """The data of each server-sent event of an opened response."""
+        stream, chunks, size = EventStream(), response.aiter_bytes(), 0
+        while (chunk := await self._next(chunks, deadline)) is not None:
+            size += len(chunk)
+            if size > self._reply_limit:
+                raise ModelReplyInvalid("the reply is too long")
+            for event in stream.feed(chunk):
+                yield event
+        for event in stream.finish():
+            yield event
+
+    @asynccontextmanager
+    async def open(self, path: str, body: dict[str, Any], deadline: float) -> AsyncIterator[httpx.Response]:
+        """A good response whose body is still to be read; a status of 300 and above is raised as its error."""
+        response = await self._send(path, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), deadline)
+        try:
+            if response.status_code >= 300:
+                raise await self._refusal(response, deadline)
+            yield response
+        finally:
+            await response.aclose()
+
+    async def read(self, response: httpx.Response, deadline: float) -> bytes:
+        """The whole body of an opened response."""
+        return await self._read(response, deadline, self._reply_limit)
+
+    async def _send(self, path: str, content: bytes, deadline: float) -> httpx.Response:
+        if not (ALLOW_MODEL_REQUESTS or self.local):
+            raise ModelRequestsForbidden
+        for pause in RETRY_PAUSES:
+            try:
+                return await self._attempt(path, content, deadline)
+            except _Broken:
+                await _sleep(pause, deadline)
+        return await self._attempt(path, content, deadline)
+
+    async def _attempt(self, path: str, content: bytes, deadline: float) -> httpx.Response:
+        headers = {"Content-Type": "application/json"}
+        request = self._client.build_request("POST", path, content=content, headers=headers)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self._client.send(request, stream=True)
+        except (httpx.HTTPError, TimeoutError) as error:
+            translated = self._translate(error)
+        # Raised outside the handler: httpx's exception carries the request, and with it the key.
+        raise translated
+
+    async def _next(self, chunks: AsyncIterator[bytes], deadline: float) -> bytes | None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await anext(chunks, None)
+        except (httpx.HTTPError, TimeoutError) as error:
+            translated = self._translate(error)
+        raise translated
+
+    async def _read(self, response: httpx.Response, deadline: float, limit: int) -> bytes:
+        chunks, parts, size = response.aiter_bytes(), [], 0
+        while (chunk := await self._next(chunks, deadline)) is not None:
+            parts.append(chunk)
+            size += len(chunk)
+            if size > limit:
+                raise ModelReplyInvalid("the reply is too long")
+        return b"".join(parts)
+
+    async def _refusal(self, response: httpx.Response, deadline: float) -> ModelError:
+        try:
+            body = (await self._read(response, deadline, ERROR_LIMIT)).decode("utf-8", "replace")
+        except ModelError:
+            body = ""
+        try:
+            answer: Any = json.loads(self._redact(body))
+        except (ValueError, RecursionError):
+            answer = "" if "<html" in body.casefold() else self._redact(body)
+        return from_status(response.status_code, answer, response.headers)
+
+    def _redact(self, text: str) -> str:
+        """Some providers quote the key back."""
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text
+
+    def _translate(self, error: httpx.HTTPError | TimeoutError) -> ModelError:
+        """Fixed sentences, since httpx's own may quote addresses and headers."""
+        match error:
+            case httpx.ConnectError():
+                return _Broken(f"the model server {self.host} cannot be reached")
+            case TimeoutError() | httpx.TimeoutException():
+                return ModelUnavailable(f"the model server {self.host} did not answer in time")
+            case httpx.LocalProtocolError() | httpx.UnsupportedProtocol():
+                return ModelRefused(f"no request can be made to the model server {self.host}")
+            case _:
+                return _Broken(f"the connection to the model server {self.host} broke")
+
+
+class _Broken(ModelUnavailable):
+    """The connection broke. Worth an immediate retry if no answer had begun."""
+
+
+async def _sleep(seconds: float, deadline: float) -> None:
+    await asyncio.sleep(max(0.0, min(seconds, deadline - asyncio.get_running_loop().time())))
+
+
+def _checked_url(base_url: str) -> httpx.URL:
+    try:
+        url = httpx.URL(base_url.rstrip("/") + "/")
+    except httpx.InvalidURL:
+        url = None
+    if url is None or url.scheme not in ("http", "https") or not url.host:
+        raise ConfigurationError("the model server's base_url must be an http or https address")
+    if url.query:
+        raise ConfigurationError("the model server's base_url must have no query; the key belongs into api_key")
+    return url
+
+
+def _authorization(api_key: str) -> dict[str, str]:
+    if not api_key:
+        return {}
+    if not api_key.isascii() or not api_key.isprintable():
+        raise ConfigurationError("the model server's api_key holds characters that no key has")
+    return {"Authorization": f"Bearer {api_key}"}
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
