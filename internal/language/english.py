@@ -4,51 +4,62 @@ from __future__ import annotations
 
 from internal.language.spelling import words
 
-ORDINARY_NAMES = words("""
-    abby amber angel april art ash august autumn barb basil baron barry bay bea beau bell belle bill bird bishop blair
-    bliss bob bond booth brandy brook brooke brown bud buck burns butler carol carter cash chance charity chase chip
-    christian chuck clay cliff clover colt constance cook cooper crystal dale daisy dash dawn dean dee dell destiny dick
-    dot drew duke duncan earl early echo eden ella elder ember english eve faith farmer fay finn fisher flora flynn ford
-    forest forrest foster fox france francis frank gale gay gene ginger glen gold golden good grace grant gray green
-    grey guy hale hall hardy harmony harp harper harry haven hazel heath heather heaven henry herb hill holly honor hope
-    hunt hunter ice iris ivory ivy jack jade jan jasmine jasper jay jean jeans jet jewel jimmy joe john jordan joy
-    judge june junior justice kay ken king kit knight kris lake lance lane lark laurel lee less lily lime link long
-    lord lot love lucky lucy lynn major major mara mark marks marshal marshall martin mason max may mayor mercy mike
-    miles mill miller mills mine misty moon moore moss nick nova norm oak olive opal page paige pain paris parish park
-    parker parks pat patience patsy patty paz peace pearl peg penny perry peter pierce piper polly poppy porter potter
-    price prince prudence queen rain ralph ran randy ray red reed reese rich rick river rob robin rock rod rose rosemary
-    rowan roy royal ruby rue rush rusty ruth sage sally sandy saint sailor scout sean sharp sierra silver skip sky
-    skylar smith snow sol sonny spencer spring star stella sterling stew stone storm sue summer sunny tab tad taylor
-    teddy temple terry tiger tim timber tony trace tracy trip troy ty tyler van vera victor victory viola violet wade
-    walker wall ward warren waters watt way webb well wells west white wilder will willow winter wolf wood woods woody
-    wren wright york young lot gum con governor august relief experience pleasant providence deliverance silence trinity
-    india arizona california philadelphia washington kingston lincoln melody mellow merry serena newton nelson jerry
-    """)
+ORDINARY_NAMES = words(
+    """
+    abby amber angel april art ash august autumn barb basil baron barry bay bea beau bell belle bill bird
+    bishop blair bliss bob bond booth brandy brook brooke brown bud buck burns butler carol carter cash
+    chance charity chase chip christian chuck clay cliff clover colt constance cook cooper crystal dale
+    daisy dash dawn dean dee dell destiny dick dot drew duke duncan earl early echo eden ella elder ember
+    english eve faith farmer fay finn fisher flora flynn ford forest forrest foster fox france francis frank
+    gale gay gene ginger glen gold golden good grace grant gray green grey guy hale hall hardy harmony harp
+    harper harry haven hazel heath heather heaven henry herb hill holly honor hope hunt hunter ice iris
+    ivory ivy jack jade jan jasmine jasper jay jean jeans jet jewel jimmy joe john jordan joy judge june
+    junior justice kay ken king kit knight kris lake lance lane lark laurel lee less lily lime link long
+    lord lot love lucky lucy lynn major major mara mark marks marshal marshall martin mason max may mayor
+    mercy mike miles mill miller mills mine misty moon moore moss nick nova norm oak olive opal page paige
+    pain paris parish park parker parks pat patience patsy patty paz peace pearl peg penny perry peter
+    pierce piper polly poppy porter potter price prince prudence queen rain ralph ran randy ray red reed
+    reese rich rick river rob robin rock rod rose rosemary rowan roy royal ruby rue rush rusty ruth sage
+    sally sandy saint sailor scout sean sharp sierra silver skip sky skylar smith snow sol sonny spencer
+    spring star stella sterling stew stone storm sue summer sunny tab tad taylor teddy temple terry tiger
+    tim timber tony trace tracy trip troy ty tyler van vera victor victory viola violet wade walker wall
+    ward warren waters watt way webb well wells west white wilder will willow winter wolf wood woods woody
+    wren wright york young lot gum con governor august relief experience pleasant providence deliverance
+    silence trinity india arizona california philadelphia washington kingston lincoln melody mellow merry
+    serena newton nelson jerry
+    """
+)
 """Names that mean something in lower case, or at the start of a sentence: they need a capital and a second look."""
 
-SENTENCE_OPENERS = words("""
-    i you he she it we they the a an my your his her its our their this that these those to there here be not all any
-    some someone something no on in at of for with from me him them us do does did have has had should could would can
-    if when what who where why how and or but so as by up out one more most please again also than then first
-    is are am was were been
-    """)
+SENTENCE_OPENERS = words(
+    """
+    i you he she it we they the a an my your his her its our their this that these those to there here be
+    not all any some someone something no on in at of for with from me him them us do does did have has had
+    should could would can if when what who where why how and or but so as by up out one more most please
+    again also than then first is are am was were been
+    """
+)
 """After one of these an ordinary word with a capital at the beginning of a sentence is no name: "Will you", "May I"."""
 
-NOT_NAMES = words("""
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december christmas easter halloween thanksgiving i i'm i've i'll i'd ok okay yes no hi hello hey
-    thanks thank please sorry english russian ukrainian german french spanish polish italian american british european
-    chinese japanese turkish google facebook instagram telegram whatsapp youtube netflix amazon apple microsoft zoom
-    slack github gitlab jira linkedin twitter tesla uber android iphone windows linux python java covid tv pc ceo cto
-    cfo hr it pm ai usa uk eu ussr nasa kyiv kiev lviv odesa odessa kharkiv dnipro moscow petersburg minsk warsaw berlin
-    london paris york angeles boston chicago amsterdam prague vienna rome madrid lisbon dublin toronto sydney tokyo
-    ukraine russia belarus poland germany france spain italy england britain europe asia africa america canada china
-    japan turkey israel india georgia god jesus lord mr mrs ms miss dr prof sir madam north south east west street
-    avenue mom mum dad mommy daddy mother father grandma grandpa granny aunt uncle brother sister cousin wife husband son
-    daughter boss manager colleague friend the a an and or but so if when what who where why how this that these
-    those there here my your his her our their he she it we they you me him them us today tomorrow yesterday tonight now then
-    also just maybe well actually anyway however because although while after before since until then still
-    """)
+NOT_NAMES = words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december christmas easter halloween thanksgiving i i'm i've i'll i'd
+    ok okay yes no hi hello hey thanks thank please sorry english russian ukrainian german french spanish
+    polish italian american british european chinese japanese turkish google facebook instagram telegram
+    whatsapp youtube netflix amazon apple microsoft zoom slack github gitlab jira linkedin twitter tesla
+    uber android iphone windows linux python java covid tv pc ceo cto cfo hr it pm ai usa uk eu ussr nasa
+    kyiv kiev lviv odesa odessa kharkiv dnipro moscow petersburg minsk warsaw berlin london paris york
+    angeles boston chicago amsterdam prague vienna rome madrid lisbon dublin toronto sydney tokyo ukraine
+    russia belarus poland germany france spain italy england britain europe asia africa america canada china
+    japan turkey israel india georgia god jesus lord mr mrs ms miss dr prof sir madam north south east west
+    street avenue mom mum dad mommy daddy mother father grandma grandpa granny aunt uncle brother sister
+    cousin wife husband son daughter boss manager colleague friend the a an and or but so if when what who
+    where why how this that these those there here my your his her our their he she it we they you me him
+    them us today tomorrow yesterday tonight now then also just maybe well actually anyway however because
+    although while after before since until then still
+    """
+)
 """Capitalised words that never begin an English name."""
 
 PRONOUNS = words("he him his she her hers they them their theirs")

@@ -10,9 +10,9 @@ from functools import lru_cache
 from internal.language.english import ORDINARY_NAMES, SENTENCE_OPENERS
 from internal.language.given_names import GivenName, english_relatives, spellings_of
 from internal.language.kinship import relations
-from internal.language.morphology import declined_forms, ordinary
+from internal.language.morphology import declined_forms, name_readings, ordinary
 from internal.language.name_words import NameWord, name_words, translations
-from internal.language.romanisation import skeletons
+from internal.language.romanisation import cyrillic_spelling, skeletons
 from internal.language.spelling import Token, name_key, tokens
 
 
@@ -77,7 +77,9 @@ def _written_forms(word: NameWord) -> Iterator[tuple[Likeness, str]]:
     cyrillic = not word.key.isascii()
     if cyrillic:
         yield from ((Likeness.DECLENSION, form) for form in declined_forms(word.key))
-    yield from _other_alphabet(word.key, word)
+    else:
+        yield from ((Likeness.TRANSLITERATION, form) for form in _cyrillic_surname_forms(word.key))
+    yield from _other_alphabet(word.key)
     for translation in translations(word.key):
         yield from ((Likeness.TRANSLITERATION, form) for form in declined_forms(translation))
     yield from _given_forms(word)
@@ -103,7 +105,14 @@ def _spelling_forms(spelling: GivenName) -> Iterable[str]:
 _CYRILLIC_ENDINGS = ("a", "u", "om", "em", "e", "i", "oi", "ou", "ei", "im", "ovi")
 
 
-def _other_alphabet(key: str, word: NameWord) -> Iterator[tuple[Likeness, str]]:
+def _cyrillic_surname_forms(key: str) -> frozenset[str]:
+    """Forms of the Slavic surname that a Latin word spells, петренком for Petrenko; none for English ones."""
+    guess = cyrillic_spelling(key)
+    known = any(reading.kind == "surname" and reading.known for reading in name_readings(guess))
+    return declined_forms(guess) if known else frozenset()
+
+
+def _other_alphabet(key: str) -> Iterator[tuple[Likeness, str]]:
     """The sound of the word, which a token of the other alphabet is looked up by; a Latin name is also declined."""
     for base in skeletons(key):
         yield Likeness.TRANSLITERATION, "~" + base
@@ -114,7 +123,8 @@ def _other_alphabet(key: str, word: NameWord) -> Iterator[tuple[Likeness, str]]:
 
 def _needs_capital(key: str, word: NameWord) -> bool:
     if key.startswith("~"):
-        return not word.key.isascii() and len(key) < 4
+        # What a Latin name sounds like may be any Cyrillic word: "тому" is not Tom.
+        return word.key.isascii() or len(key) < 4
     if key.isascii():
         return key in ORDINARY_NAMES or len(key) < 3
     return key not in relations() and ordinary(key)

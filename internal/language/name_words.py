@@ -17,7 +17,9 @@ WordKind = Literal["first", "patronymic", "surname", "initial", "title"]
 WordReason = Literal["", "prefix", "declension", "diminutive", "transliteration"]
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*|\d+")
-_PATRONYMIC = re.compile(r"(?:ович|евич|йович|ич|овн|евн|ичн|инічн|івн|ївн)(?:|а|у|ем|ом|е|ы|и|і|ой|ою|еві|ові)$")
+_PATRONYMIC = re.compile(
+    r"(?:ович|евич|йович|ильич|лукич|кузьмич|фомич|никитич|овн|евн|ичн|инічн|івн|ївн)(?:|а|у|ем|ом|е|ы|и|і|ой|ою|еві|ові)$"
+)
 _SURNAME_SHAPE = re.compile(r"(?:ов|ев|ин|ын|їн|ск|цк|ськ|цьк)(?:а|у|ым|им|е|ой|ою|ого|ому|ої|ій|ий|ая|ую)$")
 """Endings at which morphology may guess a surname that no dictionary holds."""
 _LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivna|yivna|ichna)$")
@@ -65,9 +67,15 @@ def _kind(word: str, alone: bool, after_first: bool) -> WordKind:
         return "initial"
     if not alone and is_title(key):
         return "title"
-    if not alone and is_patronymic(word):
+    if is_patronymic(word) and not (alone and _may_be_surname(word)):
         return "patronymic"
     return "first" if not after_first and is_given_name(word) else "surname"
+
+
+def _may_be_surname(word: str) -> bool:
+    """Абрамович alone is a surname; Ивановна alone is not."""
+    kinds = {reading.kind for reading in name_readings(word)}
+    return "surname" in kinds or "patronymic" not in kinds
 
 
 def is_given_name(word: str) -> bool:

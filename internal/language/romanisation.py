@@ -38,6 +38,22 @@ def skeletons(word: str) -> frozenset[str]:
     return frozenset(filter(None, (_smooth(_from_cyrillic(folded, g, yo)) for g in ("g", "h") for yo in ("e", "io"))))
 
 
+_BACK = (
+    ("shch", "щ"), ("sky", "ский"), ("skii", "ский"), ("skyi", "ський"), ("tsky", "цкий"), ("zh", "ж"), ("kh", "х"),
+    ("ch", "ч"), ("sh", "ш"), ("ts", "ц"), ("yu", "ю"), ("iu", "ю"), ("ya", "я"), ("ia", "я"), ("yo", "ё"), ("ye", "е"),
+    ("a", "а"), ("b", "б"), ("v", "в"), ("g", "г"), ("h", "г"), ("d", "д"), ("e", "е"), ("z", "з"), ("i", "и"),
+    ("y", "и"), ("j", "й"), ("k", "к"), ("l", "л"), ("m", "м"), ("n", "н"), ("o", "о"), ("p", "п"), ("r", "р"),
+    ("s", "с"), ("t", "т"), ("u", "у"), ("f", "ф"), ("x", "кс"), ("w", "в"),
+)  # fmt: skip
+
+
+def cyrillic_spelling(key: str) -> str:
+    """How a Slavic word in Latin letters is likeliest written in Cyrillic; a guess, to be looked up in a dictionary."""
+    for latin, cyrillic in _BACK:
+        key = key.replace(latin, cyrillic)
+    return key
+
+
 def _from_cyrillic(word: str, g: str, yo: str) -> str:
     table = _CYRILLIC | {"г": g, "ё": yo}
     return "".join(table.get(letter, "") for letter in word)

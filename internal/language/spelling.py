@@ -15,7 +15,7 @@ _DASHES = re.compile("[‐‑‒–—−]")
 _SPACES = re.compile(r"\s+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 
-_TOKEN = re.compile(r"@(?P<username>[A-Za-z0-9_]{3,32})|(?P<word>[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*)")
+_TOKEN = re.compile(r"(?<!\w)@(?P<username>[A-Za-z0-9_]{3,32})|(?<!\w)(?P<word>[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*)(?!\w)")
 _SENTENCE_END = re.compile(r"[.!?…\n:;]\W*$|^\W*$")
 _POSSESSIVE = re.compile(r"['’]s$")
 
@@ -109,14 +109,16 @@ _RUSSIAN = words(
 
 def text_language(text: str, default: Language = "en") -> Language:
     """The language a text is written in, judged by letters, then by frequent words; else `default`."""
-    lower = text.casefold()
-    cyrillic = sum("а" <= letter <= "ґ" for letter in lower)
-    latin = sum("a" <= letter <= "z" for letter in lower)
-    if latin > cyrillic:
-        return "en"
-    if not cyrillic:
+    found = tokens(text)
+    # Names in the middle of a sentence keep their own alphabet: "Who is Петров?" is English.
+    telling = [token for token in found if token.opens or not token.capital] or found
+    latin = sum(token.latin for token in telling)
+    if not telling:
         return default
-    keys = {token.key for token in tokens(text)}
+    if 2 * latin > len(telling):
+        return "en"
+    lower = text.casefold()
+    keys = {token.key for token in found}
     ukrainian = 2 * sum(letter in "іїєґ" for letter in lower) + len(keys & _UKRAINIAN - _RUSSIAN)
     russian = 2 * sum(letter in "ыэъё" for letter in lower) + len(keys & _RUSSIAN - _UKRAINIAN)
     if ukrainian == russian:
