@@ -6,7 +6,7 @@ after a second one it is given up and shown as failed. So a reply can be doubled
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
@@ -16,7 +16,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.events import repository as events
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow
+from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
@@ -46,9 +46,18 @@ class Delivery:
     async def next_due_at(self) -> datetime | None:
         return await self._database.read(mailbox.next_due_at)
 
-    async def sending(self, row: OutboxRow) -> bool:
-        """C5. False if the row is settled already."""
-        return await self._database.write(lambda c: mailbox.mark_sending(c, row.id), point="C5")
+    async def sending(self, row: OutboxRow) -> Outgoing | None:
+        """C5: what to send, an edit with its target. None if the row is settled already."""
+
+        def work(connection: Connection) -> Outgoing | None:
+            if not mailbox.mark_sending(connection, row.id):
+                return None
+            if row.outgoing.replaces is None:
+                return row.outgoing
+            replaced = mailbox.by_dedupe(connection, row.outgoing.replaces)
+            return replace(row.outgoing, tg_id=replaced.tg_id if replaced else None)
+
+        return await self._database.write(work, point="C5")
 
     async def sent(self, row: OutboxRow, tg_id: int | None) -> None:
         """C6."""
@@ -122,10 +131,6 @@ class Delivery:
             mailbox.move_chat(connection, old, chat_id)
             mailbox.postpone(connection, row.id, due_at, "chat moved")
 
-        await self._database.write(work)
-
-    async def put(self, work: Callable[[Connection], None]) -> None:
-        """Writes replies of the program's own (commands, notices) into the outbox."""
         await self._database.write(work)
 
     @staticmethod

@@ -48,12 +48,14 @@ RECENT = 8
 """Messages before the question that the enricher sees."""
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedPart:
+class RenderedPart(Protocol):
     """Text of one Telegram message with its entities in Bot API form."""
 
-    text: str
-    entities: list[dict[str, Any]]
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def entities(self) -> list[dict[str, Any]]: ...
 
 
 Renderer = Callable[[str], Sequence[RenderedPart]]
@@ -70,8 +72,8 @@ class Drafts(Protocol):
         """Shows the Markdown written so far."""
         ...
 
-    async def end(self, turn: Turn) -> int | None:
-        """Stops showing. The Telegram id of a placeholder message that the answer should replace, if there is one."""
+    async def end(self, turn: Turn) -> str | None:
+        """Stops showing. The outbox key of a placeholder message that the answer is to replace, if there is one."""
         ...
 
 
@@ -272,7 +274,7 @@ class TurnFlow:
         now: datetime,
         *,
         message_id: str | None,
-        placeholder: int | None,
+        placeholder: str | None,
     ) -> None:
         for number, part in enumerate(parts):
             replaces = placeholder if number == 0 else None
@@ -286,7 +288,7 @@ class TurnFlow:
                     text=part.text,
                     entities=part.entities,
                     kind="send" if replaces is None else "edit",
-                    tg_id=replaces,
+                    replaces=replaces,
                     dedupe=f"turn:{turn.id}:{number}",
                     turn_id=turn.id,
                     message_id=message_id,

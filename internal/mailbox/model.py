@@ -45,8 +45,9 @@ class Outgoing:
     """One Telegram message to deliver, before it has a row.
 
     `text` is final text with `entities` in Bot API form (offsets in UTF-16 units); `keyboard` is Bot API
-    `inline_keyboard` rows. `edit` needs `tg_id`, `document` needs `filename` and `content`. `dedupe` is unique for
-    ever: writing the same twice changes nothing, so a handler that runs again after a crash sends once.
+    `inline_keyboard` rows. `edit` needs `tg_id`, or `replaces`: the dedupe key of an earlier message of this chat.
+    `document` needs `filename` and `content`. `dedupe` is unique for ever: writing the same twice changes nothing, so
+    a handler that runs again after a crash sends once.
     """
 
     user_id: int
@@ -61,6 +62,7 @@ class Outgoing:
     reply_to: int | None = None
     thread_id: int | None = None
     tg_id: int | None = None
+    replaces: str | None = None
     filename: str | None = None
     content: str | None = None
     turn_id: str | None = None

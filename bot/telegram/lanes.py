@@ -1,0 +1,67 @@
+"""One ordered lane per chat and thread: turns are answered one after another, many chats side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from bot.telegram.chains import Chains
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Turn, TurnState
+from internal.flows.turn import TurnFlow
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+PARALLEL_TURNS = 64
+"""Answers written at once. More wait in their lanes, in the database, and take no memory but a task."""
+
+
+class Lanes:
+    """Wakes a lane when it has a turn; a lane without turns has no task."""
+
+    def __init__(self, database: Database, clock: Clock, flow: TurnFlow) -> None:
+        self._database, self._clock, self._flow = database, clock, flow
+        self._chains = Chains("lane")
+        self._writing = asyncio.Semaphore(PARALLEL_TURNS)
+
+    async def resume(self) -> int:
+        """At start: takes up every turn that still owes an answer. Returns how many."""
+        owed = await self._database.read(turns.unfinished)
+        for turn in owed:
+            self.wake(turn)
+        return len(owed)
+
+    def wake(self, turn: Turn) -> None:
+        key = (turn.bot_id, turn.lane)
+        self._chains.add(key, lambda: self._answer_next(*key))
+
+    async def drain(self, seconds: float) -> None:
+        await self._chains.drain(seconds)
+
+    async def _answer_next(self, bot_id: int, lane: str) -> None:
+        """Answers the lane's earliest open turn. Called once a stored message, so often there is none left."""
+        failures = 0
+        while (turn := await self._next(bot_id, lane)) is not None:
+            wait = self._until_closed(turn)
+            if wait > timedelta(0):
+                await asyncio.sleep(wait.total_seconds())
+                continue
+            try:
+                async with self._writing:
+                    await self._flow.answer(turn)
+            except Exception:  # border of a lane: the turn stays open, and its attempts are counted in the database
+                failures += 1
+                log.exception("turn_failed", extra={"turn": turn.id})
+                await asyncio.sleep(pause(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
+
+    async def _next(self, bot_id: int, lane: str) -> Turn | None:
+        return await self._database.read(lambda c: turns.next_in_lane(c, bot_id, lane))
+
+    def _until_closed(self, turn: Turn) -> timedelta:
+        if turn.state is not TurnState.COLLECTING:
+            return timedelta(0)
+        return turn.close_at - self._clock.now()

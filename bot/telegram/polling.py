@@ -1,0 +1,128 @@
+"""Our own getUpdates loop: raw updates are on disk before the offset moves (C1).
+
+aiogram's polling confirms updates whose handlers still run, and one update it cannot parse blocks it for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol
+
+import httpx
+
+from internal.errors import ConfigurationError, LaplacedError
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+
+log = logging.getLogger(__name__)
+
+LONG_POLL_S = 25
+DEAF_AFTER_S = LONG_POLL_S + 15
+"""No answer for this long: the connection is dead however open it looks, and is built anew."""
+RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
+CONFLICTS = 4
+"""Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
+
+ALLOWED_UPDATES = (
+    "message",
+    "edited_message",
+    "callback_query",
+    "my_chat_member",
+    "stopped_message_generation",
+)
+
+RawUpdate = tuple[int, str]
+"""(update_id, the update's JSON)."""
+
+
+class SecondPoller(LaplacedError):
+    """Another program polls with this bot token (409); stop it, or give this bot a token of its own."""
+
+
+class BadToken(ConfigurationError):
+    """Telegram does not know this bot token; check telegram.token."""
+
+
+class PollObserver(Protocol):
+    def polled(self) -> None:
+        """A poll was answered."""
+        ...
+
+    def telegram_error(self, method: str, kind: str) -> None: ...
+
+
+class Poller:
+    """Calls `accept` with each batch of raw updates; only when it returns does the offset move."""
+
+    def __init__(
+        self,
+        api_url: str,
+        accept: Callable[[Sequence[RawUpdate]], Awaitable[None]],
+        observer: PollObserver,
+        clock: Clock,
+    ) -> None:
+        """`api_url` ends with the token and is never logged."""
+        self._url, self._accept, self._observer, self._clock = api_url, accept, observer, clock
+        self._offset: int | None = None
+        self._failures = 0
+        self._conflicts = 0
+
+    async def run(self) -> None:
+        """Polls until cancelled. Raises SecondPoller or BadToken."""
+        while True:
+            async with httpx.AsyncClient(timeout=httpx.Timeout(10, read=DEAF_AFTER_S)) as client:
+                await self._poll_until_broken(client)
+
+    async def _poll_until_broken(self, client: httpx.AsyncClient) -> None:
+        while True:
+            try:
+                updates = await self._poll(client)
+            except (httpx.HTTPError, ValueError) as error:
+                await self._pause(type(error).__name__)
+                return
+            if updates is None:
+                continue
+            self._failures = self._conflicts = 0
+            self._observer.polled()
+            if updates:
+                await self._accept(updates)
+                self._offset = max(update_id for update_id, _ in updates) + 1
+
+    async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
+        """One long poll; None if Telegram refused it and it is to be tried again."""
+        # The first poll has no offset: after a quiet week Telegram may restart its ids anywhere.
+        asked: dict[str, Any] = {"timeout": LONG_POLL_S, "allowed_updates": list(ALLOWED_UPDATES)}
+        if self._offset is not None:
+            asked["offset"] = self._offset
+        response = await client.post(f"{self._url}/getUpdates", json=asked)
+        answer = response.json()
+        if not isinstance(answer, dict):
+            raise httpx.DecodingError("not an object")
+        if not answer.get("ok"):
+            await self._refused(answer)
+            return None
+        return [(int(update["update_id"]), json.dumps(update, ensure_ascii=False)) for update in answer["result"]]
+
+    async def _refused(self, answer: dict[str, Any]) -> None:
+        code = int(answer.get("error_code", 0))
+        if code in (401, 404):
+            raise BadToken
+        if code == 409:
+            self._conflicts += 1
+            if "webhook" in str(answer.get("description", "")).lower():
+                raise ConfigurationError("a webhook is set for this bot; use telegram.mode=webhook or delete it")
+            if self._conflicts >= CONFLICTS:
+                raise SecondPoller
+        after = (answer.get("parameters") or {}).get("retry_after")
+        await self._pause(str(code), float(after) if after else None)
+
+    async def _pause(self, kind: str, seconds: float | None = None) -> None:
+        self._failures += 1
+        self._observer.telegram_error("getUpdates", kind)
+        log.warning("poll_failed", extra={"kind": kind, "failures": self._failures})
+        wait = seconds if seconds is not None else pause(self._failures, RETRY_BASE, RETRY_MAX).total_seconds()
+        await asyncio.sleep(wait)
