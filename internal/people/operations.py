@@ -66,9 +66,13 @@ class RefusedOperation:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """The stored line behind an evidence number: its time, its message and the only Telegram ids it vouches for."""
+    """The stored line behind an evidence number: its time, its place in the episode, its message.
+
+    `telegram_ids` are the only Telegram ids it vouches for: those of its own metadata.
+    """
 
     at: datetime
+    segment: int
     message_id: str | None = None
     telegram_ids: tuple[int, ...] = ()
 
@@ -77,14 +81,16 @@ class SourceLine:
 class ApplyContext:
     """Where operations come from: the run's slice and what was known when the model was asked.
 
-    `lines` maps every number of the slice (1..60) to its source. `snapshot` maps the id of each person shown to the
-    archivist to that profile's `rev`. `agent` names the event source.
+    `lines` maps every number of the slice (1..60) to its source. `snapshot_rev` is the owner's counter of changes when
+    the people shown to the model were read (`repository.current_rev`, in the same read): a field with a later rev has
+    changed since. `tombstone_key` recognises people who were forgotten. `agent` names the source of events.
     """
 
     episode_id: str
     run_id: str | None
     lines: Mapping[int, SourceLine]
-    snapshot: Mapping[int, int]
+    snapshot_rev: int
+    tombstone_key: bytes
     now: datetime
     agent: str = "Archivist"
 

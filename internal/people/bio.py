@@ -1,0 +1,78 @@
+"""Bios grow by what is new, never by repetition, and not without bound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+MAX_BIO = 1500
+"""Characters. The specification asks for two or three sentences; this leaves room for several fragments' worth."""
+
+_BREAK = re.compile(r"(?<=[.!?…])\s+|\s*\n+\s*")
+_WORD = re.compile(r"\w+")
+_NEGATIONS = frozenset({
+    "не", "нет", "ни", "никогда", "больше", "уже", "раньше",
+    "ні", "немає", "ніколи", "більше", "вже", "раніше",
+    "not", "no", "never", "longer", "used",
+})  # fmt: skip
+"""Words that turn a sentence around: "не живёт в Киеве" does not say "живёт в Киеве" and more."""
+
+
+def sentences(bio: str) -> list[str]:
+    return [part.strip() for part in _BREAK.split(bio) if part.strip()]
+
+
+def join_bio(known: str, more: str) -> str:
+    """Both texts without saying anything twice, at most MAX_BIO characters; the oldest sentences go first.
+
+    A sentence that repeats another one is dropped; one that says the same and more takes its place.
+    """
+    kept: list[str] = []
+    for sentence in (*sentences(known), *sentences(more)):
+        _put(kept, sentence)
+    while len(kept) > 1 and len(_text(kept)) > MAX_BIO:
+        kept.pop(0)
+    return _cut(_text(kept))
+
+
+def without_sentences(bio: str, removed: Iterable[str]) -> str:
+    """The bio without the given sentences (compared by their words)."""
+    gone = {_words(sentence) for sentence in removed}
+    return _text([sentence for sentence in sentences(bio) if _words(sentence) not in gone])
+
+
+def bio_from_names(names: Sequence[str]) -> str:
+    """The bio of somebody of whom only names are known; source: edge case "Пустой bio" of the specification."""
+    return ", ".join(names)
+
+
+def _put(kept: list[str], sentence: str) -> None:
+    words = _words(sentence)
+    for place, other in enumerate(kept):
+        theirs = _words(other)
+        if _contains(theirs, words):
+            return
+        if _contains(words, theirs):
+            kept[place] = sentence
+            return
+    kept.append(sentence)
+
+
+def _contains(larger: tuple[str, ...], smaller: tuple[str, ...]) -> bool:
+    """Whether `smaller` stands in `larger` as a phrase, and `larger` does not turn it around."""
+    width = len(smaller)
+    inside = any(larger[start : start + width] == smaller for start in range(len(larger) - width + 1))
+    return inside and not (_NEGATIONS & (set(larger) - set(smaller)))
+
+
+def _words(sentence: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(sentence.casefold().replace("ё", "е")))
+
+
+def _text(parts: Sequence[str]) -> str:
+    closed = [part if part[-1] in ".!?…" else f"{part}." for part in parts[:-1]]
+    return " ".join((*closed, *parts[-1:]))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_BIO else text[:MAX_BIO].rsplit(" ", 1)[0]

@@ -1,0 +1,168 @@
+"""Merges in the database: redirects, what was copied to the target, and what undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, delete, exists, insert, literal, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.people.model import Circle, Person
+from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, put_search_item
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import evidence, mentions, merges, people
+from internal.storage.types import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One merge and the profiles around it; `added_*` are the target's rows that came from the source."""
+
+    id: str
+    source_id: int
+    target_id: int
+    source: Person
+    target: Person
+    after: Person
+    added_mentions: Sequence[str]
+    added_evidence: Sequence[tuple[str, int]]
+
+
+def redirect(connection: Connection, source: Person, target_id: int) -> None:
+    """The source's id leads to the target from now on; its profile stays behind the redirect."""
+    _set_redirect(connection, source, target_id)
+    drop_search_item(connection, source.user_id, source.id)
+
+
+def lift_redirect(connection: Connection, source: Person) -> None:
+    _set_redirect(connection, source, None)
+    put_search_item(connection, source)
+    record_change(connection, source.user_id, CHANGE_KIND, str(source.id))
+
+
+def copy_mentions(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[str]:
+    """Gives the target the source's mentions; returns the episodes that are new to it."""
+    theirs = mentions.alias()
+    known = exists().where(
+        theirs.c.user_id == user_id, theirs.c.person_id == target_id, theirs.c.episode_id == mentions.c.episode_id
+    )
+    query = select(mentions.c.episode_id).where(
+        mentions.c.user_id == user_id, mentions.c.person_id == source_id, ~known
+    )
+    episodes = list(connection.execute(query).scalars())
+    for episode_id in episodes:
+        connection.execute(insert(mentions).values(user_id=user_id, person_id=target_id, episode_id=episode_id))
+    return episodes
+
+
+def copy_evidence(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[tuple[str, int]]:
+    """Gives the target the source's evidence; returns (episode, segment) of what is new to it."""
+    own = select(evidence).where(evidence.c.user_id == user_id, evidence.c.target == item_of(source_id))
+    added = []
+    for row in connection.execute(own).all():
+        copied = upsert(evidence).values({**row._asdict(), "target": item_of(target_id)})
+        if connection.execute(copied.on_conflict_do_nothing()).rowcount:
+            added.append((row.episode_id, row.segment))
+    return added
+
+
+def take_back(connection: Connection, user_id: int, merge: Merge) -> None:
+    """Removes from the target the mentions and the evidence that came with the source."""
+    for episode_id in merge.added_mentions:
+        one = (mentions.c.person_id == merge.target_id) & (mentions.c.episode_id == episode_id)
+        connection.execute(delete(mentions).where(mentions.c.user_id == user_id, one))
+    for episode_id, segment in merge.added_evidence:
+        place = and_(evidence.c.episode_id == episode_id, evidence.c.segment == segment)
+        target = evidence.c.target == item_of(merge.target_id)
+        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, target, place))
+
+
+def record(
+    connection: Connection,
+    source: Person,
+    target: Person,
+    after: Person,
+    *,
+    mentions_added: Sequence[str],
+    evidence_added: Sequence[tuple[str, int]],
+    now: datetime,
+    run_id: str | None,
+) -> None:
+    before = {
+        "source": _plain(source),
+        "target": _plain(target),
+        "after": _plain(after),
+        "mentions": list(mentions_added),
+        "evidence": [list(place) for place in evidence_added],
+    }
+    row = insert(merges).values(
+        user_id=source.user_id,
+        id=new_id(),
+        source=source.id,
+        target=target.id,
+        before=before,
+        run_id=run_id,
+        at=now,
+    )
+    connection.execute(row)
+
+
+def latest(connection: Connection, user_id: int, person_id: int) -> Merge | None:
+    """The merge a split of this person undoes: the one that made it a redirect, else the last one into it."""
+    open_merges = select(merges).where(merges.c.user_id == user_id, merges.c.undone_at.is_(None))
+    away = open_merges.where(merges.c.source == person_id)
+    into = open_merges.where(merges.c.target == person_id)
+    for query in (away, into):
+        row = connection.execute(query.order_by(merges.c.at.desc(), merges.c.id.desc()).limit(1)).one_or_none()
+        if row is not None:
+            return _merge(row)
+    return None
+
+
+def mark_undone(connection: Connection, user_id: int, merge_id: str, now: datetime) -> None:
+    one = (merges.c.user_id == user_id) & (merges.c.id == merge_id)
+    connection.execute(update(merges).where(one).values(undone_at=now))
+
+
+def undone_between(connection: Connection, user_id: int, one_id: int, other_id: int) -> bool:
+    """Whether a merge of these two, in either direction, was undone."""
+    pair = or_(
+        and_(merges.c.source == one_id, merges.c.target == other_id),
+        and_(merges.c.source == other_id, merges.c.target == one_id),
+    )
+    undone = select(literal(1)).where(merges.c.user_id == user_id, pair, merges.c.undone_at.is_not(None))
+    return connection.execute(undone.limit(1)).first() is not None
+
+
+def _set_redirect(connection: Connection, source: Person, target_id: int | None) -> None:
+    rev = next_rev(connection, source.user_id)
+    one = (people.c.user_id == source.user_id) & (people.c.id == source.id)
+    connection.execute(update(people).where(one).values(merged_into=target_id, rev=rev))
+
+
+def _plain(person: Person) -> dict[str, Any]:
+    times = {"first_seen": person.first_seen.isoformat(), "last_seen": person.last_seen.isoformat()}
+    return asdict(person) | times | {"circle": person.circle.value, "aliases": list(person.aliases)}
+
+
+def _from_plain(plain: dict[str, Any]) -> Person:
+    known = {field.name: plain[field.name] for field in fields(Person)}
+    times = {name: datetime.fromisoformat(plain[name]) for name in ("first_seen", "last_seen")}
+    return Person(**{**known, **times, "circle": Circle(plain["circle"]), "aliases": tuple(plain["aliases"])})
+
+
+def _merge(row: Row[Any]) -> Merge:
+    before = row.before
+    return Merge(
+        id=row.id,
+        source_id=row.source,
+        target_id=row.target,
+        source=_from_plain(before["source"]),
+        target=_from_plain(before["target"]),
+        after=_from_plain(before["after"]),
+        added_mentions=before["mentions"],
+        added_evidence=[(episode_id, segment) for episode_id, segment in before["evidence"]],
+    )

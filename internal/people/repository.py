@@ -1,0 +1,382 @@
+"""People in the database: rows, name keys and what is searched, always written together by `save`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.errors import Refused
+from internal.language.spelling import name_key
+from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
+
+SetBy = Literal["owner", "archivist", "metadata", "names"]
+"""Who set a field: the owner, a model, a Telegram message's own metadata, or a bio made from names alone."""
+
+CONTENT = ("display_name", "aliases", "telegram_id", "username", "circle", "bio")
+"""The fields of a profile that somebody asserts; the rest is counted."""
+
+CHANGE_KIND = "person"
+
+_CHUNK = 500
+"""Most values of one IN list."""
+
+_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+
+
+def item_of(person_id: int) -> str:
+    """The key of a person among search items, vectors and evidence."""
+    return f"person:{person_id}"
+
+
+def current_rev(connection: Connection, user_id: int) -> int:
+    """The owner's counter of changes now; a field that changes later gets a larger one. 0 for an unknown owner."""
+    following = connection.execute(select(users.c.next_rev).where(users.c.user_id == user_id)).scalar_one_or_none()
+    return 0 if following is None else int(following) - 1
+
+
+def get(connection: Connection, user_id: int, person_id: int) -> Person | None:
+    """A person who is neither merged away nor being forgotten."""
+    row = connection.execute(_select(user_id).where(people.c.id == person_id)).one_or_none()
+    return None if row is None else _person(row)
+
+
+def resolve_id(connection: Connection, user_id: int, person_id: int) -> int | None:
+    """The id that stands at the end of the redirects from `person_id`; None if there is no such row."""
+    seen: set[int] = set()
+    current: int | None = person_id
+    while current is not None and current not in seen:
+        seen.add(current)
+        row = connection.execute(
+            select(people.c.merged_into).where(people.c.user_id == user_id, people.c.id == current)
+        ).one_or_none()
+        if row is None:
+            return None
+        if row.merged_into is None:
+            return current
+        current = row.merged_into
+    return None
+
+
+def resolve(connection: Connection, user_id: int, person_id: int) -> Person | None:
+    """The person an id means now, redirects followed; None if unknown or being forgotten."""
+    final = resolve_id(connection, user_id, person_id)
+    return None if final is None else get(connection, user_id, final)
+
+
+def redirected_ids(connection: Connection, user_id: int) -> list[int]:
+    """Old ids that lead to a visible person or another redirect: a reply may still name them."""
+    query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.is_not(None))
+    return list(connection.execute(query).scalars())
+
+
+def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]:
+    """The ids of everybody merged into this person, directly or through others."""
+    found: set[int] = set()
+    frontier = [person_id]
+    while frontier:
+        query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.in_(frontier[:_CHUNK]))
+        fresh = set(connection.execute(query).scalars()) - found
+        found |= fresh
+        frontier = frontier[_CHUNK:] + sorted(fresh)
+    return found
+
+
+def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, Person]:
+    """The visible ones among these people, by id."""
+    found: dict[int, Person] = {}
+    for start in range(0, len(person_ids), _CHUNK):
+        query = _select(user_id).where(people.c.id.in_(person_ids[start : start + _CHUNK]))
+        found |= {row.id: _person(row) for row in connection.execute(query)}
+    return found
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    *,
+    circles: Iterable[Circle] | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[Person]:
+    """Visible people, most mentioned first, then in the order in which they came."""
+    query = _select(user_id, circles).order_by(people.c.mention_count.desc(), people.c.id)
+    return [_person(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def inner_circle(connection: Connection, user_id: int) -> list[Person]:
+    return listing(connection, user_id, circles=INNER_CIRCLE)
+
+
+def counts(connection: Connection, user_id: int) -> dict[Circle, int]:
+    """How many visible people each circle holds, empty circles included."""
+    query = select(people.c.circle, func.count()).where(people.c.user_id == user_id, _VISIBLE).group_by(people.c.circle)
+    found = {Circle(circle): count for circle, count in connection.execute(query)}
+    return {circle: found.get(circle, 0) for circle in Circle}
+
+
+def totals(connection: Connection) -> list[tuple[int, Circle, int]]:
+    """(owner, circle, people) of the whole store, for the gauge."""
+    query = select(people.c.user_id, people.c.circle, func.count()).where(_VISIBLE)
+    rows = connection.execute(query.group_by(people.c.user_id, people.c.circle))
+    return [(user_id, Circle(circle), count) for user_id, circle, count in rows]
+
+
+def mention_totals(connection: Connection, *, limit: int) -> list[tuple[int, int]]:
+    """(person, mentions) of the most mentioned people of the whole store."""
+    query = select(people.c.id, people.c.mention_count).where(_VISIBLE).order_by(people.c.mention_count.desc())
+    return [(person_id, count) for person_id, count in connection.execute(query.limit(limit))]
+
+
+def by_telegram_id(connection: Connection, user_id: int, telegram_id: int) -> Person | None:
+    row = connection.execute(_select(user_id).where(people.c.telegram_id == telegram_id)).one_or_none()
+    return None if row is None else _person(row)
+
+
+def by_username(connection: Connection, user_id: int, username: str) -> Person | None:
+    key = name_key(username)
+    row = connection.execute(_select(user_id).where(people.c.username_key == key)).one_or_none() if key else None
+    return None if row is None else _person(row)
+
+
+def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, username: str | None) -> bool:
+    """Whether somebody who is being forgotten still holds this Telegram id or username."""
+    held: list[ColumnElement[bool]] = []
+    if telegram_id is not None:
+        held.append(people.c.telegram_id == telegram_id)
+    if username:
+        held.append(people.c.username_key == name_key(username))
+    hidden = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & people.c.hidden_until.is_not(None)
+    return any(connection.execute(select(people.c.id).where(hidden, one)).first() for one in held)
+
+
+def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> list[Person]:
+    """Visible people who are called by one of these keys, rejected aliases apart; in the order in which they came."""
+    wanted = sorted(key for key in keys if key)[:_CHUNK]
+    named = select(name_keys.c.entity_id).where(
+        name_keys.c.user_id == user_id, name_keys.c.key.in_(wanted), ~name_keys.c.rejected
+    )
+    query = _select(user_id).where(people.c.entity_id.in_(named)).order_by(people.c.id)
+    return [_person(row) for row in connection.execute(query)]
+
+
+def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int) -> list[Person]:
+    """Visible people one of whose names begins with this key."""
+    if not key:
+        return []
+    # A range, not LIKE: names may hold % and _.
+    begins = (name_keys.c.key >= key) & (name_keys.c.key < key + "\U0010ffff")
+    named = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, begins, ~name_keys.c.rejected)
+    query = _select(user_id).where(people.c.entity_id.in_(named))
+    ordered = query.order_by(people.c.mention_count.desc(), people.c.id).limit(limit)
+    return [_person(row) for row in connection.execute(ordered)]
+
+
+def rejected_keys(connection: Connection, user_id: int, entity_id: str) -> set[str]:
+    """Names the owner took away from this person: no model brings them back."""
+    query = select(name_keys.c.key).where(
+        name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, name_keys.c.rejected
+    )
+    return set(connection.execute(query).scalars())
+
+
+def reject_keys(connection: Connection, user_id: int, entity_id: str, keys: Iterable[str]) -> None:
+    for key in keys:
+        row = upsert(name_keys).values(
+            user_id=user_id, key=key, entity_id=entity_id, kind="alias", set_by="owner", rejected=True
+        )
+        connection.execute(
+            row.on_conflict_do_update(
+                index_elements=["user_id", "key", "entity_id"], set_={"rejected": True, "set_by": "owner"}
+            )
+        )
+
+
+def create(
+    connection: Connection,
+    person: Person,
+    *,
+    by: SetBy | Mapping[str, SetBy],
+    now: datetime,
+    run_id: str | None = None,
+) -> Person:
+    """Stores a new person (its `id` is ignored) and everything that follows from the profile. Raises as `save`."""
+    refuse_taken(connection, replace(person, id=0))
+    row = insert(people).values(_row(person)).returning(people.c.id)
+    stored = replace(person, id=int(connection.execute(row).scalar_one()))
+    told = [name for name in CONTENT if getattr(stored, name) is not None]
+    return _write(connection, stored, told, by, now, run_id)
+
+
+def save(
+    connection: Connection,
+    before: Person,
+    after: Person,
+    *,
+    by: SetBy | Mapping[str, SetBy],
+    now: datetime,
+    run_id: str | None = None,
+) -> Person:
+    """Writes a changed profile with a fresh `rev`, its name keys, its search item and the change log.
+
+    `by` marks the fields of CONTENT that differ, all alike or each by its own (absent: archivist). A profile that did
+    not change is not written. Raises Refused("telegram_id_taken" | "username_taken") when somebody else has it.
+    """
+    if before == after:
+        return after
+    refuse_taken(connection, after)
+    changed = [name for name in CONTENT if getattr(before, name) != getattr(after, name)]
+    return _write(connection, after, changed, by, now, run_id)
+
+
+def _write(
+    connection: Connection,
+    person: Person,
+    changed: Sequence[str],
+    by: SetBy | Mapping[str, SetBy],
+    now: datetime,
+    run_id: str | None,
+) -> Person:
+    rev = next_rev(connection, person.user_id)
+    marks = {
+        name: {"by": by if isinstance(by, str) else by.get(name, "archivist"), "rev": rev, "at": now.isoformat()}
+        for name in changed
+    }
+    saved = replace(person, rev=rev, field_meta={**person.field_meta, **marks})
+    values = _row(saved) | ({"run_id": run_id} if run_id else {})
+    connection.execute(update(people).where(people.c.user_id == saved.user_id, people.c.id == saved.id).values(values))
+    if {"display_name", "aliases"} & set(changed):
+        _write_name_keys(connection, saved, marks)
+    put_search_item(connection, saved)
+    record_change(connection, saved.user_id, CHANGE_KIND, str(saved.id))
+    return saved
+
+
+def put_search_item(connection: Connection, person: Person) -> None:
+    """Keeps what is embedded and searched for this person equal to the profile."""
+    text = embedding_text(person)
+    values = {"text": text, "text_hash": text_hash(text), "rev": person.rev}
+    row = upsert(search_items).values(
+        user_id=person.user_id, item=item_of(person.id), kind="person", ref_id=str(person.id), **values
+    )
+    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "item"], set_=values))
+
+
+def drop_search_item(connection: Connection, user_id: int, person_id: int) -> None:
+    connection.execute(
+        delete(search_items).where(search_items.c.user_id == user_id, search_items.c.item == item_of(person_id))
+    )
+    record_change(connection, user_id, CHANGE_KIND, str(person_id), "delete")
+
+
+def text_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def add_mention(connection: Connection, user_id: int, person_id: int, episode_id: str) -> bool:
+    """Whether this is the person's first mention in the fragment."""
+    row = upsert(mentions).values(user_id=user_id, person_id=person_id, episode_id=episode_id)
+    return connection.execute(row.on_conflict_do_nothing()).rowcount == 1
+
+
+def add_evidence(
+    connection: Connection,
+    user_id: int,
+    person_id: int,
+    episode_id: str,
+    segments: Mapping[int, str | None],
+    *,
+    operation: str,
+    run_id: str | None,
+) -> None:
+    """Records what supports a profile: segment number -> message id; segment 0 is the whole episode."""
+    for segment, message_id in segments.items():
+        row = upsert(evidence).values(
+            user_id=user_id,
+            target=item_of(person_id),
+            episode_id=episode_id,
+            segment=segment,
+            message_id=message_id,
+            operation=operation,
+            run_id=run_id,
+        )
+        connection.execute(row.on_conflict_do_nothing())
+
+
+def refuse_taken(connection: Connection, person: Person) -> None:
+    """Raises Refused when a live person other than this one, hidden or not, has its Telegram id or username."""
+    live = (people.c.user_id == person.user_id) & people.c.merged_into.is_(None) & (people.c.id != person.id)
+    if person.telegram_id is not None:
+        taken = select(people.c.id).where(live, people.c.telegram_id == person.telegram_id)
+        if connection.execute(taken).first():
+            raise Refused("telegram_id_taken", f"Telegram id {person.telegram_id} belongs to somebody else")
+    if person.username:
+        taken = select(people.c.id).where(live, people.c.username_key == name_key(person.username))
+        if connection.execute(taken).first():
+            raise Refused("username_taken", f"@{person.username} belongs to somebody else")
+
+
+def _write_name_keys(connection: Connection, person: Person, marks: Mapping[str, Mapping[str, Any]]) -> None:
+    wanted = {name_key(alias): "alias" for alias in person.aliases} | {name_key(person.display_name): "name"}
+    ours = (name_keys.c.user_id == person.user_id) & (name_keys.c.entity_id == person.entity_id)
+    connection.execute(delete(name_keys).where(ours, ~name_keys.c.rejected, name_keys.c.key.not_in(wanted)))
+    for key, kind in wanted.items():
+        set_by = marks.get("display_name" if kind == "name" else "aliases", {}).get("by", "archivist")
+        row = upsert(name_keys).values(
+            user_id=person.user_id, key=key, entity_id=person.entity_id, kind=kind, set_by=set_by, rejected=False
+        )
+        connection.execute(
+            row.on_conflict_do_update(
+                index_elements=["user_id", "key", "entity_id"], set_={"kind": kind, "rejected": False}
+            )
+        )
+
+
+def _select(user_id: int, circles: Iterable[Circle] | None = None) -> Select[Any]:
+    query = select(people).where(people.c.user_id == user_id, _VISIBLE)
+    return query if circles is None else query.where(people.c.circle.in_([circle.value for circle in circles]))
+
+
+def _row(person: Person) -> dict[str, Any]:
+    return {
+        "user_id": person.user_id,
+        "entity_id": person.entity_id,
+        "display_name": person.display_name,
+        "aliases": list(person.aliases),
+        "telegram_id": person.telegram_id,
+        "username": person.username,
+        "username_key": name_key(person.username) if person.username else None,
+        "circle": person.circle.value,
+        "bio": person.bio,
+        "first_seen": person.first_seen,
+        "last_seen": person.last_seen,
+        "mention_count": person.mention_count,
+        "rev": person.rev,
+        "field_meta": person.field_meta,
+    }
+
+
+def _person(row: Row[Any]) -> Person:
+    return Person(
+        id=row.id,
+        user_id=row.user_id,
+        entity_id=row.entity_id,
+        display_name=row.display_name,
+        circle=Circle(row.circle),
+        bio=row.bio,
+        first_seen=row.first_seen,
+        last_seen=row.last_seen,
+        aliases=tuple(row.aliases),
+        telegram_id=row.telegram_id,
+        username=row.username,
+        mention_count=row.mention_count,
+        rev=row.rev,
+        field_meta=row.field_meta,
+    )

@@ -1,0 +1,280 @@
+"""What the owner, his contacts and his forwards do to people. Synchronous, in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import Conflict, NotFound, Refused
+from internal.language.spelling import name_key
+from internal.people import merging, repository, suggestion_repository
+from internal.people.bio import MAX_BIO, bio_from_names
+from internal.people.model import Circle, Person
+from internal.people.naming import clean_name, clean_username, unique_names
+from internal.people.suggestion_repository import Suggestion
+from internal.storage.types import new_id
+
+EDITABLE = ("display_name", "aliases", "username", "circle", "bio")
+"""`telegram_id` comes from message metadata only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A Telegram account as a message's own metadata name it: a contact card, or the author of a forward."""
+
+    telegram_id: int
+    name: str
+    username: str | None = None
+
+
+def person(connection: Connection, user_id: int, person_id: int) -> Person:
+    """The person an id means now, redirects followed. Raises NotFound, also while the person is being forgotten."""
+    found = repository.resolve(connection, user_id, person_id)
+    if found is None:
+        raise NotFound(f"there is no person {person_id}")
+    return found
+
+
+def find(connection: Connection, user_id: int, name: str, *, limit: int = 10) -> list[Person]:
+    """People a typed name may mean: by @username or Telegram id, else by equal name or alias, else by its beginning."""
+    text = name.strip()
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        by_id = repository.by_telegram_id(connection, user_id, int(text))
+        if by_id is not None:
+            return [by_id]
+    by_username = repository.by_username(connection, user_id, text)
+    if by_username is not None:
+        return [by_username]
+    key = name_key(text)
+    exact = repository.by_name_keys(connection, user_id, [key])
+    return exact[:limit] or repository.by_name_prefix(connection, user_id, key, limit=limit)
+
+
+def edit(
+    connection: Connection,
+    user_id: int,
+    person_id: int,
+    changes: Mapping[str, Any],
+    *,
+    now: datetime,
+    expected_rev: int | None = None,
+) -> Person:
+    """The owner's own change of some of EDITABLE; the fields are marked, so that no model overrules them.
+
+    `aliases` is the whole new list: those left out are rejected for good. `username` may be None or empty. Raises
+    NotFound, Conflict if `expected_rev` is not the profile's, Refused("unknown_field" | "no_name" | "unknown_circle" |
+    "bad_username" | "bad_value" | "username_taken").
+    """
+    before = person(connection, user_id, person_id)
+    if expected_rev is not None and expected_rev != before.rev:
+        raise Conflict("this person was changed in the meantime")
+    values = {field: _checked(field, value) for field, value in changes.items()}
+    after = _renamed(before, replace(before, **values))
+    if "bio" in values and not values["bio"]:
+        after = replace(after, bio=bio_from_names(after.names))
+    removed = {name_key(alias) for alias in before.aliases} - {name_key(name) for name in after.names}
+    repository.reject_keys(connection, user_id, before.entity_id, removed)
+    return repository.save(connection, before, _marked(before, after, values, now), by="owner", now=now)
+
+
+def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *, now: datetime) -> Person:
+    """Puts a person into another circle, for good."""
+    return edit(connection, user_id, person_id, {"circle": circle}, now=now)
+
+
+def add_alias(connection: Connection, user_id: int, person_id: int, alias: str, *, now: datetime) -> Person:
+    """Raises Refused("no_name") for an empty alias: it would match everybody."""
+    if not clean_name(alias):
+        raise Refused("no_name", "an alias needs a letter or a digit")
+    known = person(connection, user_id, person_id)
+    return edit(connection, user_id, known.id, {"aliases": (*known.aliases, alias)}, now=now)
+
+
+def remove_alias(connection: Connection, user_id: int, person_id: int, alias: str, *, now: datetime) -> Person:
+    """Takes an alias away; no model brings it back. Raises NotFound if the person is not called so."""
+    known, key = person(connection, user_id, person_id), name_key(alias)
+    kept = tuple(other for other in known.aliases if name_key(other) != key)
+    if len(kept) == len(known.aliases):
+        raise NotFound(f"{known.display_name} is not called {alias}")
+    return edit(connection, user_id, known.id, {"aliases": kept}, now=now)
+
+
+def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
+    """The owner's own merge; raises as `merging.merge`."""
+    return merging.merge(connection, user_id, source_id, target_id, now=now, by="owner")
+
+
+def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Undoes a merge; raises as `merging.split`."""
+    return merging.split(connection, user_id, person_id, now=now)
+
+
+def from_metadata(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
+    """A contact card or a forward with an author creates or updates the person with that Telegram id, nobody else.
+
+    A namesake with another Telegram id stays untouched; one without is left for the archivist or the owner to merge. A
+    username moves with its account. Raises Refused("no_name" | "being_forgotten").
+    """
+    if repository.hidden_holds(connection, user_id, sender.telegram_id, None):
+        raise Refused("being_forgotten", "this person is being forgotten")
+    username = _free_username(connection, user_id, sender)
+    known = repository.by_telegram_id(connection, user_id, sender.telegram_id)
+    if known is None and username is not None:
+        known = repository.by_username(connection, user_id, username)
+    if known is None:
+        return _create_from_metadata(connection, user_id, sender, username, seen_at, now)
+    after = replace(
+        known,
+        telegram_id=sender.telegram_id,
+        username=known.username if known.owner_set("username") else username or known.username,
+        aliases=_with_alias(connection, known, sender.name),
+        first_seen=min(known.first_seen, seen_at),
+        last_seen=max(known.last_seen, seen_at),
+    )
+    return repository.save(connection, known, after, by="metadata", now=now)
+
+
+def note_mentions(
+    connection: Connection,
+    user_id: int,
+    episode_id: str,
+    seen: Mapping[int, Iterable[datetime]],
+    *,
+    now: datetime,
+) -> int:
+    """Counts one mention in this fragment for each person of `seen` (person id -> message times); the new ones.
+
+    Ids that lead nowhere are passed over. A person whom an operation of the fragment meant is not counted again.
+    """
+    new = 0
+    for person_id, times in seen.items():
+        known, moments = repository.resolve(connection, user_id, person_id), tuple(times)
+        if known is None or not moments:
+            continue
+        first = repository.add_mention(connection, user_id, known.id, episode_id)
+        after = replace(
+            known,
+            mention_count=known.mention_count + first,
+            first_seen=min(known.first_seen, *moments),
+            last_seen=max(known.last_seen, *moments),
+        )
+        repository.save(connection, known, after, by="archivist", now=now)
+        new += first
+    return new
+
+
+def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
+    """Does what was suggested, as the owner's own word. Raises NotFound, Refused if it is impossible by now."""
+    suggestion = _pending(connection, user_id, suggestion_id)
+    payload = suggestion.payload
+    suggestion_repository.decide(connection, user_id, suggestion.id, "accepted", now)
+    if suggestion.kind == "merge":
+        return merge(connection, user_id, payload["source_id"], payload["target_id"], now=now)
+    return edit(connection, user_id, suggestion.person_id, {payload["field"]: payload["value"]}, now=now)
+
+
+def decline(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Suggestion:
+    """Leaves everything as it is; the same is not suggested again. Raises NotFound."""
+    suggestion = _pending(connection, user_id, suggestion_id)
+    suggestion_repository.decide(connection, user_id, suggestion.id, "declined", now)
+    return suggestion
+
+
+def _pending(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion:
+    suggestion = suggestion_repository.get(connection, user_id, suggestion_id)
+    if suggestion is None or suggestion.state != "pending":
+        raise NotFound("this suggestion is not open any more")
+    return suggestion
+
+
+def _checked(field: str, value: Any) -> Any:
+    match field:
+        case "display_name":
+            if not isinstance(value, str) or not (name := clean_name(value)):
+                raise Refused("no_name", "display_name: a person needs a name")
+            return name
+        case "aliases":
+            if isinstance(value, str) or not all(isinstance(alias, str) for alias in value):
+                raise Refused("bad_value", "aliases: a list of names is expected")
+            return unique_names(value)
+        case "username":
+            return _checked_username(value)
+        case "circle":
+            return _checked_circle(value)
+        case "bio":
+            if not isinstance(value, str) or len(value) > MAX_BIO:
+                raise Refused("bad_value", f"bio: a text of at most {MAX_BIO} characters is expected")
+            return value.strip()
+    raise Refused("unknown_field", f"{field}: this cannot be changed; there are {', '.join(EDITABLE)}")
+
+
+def _checked_username(value: Any) -> str | None:
+    if value in (None, ""):
+        return None
+    username = clean_username(value) if isinstance(value, str) else ""
+    if not username:
+        raise Refused("bad_username", "username: 3 to 32 Latin letters, digits and _ are expected")
+    return username
+
+
+def _checked_circle(value: Any) -> Circle:
+    try:
+        return Circle.parse(str(value))
+    except ValueError as error:
+        raise Refused("unknown_circle", f"circle: {error}") from None
+
+
+def _renamed(before: Person, after: Person) -> Person:
+    """A name that was replaced stays as an alias: the person will be called so again."""
+    kept = (before.display_name,) if name_key(before.display_name) != name_key(after.display_name) else ()
+    aliases = unique_names((*after.aliases, *kept), without={name_key(after.display_name)})
+    return replace(after, aliases=aliases)
+
+
+def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datetime) -> Person:
+    """A field the owner confirmed without changing it is his all the same."""
+    confirmed = [field for field in values if getattr(before, field) == getattr(after, field)]
+    marks = {field: {"by": "owner", "rev": before.rev, "at": now.isoformat()} for field in confirmed}
+    return replace(after, field_meta={**after.field_meta, **marks})
+
+
+def _free_username(connection: Connection, user_id: int, sender: Sender) -> str | None:
+    """The account's username, taken from whoever had it before if that is known to be another account."""
+    username = clean_username(sender.username or "")
+    if not username or repository.hidden_holds(connection, user_id, None, username):
+        return None
+    holder = repository.by_username(connection, user_id, username)
+    return None if holder is not None and holder.telegram_id not in (None, sender.telegram_id) else username
+
+
+def _with_alias(connection: Connection, known: Person, name: str) -> tuple[str, ...]:
+    rejected = repository.rejected_keys(connection, known.user_id, known.entity_id)
+    return unique_names((*known.aliases, name), without={name_key(known.display_name)} | rejected)
+
+
+def _create_from_metadata(
+    connection: Connection, user_id: int, sender: Sender, username: str | None, seen_at: datetime, now: datetime
+) -> Person:
+    name = clean_name(sender.name)
+    if not name:
+        raise Refused("no_name", "a person needs a name")
+    created = Person(
+        id=0,
+        user_id=user_id,
+        entity_id=new_id(),
+        display_name=name,
+        circle=Circle.OTHER,
+        bio=bio_from_names((name,)),
+        first_seen=seen_at,
+        last_seen=seen_at,
+        telegram_id=sender.telegram_id,
+        username=username,
+    )
+    return repository.create(connection, created, by={"bio": "names", "display_name": "metadata", **_METADATA}, now=now)
+
+
+_METADATA: dict[str, repository.SetBy] = {"telegram_id": "metadata", "username": "metadata"}

@@ -1,0 +1,136 @@
+"""Suggestions and tombstones in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.storage.tables import suggestions, tombstones
+from internal.storage.types import new_id
+
+SuggestionKind = Literal["field", "merge"]
+SuggestionState = Literal["pending", "accepted", "declined", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Something a model proposed and only the owner may decide.
+
+    `payload` of a field: {"field", "value", "current"}; of a merge: {"source_id", "target_id", "reason"}.
+    """
+
+    id: str
+    user_id: int
+    kind: SuggestionKind
+    person_id: int
+    payload: dict[str, Any]
+    state: SuggestionState
+    created_at: datetime
+    run_id: str | None = None
+
+
+def suggest(
+    connection: Connection,
+    user_id: int,
+    kind: SuggestionKind,
+    person_id: int,
+    payload: dict[str, Any],
+    *,
+    now: datetime,
+    run_id: str | None = None,
+) -> str | None:
+    """Stores a suggestion and returns its id; None if the same one is open or was declined before."""
+    asked = select(suggestions.c.payload).where(
+        suggestions.c.user_id == user_id,
+        suggestions.c.kind == kind,
+        suggestions.c.person_id == person_id,
+        suggestions.c.state.in_(("pending", "declined")),
+    )
+    identity = _identity(kind, payload)
+    if any(_identity(kind, known) == identity for known in connection.execute(asked).scalars()):
+        return None
+    suggestion_id = new_id()
+    row = insert(suggestions).values(
+        user_id=user_id,
+        id=suggestion_id,
+        kind=kind,
+        person_id=person_id,
+        payload=payload,
+        state="pending",
+        run_id=run_id,
+        created_at=now,
+    )
+    connection.execute(row)
+    return suggestion_id
+
+
+def pending(connection: Connection, user_id: int, *, limit: int = 100) -> list[Suggestion]:
+    """What waits for the owner's decision, oldest first."""
+    query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.state == "pending")
+    rows = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id).limit(limit))
+    return [_suggestion(row) for row in rows]
+
+
+def get(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion | None:
+    query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.id == suggestion_id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _suggestion(row)
+
+
+def decide(connection: Connection, user_id: int, suggestion_id: str, state: SuggestionState, now: datetime) -> bool:
+    """Closes a pending suggestion; False if it is not pending any more."""
+    one = (suggestions.c.user_id == user_id) & (suggestions.c.id == suggestion_id) & (suggestions.c.state == "pending")
+    return connection.execute(update(suggestions).where(one).values(state=state, decided_at=now)).rowcount == 1
+
+
+def repoint(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
+    """A merge: what was asked about the source's fields is asked about the target; merges of the pair are settled."""
+    ours = (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
+    connection.execute(
+        update(suggestions)
+        .where(ours, suggestions.c.person_id == source_id, suggestions.c.kind == "field")
+        .values(person_id=target_id)
+    )
+    for pair in ((source_id, target_id), (target_id, source_id)):
+        payload = suggestions.c.payload
+        same = (payload["source_id"].as_integer() == pair[0]) & (payload["target_id"].as_integer() == pair[1])
+        connection.execute(update(suggestions).where(ours, suggestions.c.kind == "merge", same).values(state="stale"))
+
+
+def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:
+    """Remembers forgotten names and ids by their keyed hashes; evidence up to `at` may not bring them back."""
+    for mark in marks:
+        row = upsert(tombstones).values(user_id=user_id, key_hmac=mark, at=at)
+        later = row.on_conflict_do_update(index_elements=["user_id", "key_hmac"], set_={"at": at})
+        connection.execute(later)
+
+
+def buried_at(connection: Connection, user_id: int, marks: Iterable[str]) -> datetime | None:
+    """When the latest of these was forgotten; None if none was."""
+    query = select(func.max(tombstones.c.at)).where(tombstones.c.user_id == user_id, tombstones.c.key_hmac.in_(marks))
+    at: datetime | None = connection.execute(query).scalar_one()
+    return at
+
+
+def _identity(kind: SuggestionKind, payload: dict[str, Any]) -> tuple[Any, ...]:
+    if kind == "merge":
+        return (frozenset((payload["source_id"], payload["target_id"])),)
+    return (payload["field"], payload["value"])
+
+
+def _suggestion(row: Row[Any]) -> Suggestion:
+    return Suggestion(
+        id=row.id,
+        user_id=row.user_id,
+        kind=row.kind,
+        person_id=row.person_id,
+        payload=row.payload,
+        state=row.state,
+        created_at=row.created_at,
+        run_id=row.run_id,
+    )
