@@ -34,6 +34,7 @@ What the bot did
     GET    /sim/chats/{id}/ledger, /sim/ledger     ?after=seq&method= {"calls": [{seq, at, method, chat_id, message_id,
                                                    request, status, description, fault}]}: every call of the bot but
                                                    getUpdates, failed ones too; status 0 = connection cut before it
+    GET    /sim/files/{file_id}                    a document, as a download
     GET    /sim/users/{id}/screen                  {"typing", "draft", "commands", "unread"} as the person sees now
     GET    /sim/state                              {"bot", "pending_updates", "poll_in_flight", "last_poll_at",
                                                    "webhook"}
@@ -49,18 +50,19 @@ import base64
 import binascii
 from typing import Any, Literal
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.simulator.actions import ActRefused, People
+from bot.simulator.botapi import file_response
 from bot.simulator.entities import checked, trimmed, with_found
 from bot.simulator.faults import Fault
 from bot.simulator.flood import FloodLimits
 from bot.simulator.media import MEDIA
 from bot.simulator.methods.files import store_document
-from bot.simulator.methods.registry import Call, Upload
+from bot.simulator.methods.registry import Upload
 from bot.simulator.refusals import ApiRefusal
-from bot.simulator.repository import Json
+from bot.simulator.repository import Json, Repository
 from bot.simulator.telegram import Draft, Telegram
 from bot.simulator.webhook import Webhook
 
@@ -185,7 +187,7 @@ def _act_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None
     @router.post("/users/{user_id}/messages")
     async def send(user_id: int, message: NewMessage) -> Json:
         with _act():
-            content = _content(Call(telegram, webhook, {}), message)
+            content = _content(telegram.repository, message)
             if content is None:
                 sent = people.say(
                     user_id, message.text, entities=message.entities, chat_id=message.chat_id,
@@ -243,6 +245,10 @@ def _observation_routes(router: APIRouter, telegram: Telegram, webhook: Webhook)
     @router.get("/ledger")
     async def ledger(after: int = 0, method: str | None = None) -> Json:
         return {"calls": repository.ledger(None, after, method)}
+
+    @router.get("/files/{file_id}")
+    async def file(file_id: str) -> Response:
+        return file_response(telegram, file_id)
 
     @router.get("/callbacks/{callback_id}")
     async def callback(callback_id: str) -> Json:
@@ -309,7 +315,7 @@ class _act:
             raise HTTPException(422, error.description) from None
 
 
-def _content(call: Call, message: NewMessage) -> Json | None:
+def _content(repository: Repository, message: NewMessage) -> Json | None:
     """The Message fields of what is not a text; None for a text."""
     if message.contact is not None:
         return {"contact": message.contact}
@@ -318,7 +324,7 @@ def _content(call: Call, message: NewMessage) -> Json | None:
             content = base64.b64decode(message.document.content, validate=True)
         except binascii.Error:
             raise HTTPException(422, "document.content must be base64") from None
-        return {"document": store_document(call, Upload(message.document.name, message.document.mime, content))}
+        return {"document": store_document(repository, Upload(message.document.name, message.document.mime, content))}
     if message.media is None:
         # Without a text but with further fields, such as a poll, those are the content.
         return {} if message.extra and not message.text else None

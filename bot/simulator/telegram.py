@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,12 @@ class Telegram:
             number = self.repository.count_up("user_id", FIRST_PEOPLE[-1][0] + 1)
             if self.repository.user(number) is None:
                 return number
+
+    def outsider(self, name: str) -> Json:
+        """A Telegram user who is not in this local Telegram; the same name is the same person every time."""
+        first, _, last = name.partition(" ")
+        number = 5_000_000_000 + zlib.crc32(name.casefold().encode())
+        return {"id": number, "is_bot": False, "first_name": first, **_present({"last_name": last})}
 
     def reachable_chat(self, chat: int | str | None) -> Json:
         """The chat that the bot names by id or @username; raises Telegram's refusal when it may not write there."""

@@ -7,7 +7,7 @@ from bot.simulator.methods.messages import as_answered, formatted
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters, Upload, method
 from bot.simulator.methods.replies import checked_markup, quoted
 from bot.simulator.refusals import ApiRefusal, bad_request
-from bot.simulator.repository import Json
+from bot.simulator.repository import Json, Repository
 from bot.simulator.telegram import new_file_id
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
@@ -49,7 +49,7 @@ async def send_document(call: Call, wanted: SendDocument) -> Json:
 def _document(call: Call, given: str | None) -> Json:
     upload = call.uploads.get((given or "").removeprefix("attach://")) or call.uploads.get("document")
     if upload is not None:
-        return store_document(call, upload)
+        return store_document(call.telegram.repository, upload)
     file = call.telegram.repository.file(given or "")
     if file is None:
         missing = "there is no document in the request"
@@ -59,14 +59,14 @@ def _document(call: Call, given: str | None) -> Json:
             "file_size": len(content)}  # fmt: skip
 
 
-def store_document(call: Call, upload: Upload) -> Json:
+def store_document(repository: Repository, upload: Upload) -> Json:
     """Keep an uploaded file; the Document object that names it."""
     if not upload.content:
         raise bad_request("file must be non-empty")
     if len(upload.content) > UPLOAD_LIMIT:
         raise ApiRefusal(413, "Request Entity Too Large")
     file_id, unique = new_file_id()
-    call.telegram.repository.save_file(file_id, upload.name, upload.mime, upload.content)
+    repository.save_file(file_id, upload.name, upload.mime, upload.content)
     return {"file_id": file_id, "file_unique_id": unique, "file_name": upload.name, "mime_type": upload.mime,
             "file_size": len(upload.content)}  # fmt: skip
 

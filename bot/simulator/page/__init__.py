@@ -1,18 +1,28 @@
-"""The chat page."""
+"""The chat page: a Telegram that a person can use in the browser, built of NiceGUI's components."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from fastapi import FastAPI
 
 from bot.simulator.telegram import Telegram
 
+_HERE = Path(__file__).parent
+_ICON = (_HERE / "icon.svg").read_text(encoding="utf-8")
+
 
 def mount(app: FastAPI, telegram: Telegram) -> None:
-    """Serve the chat page at `/`."""
-    from nicegui import ui
+    """Serve the chat page at `/`, for the person `?user=ID`, in the group `&chat=ID` if given."""
+    from nicegui import Client, ui
 
-    @ui.page("/")
-    def chat_page() -> None:
-        ui.label("Local Telegram")
+    from bot.simulator.page.chat_page import ChatPage
 
-    ui.run_with(app, title="Local Telegram", show_welcome_message=False, tailwind=False)
+    style = (_HERE / "style.css").read_text(encoding="utf-8")
+
+    @ui.page("/", title=f"{telegram.bot['first_name']} · Telegram", favicon=_ICON)
+    def chat_page(client: Client, user: int | None = None, chat: int | None = None) -> None:
+        ui.add_css(style)
+        ChatPage(telegram, client, user, chat)
+
+    ui.run_with(app, show_welcome_message=False, tailwind=False)

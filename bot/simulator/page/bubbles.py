@@ -1,0 +1,254 @@
+"""A message as a bubble: origin, quote, content, buttons, time and ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nicegui import events, ui
+
+from bot.simulator.page.rendering import html_of
+from bot.simulator.page.seat import Seat, clock, colour, full_name, initials
+from bot.simulator.repository import Json
+
+_SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """What a bubble can ask of the page around it."""
+
+    reply: Callable[[Json], None]
+    edit: Callable[[Json], None]
+    press: Callable[[Json, Json], None]
+    send: Callable[[str], None]
+
+
+class Bubble:
+    """One message on the screen; `element` is its row in the list."""
+
+    def __init__(self, seat: Seat, message: Json, reactions: Reactions) -> None:
+        self._seat = seat
+        self._reactions = reactions
+        self.message = message
+        self._ticks: ui.icon | None = None
+        self._buttons: dict[str, ui.button] = {}
+        self.element = ui.element("div").props(f"data-message={message['message_id']}")
+        self._fill()
+
+    def replace(self, message: Json) -> None:
+        """Show another version of the message."""
+        self.message = message
+        self.element.clear()
+        self._buttons.clear()
+        self._fill()
+
+    def refresh_ticks(self) -> None:
+        """Two ticks as soon as the bot has taken the message."""
+        if self._ticks is not None and self._ticks.name == "done" and not self._pending():
+            self._ticks.name = "done_all"
+            self._ticks.classes("taken")
+
+    def settle_button(self, data: str) -> None:
+        """The bot has answered the button with this callback data."""
+        if data in self._buttons:
+            self._buttons[data].props(remove="loading")
+
+    def _pending(self) -> bool:
+        return self._seat.telegram.repository.message_is_pending(self._seat.chat_id, self.message["message_id"])
+
+    def _fill(self) -> None:
+        if any(field in self.message for field in _SERVICE):
+            with self.element.classes("service"):
+                ui.label(self._seat.media_name(self.message))
+            return
+        side = "mine" if self._seat.mine(self.message) else "theirs"
+        with self.element.classes(f"row {side}"):
+            if not self._seat.private and side == "theirs":
+                _avatar(self.message["from"])
+            with ui.element("div").classes("stack"):
+                with ui.element("div").classes("bubble" + (" bare" if "sticker" in self.message else "")):
+                    self._content()
+                self._keyboard()
+            self._actions()
+
+    # Inside the bubble
+
+    def _content(self) -> None:
+        message, seat = self.message, self._seat
+        if not seat.private and not seat.mine(message):
+            ui.label(seat.author(message)).classes(f"author {colour(message['from']['id'])}")
+        if "forward_origin" in message:
+            origin = seat.say("forwarded-from", name=origin_name(message["forward_origin"]))
+            ui.label(origin).classes("forwarded")
+        if "reply_to_message" in message:
+            self._quote(message["reply_to_message"])
+        self._media()
+        text = message.get("text") or message.get("caption") or ""
+        if text:
+            self._text(text, message.get("entities") or message.get("caption_entities") or [])
+        self._meta()
+
+    def _quote(self, quoted: Json) -> None:
+        with ui.element("div").classes("quote"):
+            ui.label(self._seat.author(quoted)).classes("quote-author")
+            ui.label(self._seat.preview(quoted)).classes("quote-text")
+
+    def _text(self, text: str, entities: list[Json]) -> None:
+        # The HTML is our own, with every character of the message escaped (rendering.py).
+        element = ui.html(html_of(text, entities), sanitize=False).classes("text")
+        if any(entity["type"] == "bot_command" for entity in entities):
+            element.on("click", self._command_clicked, js_handler=_COMMAND_OF_CLICK)
+
+    def _command_clicked(self, event: events.GenericEventArguments) -> None:
+        self._reactions.send(str(event.args))
+
+    def _media(self) -> None:
+        message = self.message
+        if "document" in message:
+            self._document(message["document"])
+        elif "contact" in message:
+            self._contact(message["contact"])
+        elif "voice" in message or "audio" in message:
+            self._sound(message.get("voice") or message["audio"])
+        elif "sticker" in message:
+            ui.label(message["sticker"].get("emoji", "🙂")).classes("sticker")
+        elif "location" in message:
+            where = {key: str(message["location"][key]) for key in ("latitude", "longitude")}
+            self._card("place", self._seat.say("location"), self._seat.say("pin-location", **where))
+        elif not message.get("text") and not message.get("contact"):
+            self._picture()
+
+    def _card(self, icon: str, title: str, detail: str) -> None:
+        with ui.element("div").classes("card"):
+            ui.icon(icon).classes("card-icon")
+            with ui.element("div").classes("card-lines"):
+                ui.label(title).classes("card-title")
+                ui.label(detail).classes("card-detail")
+
+    def _document(self, document: Json) -> None:
+        name, size = str(document.get("file_name", "")), readable_size(int(document.get("file_size", 0)))
+        if self._seat.telegram.repository.file(str(document["file_id"])) is None:
+            self._card("description", name, size)
+            return
+        link = ui.element("a").classes("card").props("download")
+        link.props["href"] = f"/sim/files/{document['file_id']}"
+        link.props["title"] = self._seat.say("download")
+        with link:
+            ui.icon("download").classes("card-icon")
+            with ui.element("div").classes("card-lines"):
+                ui.label(name).classes("card-title")
+                ui.label(size).classes("card-detail")
+
+    def _contact(self, contact: Json) -> None:
+        with ui.element("div").classes("card"):
+            _avatar({"id": contact.get("user_id") or len(full_name(contact)), **contact})
+            with ui.element("div").classes("card-lines"):
+                ui.label(full_name(contact)).classes("card-title")
+                ui.label(str(contact.get("phone_number", ""))).classes("card-detail")
+
+    def _sound(self, sound: Json) -> None:
+        seconds = int(sound.get("duration", 0))
+        with ui.element("div").classes("card"):
+            ui.icon("play_arrow" if "performer" not in sound else "music_note").classes("card-icon")
+            with ui.element("div").classes("card-lines"):
+                with ui.element("div").classes("wave"):
+                    for height in _WAVE:
+                        ui.element("i").style(f"height:{height}px")
+                ui.label(f"{seconds // 60}:{seconds % 60:02}").classes("card-detail")
+
+    def _picture(self) -> None:
+        icons = {"photo": "image", "video": "movie", "video_note": "videocam", "animation": "gif_box"}
+        icon = next((icon for field, icon in icons.items() if field in self.message), "help_outline")
+        with ui.element("div").classes("picture"):
+            ui.icon(icon)
+            ui.label(self._seat.media_name(self.message))
+
+    def _meta(self) -> None:
+        with ui.element("div").classes("meta"):
+            if "edit_date" in self.message:
+                ui.label(self._seat.say("edited"))
+            ui.label(clock(self.message["date"]))
+            if self._seat.mine(self.message):
+                pending = self._pending()
+                self._ticks = ui.icon("done" if pending else "done_all").classes("ticks" if pending else "ticks taken")
+
+    # Under and beside the bubble
+
+    def _keyboard(self) -> None:
+        rows = self.message.get("reply_markup", {}).get("inline_keyboard", [])
+        if not rows:
+            return
+        with ui.element("div").classes("keyboard"):
+            for row in rows:
+                with ui.element("div").classes("keyboard-row"):
+                    for button in row:
+                        self._button(button)
+
+    def _button(self, button: Json) -> None:
+        element = ui.button(button["text"]).props("flat no-caps dense").classes("key")
+        if "url" in button:
+            element.props("target=_blank icon-right=north_east")
+            element.props["href"] = button["url"]
+        elif "copy_text" in button:
+            element.props("icon-right=content_copy").on_click(lambda: self._copy(str(button["copy_text"]["text"])))
+        else:
+            data = button.get("callback_data")
+            if data is not None:
+                self._buttons[data] = element
+            element.on_click(lambda: self._pressed(button, element))
+
+    def _pressed(self, button: Json, element: ui.button) -> None:
+        if "callback_data" in button:
+            element.props("loading")
+        self._reactions.press(self.message, button)
+
+    def _copy(self, text: str) -> None:
+        ui.clipboard.write(text)
+        ui.notify(self._seat.say("copied"), position="top")
+
+    def _actions(self) -> None:
+        say, text = self._seat.say, self.message.get("text") or self.message.get("caption")
+        with ui.element("div").classes("actions"):
+            self._action("reply", say("reply"), lambda: self._reactions.reply(self.message))
+            if text and self._seat.mine(self.message):
+                self._action("edit", say("edit"), lambda: self._reactions.edit(self.message))
+            if text:
+                self._action("content_copy", say("copy"), lambda: self._copy(str(text)))
+
+    def _action(self, icon: str, label: str, act: Callable[[], Any]) -> None:
+        button = ui.button(icon=icon, on_click=act).props("flat round dense size=sm")
+        button.props["aria-label"] = button.props["title"] = label
+
+
+_COMMAND_OF_CLICK = "(e) => { const c = e.target.closest('[data-command]'); if (c) emit(c.dataset.command); }"
+_WAVE = (5, 9, 14, 8, 17, 20, 11, 6, 13, 18, 9, 15, 7, 4, 10, 16, 12, 6, 9, 5)
+
+
+def _avatar(person: Json) -> None:
+    name = full_name(person)
+    ui.label(initials(name)).classes(f"avatar small {colour(int(person['id']))}")
+
+
+def origin_name(origin: Json) -> str:
+    """Whose message was forwarded, as far as the origin tells."""
+    match origin.get("type"):
+        case "user":
+            return full_name(origin["sender_user"])
+        case "hidden_user":
+            return str(origin["sender_user_name"])
+        case "chat":
+            return str(origin["sender_chat"].get("title", ""))
+        case "channel":
+            return str(origin["chat"].get("title", ""))
+    return "?"
+
+
+def readable_size(size: int) -> str:
+    amount = float(size)
+    for unit in ("B", "KB", "MB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GB"

@@ -1,0 +1,216 @@
+"""The page: people at the left, the chosen conversation at the right, kept fresh by the feed."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+from nicegui import Client, ui
+
+from bot.simulator.feed import News
+from bot.simulator.page.bubbles import Reactions
+from bot.simulator.page.composer import Composer
+from bot.simulator.page.conversation import Conversation
+from bot.simulator.page.dialogs import PersonDialog
+from bot.simulator.page.people_list import PeopleList
+from bot.simulator.page.seat import ONLINE_FOR, Seat, colour, initials
+from bot.simulator.repository import Json
+from bot.simulator.telegram import Telegram
+
+_THEMES = {"theme-auto": None, "theme-light": False, "theme-dark": True}
+_TICK = 0.5
+
+
+class ChatPage:
+    """One open browser tab."""
+
+    def __init__(self, telegram: Telegram, client: Client, user_id: int | None, chat_id: int | None) -> None:
+        self._telegram = telegram
+        self._client = client
+        self._stale: set[int] = set()
+        self._previewing = False
+        self._dark = ui.dark_mode(telegram.repository.setting("theme"))
+        self._root = ui.element("div").classes("page" if user_id is not None else "page list-open")
+        self._open(*self._chosen(user_id, chat_id))
+        ui.timer(_TICK, self._tick)
+        client.on_delete(telegram.feed.subscribe(self._news))
+
+    def _chosen(self, user_id: int | None, chat_id: int | None) -> tuple[Json, Json]:
+        repository = self._telegram.repository
+        user = repository.user(user_id or 0) or repository.users()[0]
+        own = repository.chat(user["id"])
+        assert own is not None
+        if chat_id is not None and user["id"] in repository.members(chat_id):
+            return user, repository.chat(chat_id) or own
+        return user, own
+
+    def _open(self, user: Json, chat: Json) -> None:
+        """Lay the page for this person and chat, in the person's language."""
+        self._seat = Seat(self._telegram, user, chat)
+        self._root.clear()
+        with self._root:
+            self._people = PeopleList(self._seat, self._choose, self._add_person, self._theme_button)
+            with ui.element("div").classes("main"):
+                self._head()
+                conversation = ui.element("div").classes("conversation")
+                self._composer = Composer(self._seat, self._sent)
+                reactions = Reactions(self._composer.reply, self._composer.edit, self._press, self._composer.send_text)
+                with conversation:
+                    self._conversation = Conversation(self._seat, reactions)
+                self._unblock = ui.button(self._seat.say("unblock"), on_click=self._toggle_block)
+                self._unblock.props("flat no-caps").classes("unblock")
+        self._show_standing()
+        self._show_status()
+        self._mark_read()
+
+    # The head
+
+    def _head(self) -> None:
+        seat = self._seat
+        with ui.element("div").classes("head"):
+            back = ui.button(icon="arrow_back", on_click=lambda: self._root.classes("list-open"))
+            back.props("flat round").classes("back").props["aria-label"] = seat.say("back")
+            ui.label(initials(seat.title)).classes(f"avatar {colour(seat.chat_id if not seat.private else 4)}")
+            with ui.element("div").classes("head-lines"):
+                ui.label(seat.title).classes("head-title")
+                self._status = ui.label().classes("head-status")
+            if seat.private:
+                with ui.button(icon="more_vert").props("flat round") as more:
+                    more.props["aria-label"] = seat.say("more")
+                    with ui.menu():
+                        self._block_item = ui.menu_item(on_click=self._toggle_block)
+
+    def _theme_button(self) -> None:
+        with ui.button(icon="contrast").props("flat round") as button:
+            button.props["aria-label"] = self._seat.say("theme")
+            with ui.menu():
+                for phrase, dark in _THEMES.items():
+                    ui.menu_item(self._seat.say(phrase), on_click=partial(self._set_theme, dark))
+
+    def _set_theme(self, dark: bool | None) -> None:
+        self._telegram.repository.set_setting("theme", dark)
+        self._dark.set_value(dark)
+
+    def _show_status(self) -> None:
+        seat, repository = self._seat, self._telegram.repository
+        typing = self._telegram.is_typing(seat.chat_id) or self._telegram.draft(seat.chat_id) is not None
+        if not seat.private:
+            text = seat.say("group-members", count=len(repository.members(seat.chat_id)) + 1)
+        elif typing:
+            text = seat.say("typing") + "…"
+        else:
+            text = seat.say("online" if self._bot_is_there() else "waiting")
+        self._status.set_text(text)
+        self._status.classes("active" if typing else "", remove="" if typing else "active")
+
+    def _bot_is_there(self) -> bool:
+        updates = self._telegram.updates
+        fresh = time.time() - updates.last_poll_at < ONLINE_FOR
+        return updates.poll_in_flight or fresh or bool(self._telegram.repository.setting("webhook", {}))
+
+    # What the person does
+
+    def _choose(self, user_id: int, chat_id: int) -> None:
+        self._root.classes(remove="list-open")
+        if (user_id, chat_id) == (self._seat.user_id, self._seat.chat_id):
+            return
+        self._open(*self._chosen(user_id, chat_id))
+        extra = f"&chat={chat_id}" if chat_id != user_id else ""
+        ui.navigate.history.replace(f"/?user={user_id}{extra}")
+
+    def _add_person(self) -> None:
+        PersonDialog(self._seat, lambda user: self._choose(user["id"], user["id"])).open()
+
+    def _sent(self) -> None:
+        self._conversation.go_to_end()
+
+    def _press(self, message: Json, button: Json) -> None:
+        data = button.get("callback_data")
+        if data is None:
+            kind = next((key for key in button if key != "text"), "")
+            ui.notify(self._seat.say("not-here", kind=kind))
+            return
+        self._seat.people.press(self._seat.user_id, message["message_id"], data, chat_id=self._seat.chat_id)
+
+    def _toggle_block(self) -> None:
+        act = self._seat.people.unblock if self._seat.blocked() else self._seat.people.block
+        act(self._seat.user_id)
+
+    def _show_standing(self) -> None:
+        blocked = self._seat.blocked()
+        self._unblock.set_visibility(blocked)
+        self._root.classes("blocked" if blocked else "", remove="" if blocked else "blocked")
+        if self._seat.private:
+            self._block_item.clear()
+            with self._block_item:
+                ui.label(self._seat.say("unblock" if blocked else "block"))
+
+    def _mark_read(self) -> None:
+        last = next(iter(self._telegram.repository.history(self._seat.chat_id, 1)), None)
+        if last is not None and self._telegram.repository.mark_read(self._seat.chat_id, last["message_id"]):
+            self._telegram.feed.publish("read", self._seat.chat_id)
+
+    # What happens elsewhere
+
+    def _tick(self) -> None:
+        """Rows of busy chats are refreshed a few times a second, and previews lapse."""
+        stale, self._stale = self._stale, set()
+        for chat_id in stale:
+            self._people.refresh(chat_id)
+        previewing = self._previews()
+        if self._previewing and not previewing:
+            self._conversation.show_preview()
+        self._previewing = previewing
+        self._show_status()
+
+    def _previews(self) -> bool:
+        chat_id = self._seat.chat_id
+        return self._telegram.draft(chat_id) is not None or self._telegram.is_typing(chat_id)
+
+    def _news(self, news: News) -> None:
+        with self._client:
+            if news.kind in {"message", "edited", "deleted", "read"}:
+                self._stale.add(news.chat_id)
+            if news.kind in {"user", "chat"}:
+                self._people.rebuild()
+            if news.chat_id in {0, self._seat.chat_id}:
+                self._own_news(news)
+
+    def _own_news(self, news: News) -> None:
+        match news.kind:
+            case "message":
+                self._arrived(news.body)
+            case "edited":
+                self._conversation.replace(news.body)
+            case "deleted":
+                self._conversation.remove(news.body)
+            case "draft" | "typing":
+                self._conversation.show_preview()
+                self._show_status()
+            case "confirmed":
+                self._conversation.refresh_ticks()
+            case "commands":
+                self._composer.refresh_commands()
+            case "answered":
+                self._answered(news.body)
+            case "chat":
+                self._show_standing()
+
+    def _arrived(self, message: Json) -> None:
+        self._conversation.add(message)
+        self._conversation.show_preview()
+        if message["from"]["is_bot"]:
+            self._composer.obey_markup(message)
+        self._mark_read()
+
+    def _answered(self, query: Json) -> None:
+        if query["user_id"] != self._seat.user_id:
+            return
+        self._conversation.settle_button(query["message_id"], query["button"])
+        text = query["answer"]["text"]
+        if text and query["answer"]["show_alert"]:
+            with self._root, ui.dialog(value=True) as dialog, ui.card().classes("dialog"):
+                ui.label(text).classes("dialog-text")
+                ui.button("OK", on_click=dialog.close).props("unelevated no-caps").classes("dialog-buttons")
+        elif text:
+            ui.notify(text, position="top")

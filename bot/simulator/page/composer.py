@@ -1,0 +1,250 @@
+"""Where a person writes: text, commands, replies, edits, and everything that can be attached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from nicegui import events, ui
+
+from bot.simulator.actions import ActRefused
+from bot.simulator.media import MEDIA
+from bot.simulator.methods.files import store_document
+from bot.simulator.methods.registry import Upload
+from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
+from bot.simulator.page.seat import Seat
+from bot.simulator.refusals import ApiRefusal
+from bot.simulator.repository import Json
+
+# Enter sends what is in the field now: the value that the server knows may be a keystroke behind.
+_VALUE_OF_KEY = "(e) => { if (!e.isComposing) emit(e.target.value); }"
+_MEDIA_ICONS = {
+    "photo": "image", "voice": "mic", "sticker": "emoji_emotions", "video": "movie", "location": "place",
+}  # fmt: skip
+
+
+class Composer:
+    """The bottom of the page. `sent` is called after each message of this person."""
+
+    def __init__(self, seat: Seat, sent: Callable[[], None]) -> None:
+        self._seat = seat
+        self._sent = sent
+        self._reply_to: Json | None = None
+        self._editing: Json | None = None
+        self._offered: list[Json] = []
+        self._chosen = 0
+        with ui.element("div").classes("composer"):
+            self._suggestions = ui.element("div").classes("suggestions")
+            self._context = ui.element("div").classes("context")
+            self._line()
+            self._reply_keys = ui.element("div").classes("reply-keyboard")
+        self._suggestions.set_visibility(False)
+        self._context.set_visibility(False)
+        self.show_reply_keyboard()
+
+    def _line(self) -> None:
+        say = self._seat.say
+        with ui.element("div").classes("line"):
+            self._menu_button()
+            with ui.element("div").classes("field"):
+                self.text = ui.textarea(placeholder=say("message"), on_change=self._suggest)
+                self.text.props("borderless autogrow dense rows=1 input-class=field-text")
+                self.text.props["aria-label"] = say("message")
+                self.text.on("keydown.enter.exact.prevent", self._entered, js_handler=_VALUE_OF_KEY)
+                self.text.on("keydown.up", lambda: self._move(-1)).on("keydown.down", lambda: self._move(1))
+                self.text.on("keydown.esc", self._drop_context)
+                self._attach_button()
+            send = ui.button(icon="send", on_click=lambda: self._submit(self.text.value or ""))
+            send.props("round unelevated").classes("send")
+            send.props["aria-label"] = say("send")
+        # Quasar's uploader brings the file dialog and the transfer; only its own look is not wanted.
+        self._uploader = ui.upload(on_upload=self._uploaded, auto_upload=True).classes("hidden")
+
+    def _menu_button(self) -> None:
+        with ui.button(icon="menu").props("round flat").classes("menu-button") as button:
+            button.props["aria-label"] = self._seat.say("menu")
+            self._command_menu = ui.menu().props("anchor='top left' self='bottom left'").classes("command-menu")
+        self.refresh_commands()
+
+    def refresh_commands(self) -> None:
+        """Show the command menu that the bot has set for this person."""
+        commands = self._seat.telegram.commands_for(self._seat.user_id)
+        self._command_menu.clear()
+        with self._command_menu:
+            for command in commands:
+                with ui.menu_item(on_click=partial(self.send_text, f"/{command['command']}")).classes("command"):
+                    ui.label(f"/{command['command']}").classes("command-name")
+                    ui.label(command["description"]).classes("command-text")
+            if not commands:
+                ui.menu_item("/start", on_click=lambda: self.send_text("/start"))
+
+    def _attach_button(self) -> None:
+        say = self._seat.say
+        with ui.button(icon="attach_file").props("round flat").classes("attach-button") as button:
+            button.props["aria-label"] = say("attach")
+            with ui.menu().props("anchor='top right' self='bottom right'").classes("attach-menu"):
+                for media, icon in _MEDIA_ICONS.items():
+                    self._attachment(icon, say(media), partial(self._send_media, media))
+                self._attachment("description", say("file"), lambda: self._uploader.run_method("pickFiles"))
+                self._attachment("person", say("contact"), self._offer_contact)
+                self._attachment("forward", say("forward"), self._offer_forward)
+
+    def _attachment(self, icon: str, label: str, act: Callable[[], object]) -> None:
+        with ui.menu_item(on_click=act).classes("attachment"):
+            ui.icon(icon)
+            ui.label(label)
+
+    # Sending
+
+    def send_text(self, text: str) -> None:
+        """Send a text that was not typed: a command, a key, Start."""
+        self._guarded(lambda: self._seat.people.say(self._seat.user_id, text, chat_id=self._seat.chat_id))
+
+    def _entered(self, event: events.GenericEventArguments) -> None:
+        text = str(event.args)
+        exact = any(f"/{command['command']}" == text.strip() for command in self._offered)
+        if self._offered and not exact:
+            self._complete(self._offered[self._chosen])
+            return
+        self._submit(text)
+
+    def _submit(self, text: str) -> None:
+        if not text.strip():
+            return
+        if self._editing is not None:
+            message_id = int(self._editing["message_id"])
+            done = self._guarded(
+                lambda: self._seat.people.edit(self._seat.user_id, message_id, text, chat_id=self._seat.chat_id)
+            )
+        else:
+            reply_to = self._reply_id()
+            done = self._guarded(
+                lambda: self._seat.people.say(self._seat.user_id, text, chat_id=self._seat.chat_id, reply_to=reply_to)
+            )
+        if done:
+            self.text.set_value("")
+            self._drop_context()
+
+    def _send_media(self, media: str) -> None:
+        self._send(MEDIA[media]())
+
+    def _send(self, content: Json) -> None:
+        reply_to = self._reply_id()
+        send = self._seat.people.send
+        if self._guarded(lambda: send(self._seat.user_id, content, chat_id=self._seat.chat_id, reply_to=reply_to)):
+            self._drop_context()
+
+    def _reply_id(self) -> int | None:
+        return None if self._reply_to is None else int(self._reply_to["message_id"])
+
+    def _guarded(self, act: Callable[[], object]) -> bool:
+        try:
+            act()
+        except (ActRefused, ApiRefusal) as error:
+            ui.notify(self._seat.say("not-sent", reason=str(error)), type="negative")
+            return False
+        self._sent()
+        return True
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        content = await event.file.read()
+        upload = Upload(event.file.name, event.file.content_type or "application/octet-stream", content)
+        try:
+            document = store_document(self._seat.telegram.repository, upload)
+        except ApiRefusal as error:
+            ui.notify(self._seat.say("not-sent", reason=error.description), type="negative")
+        else:
+            self._send({"document": document})
+        self._uploader.reset()
+
+    def _offer_contact(self) -> None:
+        ContactDialog(self._seat, self._send).open()
+
+    def _offer_forward(self) -> None:
+        ForwardDialog(self._seat, self._send).open()
+
+    # Replies and edits
+
+    def reply(self, message: Json) -> None:
+        """The next message answers this one."""
+        self._editing, self._reply_to = None, message
+        self._show_context("reply", self._seat.say("reply-to", name=self._seat.author(message)), message)
+
+    def edit(self, message: Json) -> None:
+        """The field holds this message's text; sending changes the message."""
+        self._reply_to, self._editing = None, message
+        self.text.set_value(str(message.get("text") or message.get("caption") or ""))
+        self._show_context("edit", self._seat.say("editing"), message)
+
+    def _show_context(self, icon: str, title: str, message: Json) -> None:
+        self._context.clear()
+        with self._context:
+            ui.icon(icon).classes("context-icon")
+            with ui.element("div").classes("context-lines"):
+                ui.label(title).classes("quote-author")
+                ui.label(self._seat.preview(message)).classes("quote-text")
+            close = ui.button(icon="close", on_click=self._drop_context).props("flat round dense")
+            close.props["aria-label"] = self._seat.say("cancel")
+        self._context.set_visibility(True)
+        self.text.run_method("focus")
+
+    def _drop_context(self) -> None:
+        if self._editing is not None:
+            self.text.set_value("")
+        self._reply_to = self._editing = None
+        self._context.set_visibility(False)
+
+    # Commands while typing
+
+    def _suggest(self, event: events.ValueChangeEventArguments[str | None]) -> None:
+        typed = event.value or ""
+        wanted = typed[1:].lower() if typed.startswith("/") and len(typed.split()) <= 1 else None
+        commands = self._seat.telegram.commands_for(self._seat.user_id)
+        self._offered = [] if wanted is None else [c for c in commands if c["command"].startswith(wanted)]
+        self._chosen = 0
+        self._show_suggestions()
+
+    def _move(self, step: int) -> None:
+        if self._offered:
+            self._chosen = (self._chosen + step) % len(self._offered)
+            self._show_suggestions()
+
+    def _show_suggestions(self) -> None:
+        self._suggestions.clear()
+        self._suggestions.set_visibility(bool(self._offered))
+        with self._suggestions:
+            for number, command in enumerate(self._offered):
+                row = ui.element("div").classes("command" + (" chosen" if number == self._chosen else ""))
+                with row.on("click", partial(self._complete, command)):
+                    ui.label(f"/{command['command']}").classes("command-name")
+                    ui.label(command["description"]).classes("command-text")
+
+    def _complete(self, command: Json) -> None:
+        self.text.set_value("")
+        self.send_text(f"/{command['command']}")
+
+    # What the bot asks for
+
+    def obey_markup(self, message: Json) -> None:
+        """A new message of the bot may ask for a reply, or bring or take away a keyboard."""
+        markup = message.get("reply_markup", {})
+        if markup.get("force_reply"):
+            self.reply(message)
+        if "keyboard" in markup or "remove_keyboard" in markup:
+            self.show_reply_keyboard()
+
+    def show_reply_keyboard(self) -> None:
+        """The keyboard of the last message that brought one, unless a later one took it away."""
+        history = self._seat.telegram.repository.history(self._seat.chat_id, 100)
+        markups = [message.get("reply_markup", {}) for message in history]
+        latest: Json = next((m for m in reversed(markups) if "keyboard" in m or "remove_keyboard" in m), {})
+        rows = latest.get("keyboard", [])
+        self._reply_keys.clear()
+        self._reply_keys.set_visibility(bool(rows))
+        with self._reply_keys:
+            for row in rows:
+                with ui.element("div").classes("keyboard-row"):
+                    for key in row:
+                        text = key if isinstance(key, str) else str(key["text"])
+                        button = ui.button(text, on_click=partial(self.send_text, text))
+                        button.props("flat no-caps").classes("key")

@@ -1,0 +1,127 @@
+"""The list of messages: history, days, live previews, always at the end unless somebody scrolled up."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from nicegui import ui
+
+from bot.simulator.page.bubbles import Bubble, Reactions
+from bot.simulator.page.rendering import html_of
+from bot.simulator.page.seat import Seat
+from bot.simulator.repository import Json
+from bot.simulator.telegram import Draft
+
+_PAGE = 60
+
+
+class Conversation:
+    """Shows one chat; the page tells it the news."""
+
+    def __init__(self, seat: Seat, reactions: Reactions) -> None:
+        self._seat = seat
+        self._reactions = reactions
+        self._bubbles: dict[int, Bubble] = {}
+        self._last_day: date | None = None
+        # Laid out from below: the browser itself keeps the end in view while messages and drafts grow.
+        with ui.element("div").classes("scroller") as self._scroller, ui.element("div").classes("messages"):
+            self._earlier = ui.button(seat.say("earlier"), on_click=self._show_earlier).props("flat no-caps")
+            self._earlier.classes("earlier")
+            self._list = ui.element("div").classes("list")
+            self._preview = ui.element("div").classes("preview")
+        self._load(None)
+        self.show_preview()
+
+    def _load(self, before: int | None) -> None:
+        messages = self._seat.telegram.repository.history(self._seat.chat_id, _PAGE + 1, before)
+        self._earlier.set_visibility(len(messages) > _PAGE)
+        for message in messages[-_PAGE:]:
+            self.add(message)
+        if not messages:
+            self._welcome()
+
+    def _welcome(self) -> None:
+        if not self._seat.private:
+            return
+        with self._list, ui.element("div").classes("welcome") as self._greeting:
+            ui.label(self._seat.bot_name()).classes("welcome-title")
+            ui.label(self._seat.bot_description() or self._seat.say("start-hint")).classes("welcome-text")
+            ui.button(self._seat.say("start"), on_click=lambda: self._reactions.send("/start")).props(
+                "unelevated no-caps"
+            )
+
+    def _show_earlier(self) -> None:
+        """Older messages join above: the list is laid anew, with the ones already shown behind them."""
+        first = min(self._bubbles, default=None)
+        shown = [bubble.message for bubble in self._bubbles.values()]
+        self._list.clear()
+        self._bubbles.clear()
+        self._last_day = None
+        self._load(first)
+        for message in shown:
+            self.add(message)
+
+    def add(self, message: Json) -> None:
+        """Show a message at the end of the list."""
+        if not self._bubbles:
+            self._list.clear()
+        day = datetime.fromtimestamp(message["date"]).date()
+        with self._list:
+            if day != self._last_day:
+                self._last_day = day
+                ui.label(self._seat.say.day(day, date.today())).classes("day")
+            self._bubbles[message["message_id"]] = Bubble(self._seat, message, self._reactions)
+
+    def replace(self, message: Json) -> None:
+        bubble = self._bubbles.get(message["message_id"])
+        if bubble is not None:
+            bubble.replace(message)
+
+    def remove(self, message_id: int) -> None:
+        bubble = self._bubbles.pop(message_id, None)
+        if bubble is not None:
+            bubble.element.delete()
+
+    def refresh_ticks(self) -> None:
+        for bubble in self._bubbles.values():
+            bubble.refresh_ticks()
+
+    def settle_button(self, message_id: int, data: str) -> None:
+        if message_id in self._bubbles:
+            self._bubbles[message_id].settle_button(data)
+
+    def go_to_end(self) -> None:
+        ui.run_javascript(f"getHtmlElement({self._scroller.id}).scrollTop = 0")
+
+    def show_preview(self) -> None:
+        """The draft that is being streamed, or the dots of typing, or nothing."""
+        draft = self._seat.telegram.draft(self._seat.chat_id)
+        self._preview.clear()
+        with self._preview:
+            if draft is not None and not (draft.stopped and not draft.keep_on_stop):
+                self._draft(draft)
+            elif self._seat.telegram.is_typing(self._seat.chat_id):
+                with ui.element("div").classes("row theirs"), ui.element("div").classes("bubble"):
+                    _dots()
+
+    def _draft(self, draft: Draft) -> None:
+        with ui.element("div").classes("row theirs"), ui.element("div").classes("stack"):
+            with ui.element("div").classes("bubble draft"):
+                if draft.text:
+                    ui.html(html_of(draft.text, draft.entities), sanitize=False).classes("text")
+                else:
+                    ui.label(self._seat.say("thinking")).classes("thinking")
+                if not draft.stopped:
+                    _dots()
+            if draft.can_stop and not draft.stopped:
+                stop = ui.button(self._seat.say("stop"), icon="stop_circle", on_click=self._stop)
+                stop.props("flat no-caps dense").classes("key stop")
+
+    def _stop(self) -> None:
+        self._seat.people.stop_generation(self._seat.user_id)
+
+
+def _dots() -> None:
+    with ui.element("span").classes("dots"):
+        for _ in range(3):
+            ui.element("i")

@@ -1,0 +1,152 @@
+"""Dialogs: a new person, a contact card, a forwarded message."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from nicegui import ui
+
+from bot.simulator.entities import with_found
+from bot.simulator.page.phrases import LANGUAGES
+from bot.simulator.page.seat import Seat, full_name
+from bot.simulator.repository import Json
+
+_FORWARDED_AGO = 3600
+
+
+class _Dialog:
+    """A card with a title, a line of explanation, fields, and two buttons."""
+
+    def __init__(self, seat: Seat, title: str, hint: str, action: str) -> None:
+        self._seat = seat
+        with ui.dialog() as self._dialog, ui.card().classes("dialog"):
+            ui.label(seat.say(title)).classes("dialog-title")
+            ui.label(seat.say(hint)).classes("dialog-hint")
+            self._fields()
+            with ui.row().classes("dialog-buttons"):
+                ui.button(seat.say("cancel"), on_click=self._dialog.close).props("flat no-caps")
+                ui.button(seat.say(action), on_click=self._submit).props("unelevated no-caps")
+        self._dialog.on("hide", self._dialog.delete)
+
+    def open(self) -> None:
+        self._dialog.open()
+
+    def _input(self, phrase: str, value: str = "") -> ui.input:
+        return ui.input(self._seat.say(phrase), value=value).props("outlined dense").classes("dialog-field")
+
+    def _required(self, field: ui.input | ui.textarea) -> str | None:
+        """The field's text; an empty one is marked and gives None."""
+        text = str(field.value or "").strip()
+        field.props("error" if not text else "", remove="" if not text else "error")
+        return text or None
+
+    def _fields(self) -> None:
+        raise NotImplementedError
+
+    def _accept(self) -> bool:
+        raise NotImplementedError
+
+    def _submit(self) -> None:
+        if self._accept():
+            self._dialog.close()
+
+
+class PersonDialog(_Dialog):
+    """Adds a person; `added` gets the User object."""
+
+    def __init__(self, seat: Seat, added: Callable[[Json], None]) -> None:
+        self._added = added
+        super().__init__(seat, "add-person", "add-person-hint", "add")
+
+    def _fields(self) -> None:
+        self._first = self._input("first-name").props("autofocus").on("keydown.enter", self._submit)
+        self._last = self._input("last-name")
+        self._username = self._input("username").props('prefix="@"')
+        self._language = ui.select(LANGUAGES, label=self._seat.say("language"), value=self._seat.say.language)
+        self._language.props("outlined dense").classes("dialog-field")
+
+    def _accept(self) -> bool:
+        first = self._required(self._first)
+        if first is None:
+            return False
+        username = "".join(letter for letter in str(self._username.value or "") if letter.isalnum() or letter == "_")
+        self._added(
+            self._seat.telegram.add_user(
+                None,
+                first,
+                last_name=str(self._last.value or "").strip(),
+                username=username,
+                language_code=str(self._language.value),
+            )
+        )
+        return True
+
+
+class ContactDialog(_Dialog):
+    """Makes a contact card; `send` gets the Message fields."""
+
+    def __init__(self, seat: Seat, send: Callable[[Json], None]) -> None:
+        self._send = send
+        super().__init__(seat, "share-contact", "share-contact-hint", "send")
+
+    def _fields(self) -> None:
+        self._first = self._input("first-name").props("autofocus")
+        self._last = self._input("last-name")
+        self._phone = self._input("phone", "+380441234567")
+        self._account = ui.switch(self._seat.say("with-account"), value=True)
+
+    def _accept(self) -> bool:
+        first, phone = self._required(self._first), self._required(self._phone)
+        if first is None or phone is None:
+            return False
+        contact: Json = {"phone_number": phone, "first_name": first}
+        last = str(self._last.value or "").strip()
+        contact |= {"last_name": last} if last else {}
+        contact |= (
+            {"user_id": self._seat.telegram.outsider(f"{first} {last}".strip())["id"]} if self._account.value else {}
+        )
+        self._send({"contact": contact})
+        return True
+
+
+class ForwardDialog(_Dialog):
+    """Makes a forwarded message of any origin; `send` gets the Message fields."""
+
+    def __init__(self, seat: Seat, send: Callable[[Json], None]) -> None:
+        self._send = send
+        super().__init__(seat, "forward", "forward-hint", "send")
+
+    def _fields(self) -> None:
+        say = self._seat.say
+        origins = {
+            "user": say("from-person"), "hidden_user": say("from-hidden"), "channel": say("from-channel"),
+            "chat": say("from-group"),
+        }  # fmt: skip
+        self._kind = ui.select(origins, value="user").props("outlined dense").classes("dialog-field")
+        self._name = self._input("name").props("autofocus")
+        self._text = ui.textarea(say("text")).props("outlined dense autogrow").classes("dialog-field")
+
+    def _accept(self) -> bool:
+        name, text = self._required(self._name), self._required(self._text)
+        if name is None or text is None:
+            return False
+        found = with_found(text, [])
+        content: Json = {"text": text, "forward_origin": self._origin(str(self._kind.value), name)}
+        self._send(content | ({"entities": found} if found else {}))
+        return True
+
+    def _origin(self, kind: str, name: str) -> Json:
+        base: Json = {"type": kind, "date": int(time.time()) - _FORWARDED_AGO}
+        if kind == "hidden_user":
+            return {**base, "sender_user_name": name}
+        if kind == "user":
+            return {**base, "sender_user": self._known(name) or self._seat.telegram.outsider(name)}
+        number = -1_001_500_000_000 - self._seat.telegram.outsider(name)["id"] % 1_000_000
+        if kind == "channel":
+            return {**base, "chat": {"id": number, "type": "channel", "title": name}, "message_id": 1}
+        return {**base, "sender_chat": {"id": number, "type": "supergroup", "title": name}}
+
+    def _known(self, name: str) -> Json | None:
+        users = self._seat.telegram.repository.users()
+        return next((user for user in users if name in (full_name(user), user["first_name"])), None)

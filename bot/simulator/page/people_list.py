@@ -1,0 +1,93 @@
+"""The list of people at the left: who can write, what was said last, what is unread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nicegui import ui
+
+from bot.simulator.page.seat import Seat, clock, colour, full_name, initials
+from bot.simulator.repository import Json
+
+
+@dataclass
+class _Row:
+    element: ui.element
+    preview: ui.label
+    time: ui.label
+    unread: ui.badge
+
+
+class PeopleList:
+    """People, and below the chosen one the groups that this person is in."""
+
+    def __init__(
+        self, seat: Seat, choose: Callable[[int, int], None], add_person: Callable[[], None], header: Callable[[], None]
+    ) -> None:
+        self._seat = seat
+        self._choose = choose
+        self._rows: dict[int, _Row] = {}
+        with ui.element("div").classes("sidebar"):
+            with ui.element("div").classes("sidebar-head"):
+                with ui.element("div").classes("sidebar-titles"):
+                    ui.label(seat.say("title")).classes("sidebar-title")
+                    ui.label(seat.say("subtitle")).classes("sidebar-subtitle")
+                header()
+            self._list = ui.element("div").classes("people")
+            ui.button(seat.say("add-person"), icon="person_add_alt", on_click=add_person).props("flat no-caps").classes(
+                "add-person"
+            )
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Lay all rows anew: somebody or some chat is new."""
+        repository = self._seat.telegram.repository
+        self._list.clear()
+        self._rows.clear()
+        with self._list:
+            for user in repository.users():
+                self._person(user)
+                if user["id"] == self._seat.user_id:
+                    for group in repository.groups_of(user["id"]):
+                        self._group(user, group)
+
+    def _person(self, user: Json) -> None:
+        chosen = user["id"] == self._seat.user_id and self._seat.private
+        self._row(user["id"], user["id"], full_name(user), str(user.get("language_code", "")), chosen, "")
+
+    def _group(self, user: Json, group: Json) -> None:
+        self._row(user["id"], group["id"], group["title"], "", group["id"] == self._seat.chat_id, "nested")
+
+    def _row(self, user_id: int, chat_id: int, name: str, tag: str, chosen: bool, extra: str) -> None:
+        classes = " ".join(["person", "chosen" if chosen else "", extra]).strip()
+        row = ui.element("div").classes(classes).props(f"role=button tabindex=0 data-chat={chat_id}")
+        row.on("click", lambda: self._choose(user_id, chat_id)).on(
+            "keydown.enter", lambda: self._choose(user_id, chat_id)
+        )
+        with row:
+            ui.label(initials(name)).classes(f"avatar {colour(chat_id)}")
+            with ui.element("div").classes("person-lines"):
+                with ui.element("div").classes("person-line"):
+                    ui.label(name).classes("person-name")
+                    if tag:
+                        ui.label(tag.upper()).classes("person-tag")
+                    time = ui.label().classes("person-time")
+                with ui.element("div").classes("person-line"):
+                    preview = ui.label().classes("person-preview")
+                    unread = ui.badge().classes("person-unread")
+        self._rows[chat_id] = _Row(row, preview, time, unread)
+        self.refresh(chat_id)
+
+    def refresh(self, chat_id: int) -> None:
+        """Show the last message and the number of unread ones of a chat."""
+        row = self._rows.get(chat_id)
+        if row is None:
+            return
+        repository = self._seat.telegram.repository
+        last = next(iter(repository.history(chat_id, 1)), None)
+        row.preview.set_text(self._seat.preview(last))
+        row.time.set_text("" if last is None else clock(last["date"]))
+        unread = repository.unread(chat_id)
+        row.unread.set_text(str(unread))
+        row.unread.set_visibility(unread > 0)

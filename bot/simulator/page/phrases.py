@@ -1,0 +1,46 @@
+"""The page's words in Russian, Ukrainian and English."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from babel.dates import format_skeleton
+from fluent.runtime import FluentBundle, FluentResource
+
+LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
+_LOCALES = Path(__file__).parent / "locales"
+
+
+class Phrases:
+    """Call it with a phrase's name and its variables; other languages than the three fall back to English."""
+
+    def __init__(self, language: str) -> None:
+        short = language.partition("-")[0].lower()
+        self.language = short if short in LANGUAGES else "en"
+        self._bundle = _bundle(self.language)
+
+    def __call__(self, name: str, /, **values: str | int) -> str:
+        pattern = self._bundle.get_message(name).value
+        assert pattern is not None, name
+        text, errors = self._bundle.format_pattern(pattern, values)
+        assert not errors, (name, errors)
+        return str(text)
+
+    def day(self, day: date, today: date) -> str:
+        """A day as a chat's separator names it: today, yesterday, 21 November, 21 November 2025."""
+        if day == today:
+            return self("today")
+        if day == today - timedelta(days=1):
+            return self("yesterday")
+        skeleton = "MMMMd" if day.year == today.year else "yMMMMd"
+        return str(format_skeleton(skeleton, datetime(day.year, day.month, day.day), locale=self.language))
+
+
+@cache
+def _bundle(language: str) -> FluentBundle:
+    # Isolation marks would stand in names that the page compares and that people copy.
+    bundle = FluentBundle([language], use_isolating=False)
+    bundle.add_resource(FluentResource((_LOCALES / f"{language}.ftl").read_text(encoding="utf-8")))
+    return bundle

@@ -1,0 +1,102 @@
+"""One person's seat at one open page: who is writing, in which chat, in which language."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.simulator.actions import People
+from bot.simulator.methods.commands import own_text
+from bot.simulator.page.phrases import Phrases
+from bot.simulator.repository import Json
+from bot.simulator.telegram import Telegram
+
+_COLOURS = 7
+ONLINE_FOR = 75.0
+
+
+class Seat:
+    """What all parts of an open page share."""
+
+    def __init__(self, telegram: Telegram, user: Json, chat: Json) -> None:
+        self.telegram = telegram
+        self.people = People(telegram)
+        self.user = user
+        self.chat = chat
+        self.say = Phrases(str(user.get("language_code", "en")))
+
+    @property
+    def user_id(self) -> int:
+        return int(self.user["id"])
+
+    @property
+    def chat_id(self) -> int:
+        return int(self.chat["id"])
+
+    @property
+    def private(self) -> bool:
+        return self.chat["type"] == "private"
+
+    @property
+    def title(self) -> str:
+        return self.bot_name() if self.private else str(self.chat["title"])
+
+    def bot_name(self) -> str:
+        given = own_text(self.telegram.repository.setting, "name", self.say.language)
+        return given or str(self.telegram.bot["first_name"])
+
+    def bot_description(self) -> str:
+        return own_text(self.telegram.repository.setting, "description", self.say.language)
+
+    def mine(self, message: Json) -> bool:
+        return int(message["from"]["id"]) == self.user_id
+
+    def blocked(self) -> bool:
+        return self.private and self.telegram.repository.standing(self.chat_id) == "blocked"
+
+    def author(self, message: Json) -> str:
+        """The name over a quote or a bubble."""
+        if self.mine(message):
+            return self.say("you")
+        return self.bot_name() if message["from"]["is_bot"] else full_name(message["from"])
+
+    def preview(self, message: Json | None) -> str:
+        """A message in one line."""
+        if message is None:
+            return self.say("no-messages")
+        text = message.get("text") or message.get("caption")
+        return " ".join(str(text).split()) if text else self.media_name(message)
+
+    def media_name(self, message: Json) -> str:
+        for field, phrase in _MEDIA_PHRASES.items():
+            if field in message:
+                return self.say(phrase)
+        if "new_chat_members" in message:
+            return self.say("joined", name=self.bot_name())
+        upgraded = "migrate_to_chat_id" in message or "migrate_from_chat_id" in message
+        return self.say("upgraded" if upgraded else "unsupported")
+
+
+_MEDIA_PHRASES = {
+    "photo": "photo", "voice": "voice", "sticker": "sticker", "video_note": "video-note", "video": "video",
+    "audio": "audio", "animation": "animation", "document": "file", "contact": "contact", "location": "location",
+}  # fmt: skip
+
+
+def full_name(person: dict[str, Any]) -> str:
+    return " ".join(part for part in (person.get("first_name"), person.get("last_name")) if part)
+
+
+def initials(name: str) -> str:
+    words = [word for word in name.split() if word[0].isalnum()]
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+def colour(number: int) -> str:
+    """The class of an avatar's colour, one of seven."""
+    return f"tone-{abs(number) % _COLOURS}"
+
+
+def clock(timestamp: float) -> str:
+    """The time of day on this machine, where server and browser are the same."""
+    return datetime.fromtimestamp(timestamp).strftime("%H:%M")
