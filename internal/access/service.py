@@ -64,6 +64,12 @@ def admit(
     return _create(connection, author, role, now)
 
 
+def up_to_date(user: User, author: Author) -> bool:
+    """Whether `admit` would change nothing about a known user, so that reading him is enough."""
+    same = (user.name, user.username) == (author.name, author.username)
+    return same and user.state is UserState.ACTIVE and not user.settings.get(_INVITED)
+
+
 def issue_owner_code(connection: Connection) -> str | None:
     """A fresh one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
 

@@ -84,7 +84,6 @@ class Intake:
         if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
             return Taken(None, None)
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
-        mailbox.release(connection, user.user_id, now)
         metadata = clock_metadata(incoming.timestamp, user.tz)
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:

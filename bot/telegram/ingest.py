@@ -1,0 +1,298 @@
+"""Works off the inbox: every stored update becomes a message of the log, a command, a button press, or is put aside."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from aiogram import Bot
+from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, Update
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from bot.telegram.chains import Chains
+from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
+from bot.telegram.lanes import Lanes
+from bot.telegram.polling import RawUpdate
+from bot.telegram.reading import author_of, incoming_of, is_command
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import Author, User, UserState, nearest_language
+from internal.events import repository as events
+from internal.flows.intake import Intake, Phrases
+from internal.flows.turn import TurnFlow
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxRow, InboxState, Outgoing
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+"""A handler that fails this often on one update is not given it again: the update is put aside for a human."""
+
+RETRY = timedelta(seconds=1)
+WAITING = 2_000
+"""Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
+
+
+class Handlers(Protocol):
+    async def handle(self, update: Update, row: InboxRow, user: User | None, author: Author) -> None:
+        """Answers a command, a button press or an awaited message. May run again after a crash."""
+        ...
+
+
+class IngestObserver(Protocol):
+    def update_quarantined(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who is let in: the configured ids, or everybody (local Telegram)."""
+
+    allowed: frozenset[int]
+    open_door: bool
+
+
+class Ingest:
+    """`accept` stores raw updates (C1); each chat's updates are then worked off in order, chats side by side."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        database: Database,
+        clock: Clock,
+        *,
+        intake: Intake,
+        lanes: Lanes,
+        turns: TurnFlow,
+        drafts: TelegramDrafts,
+        handlers: Handlers,
+        door: Door,
+        phrases: Phrases,
+        wake_outbox: Callable[[], None],
+        observer: IngestObserver,
+    ) -> None:
+        self._bot, self._database, self._clock = bot, database, clock
+        self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
+        self._handlers, self._door, self._phrases = handlers, door, phrases
+        self._wake_outbox, self._observer = wake_outbox, observer
+        self._messages, self._commands = Chains("ingest"), Chains("command")
+        self._room = asyncio.Semaphore(WAITING)
+
+    async def accept(self, updates: Sequence[RawUpdate]) -> None:
+        """Returns once the updates are on disk; a repeated one is dropped."""
+        now = self._clock.now()
+        fresh = await self._database.write(lambda c: mailbox.receive(c, self._bot.id, updates, now), point="C1")
+        for row in fresh:
+            await self._begin(row)
+
+    async def resume(self) -> int:
+        """At start: takes up what was accepted and not worked off. Returns how many updates."""
+        rows = await self._database.read(lambda c: mailbox.undone(c, self._bot.id))
+        for row in rows:
+            await self._begin(row)
+        return len(rows)
+
+    async def drain(self, seconds: float) -> None:
+        await self._messages.drain(seconds)
+        await self._commands.drain(seconds)
+
+    async def _begin(self, row: InboxRow) -> None:
+        try:
+            update = Update.model_validate_json(row.raw, context={"bot": self._bot})
+        except ValidationError as error:
+            await self._quarantine(row, f"{error.error_count()} faults, first: {error.errors()[0]['loc']}")
+            return
+        await self._room.acquire()
+        self._messages.add(_chat_of(update), lambda: self._guarded(row, update))
+
+    async def _guarded(self, row: InboxRow, update: Update) -> None:
+        try:
+            await self._until_done(row, lambda: self._route(row, update))
+        finally:
+            self._room.release()
+
+    async def _until_done(self, row: InboxRow, work: Callable[[], Awaitable[None]]) -> None:
+        """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside."""
+        while True:
+            try:
+                return await work()
+            except Exception as error:  # border of one update: recorded, tried again, put aside
+                log.exception("update_failed", extra={"update": row.update_id})
+                attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
+                if attempts >= MAX_ATTEMPTS:
+                    return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300])
+                await asyncio.sleep(RETRY.total_seconds() * attempts)
+
+    async def _route(self, row: InboxRow, update: Update) -> None:
+        match update:
+            case Update(message=Message() as message) if message.chat.type == "private":
+                await self._private(row, update, message)
+            case Update(edited_message=Message() as message) if message.chat.type == "private":
+                await self._edited(row, message)
+            case Update(callback_query=CallbackQuery() as query):
+                await self._pressed(row, update, query)
+            case Update(my_chat_member=ChatMemberUpdated() as changed):
+                await self._membership(row, changed)
+            case Update(message=Message() as message):
+                await self._group(row, message)
+            case _:
+                await self._stopped_or_ignored(row, update)
+
+    async def _private(self, row: InboxRow, update: Update, message: Message) -> None:
+        if message.from_user is None or message.from_user.is_bot:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        author = author_of(message.from_user)
+        user = await self._admit(author)
+        if user is None and not is_command(message):
+            await self._stranger(row, author, message.chat.id)
+            return
+        incoming = incoming_of(message, self._bot.id)
+        if user is None or self._for_handlers(user, message):
+            self._command(row, update, user, author)
+        elif not incoming.readable and not incoming.attachments:
+            await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
+        else:
+            taken = await self._intake.take(row.n, user, incoming)
+            if taken.turn is not None:
+                self._lanes.wake(taken.turn)
+            else:
+                self._wake_outbox()
+
+    def _for_handlers(self, user: User, message: Message) -> bool:
+        awaited = access.awaited(user, self._clock.now(), message.message_id) is not None
+        return is_command(message) or message.contact is not None or awaited
+
+    async def _edited(self, row: InboxRow, message: Message) -> None:
+        user = await self._database.read(lambda c: users.find(c, message.chat.id))
+        if user is None or user.state is UserState.REMOVED:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        if await self._intake.edit(row.n, user, incoming_of(message, self._bot.id)) is None:
+            await self._settle(row, InboxState.IGNORED)
+
+    async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
+        author = author_of(query.from_user)
+        user = await self._admit(author)
+        if user is None:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        if query.data and query.data.startswith(STOP_CALLBACK):
+            self._turns.stop(query.data.removeprefix(STOP_CALLBACK))
+            await self._settle(row, InboxState.INGESTED, user)
+            return
+        self._command(row, update, user, author)
+
+    async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
+        stopped = update.stopped_message_generation
+        if stopped is not None:
+            turn_id = self._drafts.turn_of(stopped.chat.id, stopped.draft_id)
+            if turn_id is not None:
+                self._turns.stop(turn_id)
+        await self._settle(row, InboxState.INGESTED if stopped else InboxState.IGNORED)
+
+    async def _membership(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
+        if changed.chat.type == "private":
+            left = changed.new_chat_member.status in ("kicked", "left")
+            await self._in_transaction(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
+        elif changed.new_chat_member.status in ("member", "administrator"):
+            await self._works_in_private(row, changed.chat.id, changed.from_user.language_code)
+        else:
+            await self._settle(row, InboxState.IGNORED)
+
+    async def _group(self, row: InboxRow, message: Message) -> None:
+        language = message.from_user.language_code if message.from_user else None
+        await self._works_in_private(row, message.chat.id, language)
+
+    async def _works_in_private(self, row: InboxRow, chat_id: int, language: str | None) -> None:
+        """One line a group, once."""
+        text = self._phrases(nearest_language(language), "works-in-private")
+        line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
+        await self._say(row, InboxState.IGNORED, line)
+
+    async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
+        """One polite line, once; nothing of his is kept but that he got it."""
+        text = self._phrases(nearest_language(author.language_code), "stranger")
+        line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
+        await self._say(row, InboxState.IGNORED, line)
+
+    async def _say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
+        now = self._clock.now()
+        await self._in_transaction(row, state, lambda c: mailbox.put(c, line, now))
+        self._wake_outbox()
+
+    async def _admit(self, author: Author) -> User | None:
+        """The user who wrote. Nothing is written when nothing about him changed."""
+        known = await self._database.read(lambda c: users.find(c, author.user_id))
+        if known is not None and known.state is UserState.REMOVED:
+            return None
+        if known is not None and access.up_to_date(known, author):
+            return known
+        now = self._clock.now()
+        return await self._database.write(lambda c: _admit(c, author, self._door, now))
+
+    def _command(self, row: InboxRow, update: Update, user: User | None, author: Author) -> None:
+        """Commands and buttons have chains of their own: they never wait behind an answer that is being written."""
+
+        async def work() -> None:
+            await self._handlers.handle(update, row, user, author)
+            await self._settle(row, InboxState.INGESTED, user)
+            self._wake_outbox()
+
+        self._commands.add(author.user_id, lambda: self._until_done(row, work))
+
+    async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
+        user_id = user.user_id if user else None
+        await self._database.write(lambda c: mailbox.settle(c, row.n, state, user_id=user_id))
+
+    async def _in_transaction(self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object]) -> None:
+        def work(connection: Connection) -> None:
+            if mailbox.settle(connection, row.n, state):
+                effect(connection)
+
+        await self._database.write(work)
+
+    async def _quarantine(self, row: InboxRow, error: str) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            mailbox.settle(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
+            events.append(
+                connection,
+                "update_quarantined",
+                source="system:ingest",
+                now=now,
+                payload={"update_id": row.update_id, "error": error},
+            )
+
+        await self._database.write(work)
+        self._observer.update_quarantined()
+        log.error("update_quarantined", extra={"update": row.update_id, "error": error})
+
+
+def _admit(connection: Connection, author: Author, door: Door, now: datetime) -> User | None:
+    user = access.admit(connection, author, allowed=door.allowed, open_door=door.open_door, now=now)
+    if user is not None:
+        mailbox.release(connection, user.user_id, now)
+    return user
+
+
+def _left(connection: Connection, user_id: int, *, left: bool) -> None:
+    if left:
+        access.pause(connection, user_id)
+        mailbox.hold(connection, user_id, "blocked the bot")
+
+
+def _chat_of(update: Update) -> int:
+    for message in (update.message, update.edited_message):
+        if message is not None:
+            return message.chat.id
+    if update.callback_query is not None:
+        return update.callback_query.from_user.id
+    return update.update_id

@@ -1,0 +1,94 @@
+"""From Telegram's types to the product's own: what a message says, whose words it holds, what came with it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from aiogram.types import (
+    Message,
+    MessageOriginChannel,
+    MessageOriginChat,
+    MessageOriginHiddenUser,
+    MessageOriginUser,
+    User,
+)
+
+from internal.access.model import Author
+from internal.dialogue.model import ForwardOrigin, Incoming
+
+MEDIA = (
+    "voice",
+    "audio",
+    "video",
+    "video_note",
+    "photo",
+    "sticker",
+    "animation",
+    "document",
+    "location",
+    "venue",
+    "poll",
+    "dice",
+    "story",
+    "paid_media",
+    "checklist",
+    "game",
+)
+
+
+def author_of(user: User) -> Author:
+    return Author(user.id, user.full_name, user.username, user.language_code)
+
+
+def incoming_of(message: Message, bot_id: int) -> Incoming:
+    """A private message as the dialogue keeps it."""
+    author = message.from_user
+    return Incoming(
+        user_id=author.id if author else message.chat.id,
+        bot_id=bot_id,
+        chat_id=message.chat.id,
+        tg_id=message.message_id,
+        text=message.text or message.caption or "",
+        timestamp=message.date.astimezone(UTC),
+        thread_id=message.message_thread_id if message.is_topic_message else None,
+        reply_to=message.reply_to_message.message_id if message.reply_to_message else None,
+        forward=forward_of(message),
+        attachments=attachments_of(message),
+        edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
+    )
+
+
+def forward_of(message: Message) -> ForwardOrigin | None:
+    origin = message.forward_origin
+    match origin:
+        case MessageOriginUser():
+            sender = origin.sender_user
+            return ForwardOrigin("user", sender.full_name, sender.id, sender.username, origin.date)
+        case MessageOriginHiddenUser():
+            return ForwardOrigin("hidden_user", origin.sender_user_name, date=origin.date)
+        case MessageOriginChat():
+            return ForwardOrigin("chat", origin.sender_chat.full_name, date=origin.date)
+        case MessageOriginChannel():
+            return ForwardOrigin("channel", origin.chat.full_name, date=origin.date)
+        case _:
+            return None
+
+
+def attachments_of(message: Message) -> list[dict[str, Any]]:
+    """What came beside the text: media by kind, contact cards and text mentions with the ids they vouch for."""
+    found: list[dict[str, Any]] = [{"kind": kind} for kind in MEDIA if getattr(message, kind, None)]
+    if message.animation is not None:
+        found = [item for item in found if item["kind"] != "document"]  # Telegram sends an animation as both
+    if message.contact is not None:
+        contact = message.contact
+        name = " ".join(part for part in (contact.first_name, contact.last_name) if part)
+        found.append({"kind": "contact", "name": name, "telegram_id": contact.user_id})
+    for entity in (*(message.entities or ()), *(message.caption_entities or ())):
+        if entity.type == "text_mention" and entity.user is not None:
+            found.append({"kind": "mention", "name": entity.user.full_name, "telegram_id": entity.user.id})
+    return found
+
+
+def is_command(message: Message) -> bool:
+    return any(entity.type == "bot_command" and entity.offset == 0 for entity in message.entities or ())
