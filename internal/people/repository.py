@@ -24,6 +24,7 @@ CONTENT = ("display_name", "aliases", "telegram_id", "username", "circle", "bio"
 """The fields of a profile that somebody asserts; the rest is counted."""
 
 CHANGE_KIND = "person"
+ITEM_PREFIX = "person:"
 
 _CHUNK = 500
 """Most values of one IN list."""
@@ -33,7 +34,7 @@ _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 
 def item_of(person_id: int) -> str:
     """The key of a person among search items, vectors and evidence."""
-    return f"person:{person_id}"
+    return f"{ITEM_PREFIX}{person_id}"
 
 
 def current_rev(connection: Connection, user_id: int) -> int:
@@ -46,6 +47,11 @@ def get(connection: Connection, user_id: int, person_id: int) -> Person | None:
     """A person who is neither merged away nor being forgotten."""
     row = connection.execute(_select(user_id).where(people.c.id == person_id)).one_or_none()
     return None if row is None else _person(row)
+
+
+def owner_of(connection: Connection, person_id: int) -> int | None:
+    """Whose person an id is, redirects included: ids are unique across the store."""
+    return connection.execute(select(people.c.user_id).where(people.c.id == person_id)).scalar_one_or_none()
 
 
 def resolve_id(connection: Connection, user_id: int, person_id: int) -> int | None:
