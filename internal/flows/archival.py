@@ -27,6 +27,7 @@ from internal.dialogue.model import Message
 from internal.events import repository as events
 from internal.flows.runs import Prepared, StaleInput
 from internal.knowledge import repository as episodes
+from internal.people import applying
 from internal.people import repository as people
 from internal.people import service as people_service
 from internal.people.model import INNER_CIRCLE, Person
@@ -48,13 +49,13 @@ class NameReader(Protocol):
         """Who may be the same as whom: a suggestion, never a merge."""
         ...
 
-    async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> set[int]:
-        """Ids of the people whom any of the texts means."""
+    async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
+        """For each text, the ids of the people whom it means."""
         ...
 
 
 class ArchivalObserver(Protocol):
-    def people_applied(self, user_id: int, op_type: str, count: int) -> None: ...
+    def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None: ...
 
     def operation_refused(self, agent: str, reason: str) -> None: ...
 
@@ -63,11 +64,15 @@ class ArchivalObserver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ArchivalInput:
-    """What one slice shows the archivist, and where each of its lines comes from."""
+    """What one slice shows the archivist, and where each of its lines comes from.
+
+    `mentioned` are the people whom the owner's own messages mean, with the times of those messages.
+    """
 
     request: ArchivistRequest
     messages: tuple[Message, ...]
-    mentioned: frozenset[int]
+    segments: tuple[int, ...]
+    mentioned: Mapping[int, list[datetime]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +106,21 @@ class ArchivalHandler:
         observer: ArchivalObserver,
         *,
         persona_name: str,
+        tombstone_key: bytes,
         wake: Callable[[], None],
     ) -> None:
         self._database, self._clock, self._archivist, self._names = database, clock, archivist, names
         self._observer, self._persona, self._wake = observer, persona_name, wake
+        self._tombstone_key = tombstone_key
 
     async def read(self, run: Run) -> Prepared[ArchivalInput]:
-        user, messages, known = await self._database.read(lambda c: _slice(c, run))
-        lines = tuple(_line(number, message, user, self._persona) for number, message in enumerate(messages, 1))
-        own = [line.text for line in lines if line.role == "user" and line.forwarded_from is None]
-        mentioned = await self._names.mentions(known, own)
-        hints = await self._names.hints(known, [line.text for line in lines])
-        shown = choose(known, mentioned | {hint.person_id for hint in hints})
+        read = await self._database.read(lambda c: _slice(c, run))
+        lines = tuple(_line(number, m, read.user, self._persona) for number, m in enumerate(read.messages, 1))
+        mentioned = await self._mentioned(read.people, lines, read.messages)
+        hints = await self._names.hints(read.people, [line.text for line in lines])
+        shown = choose(read.people, set(mentioned) | {hint.person_id for hint in hints})
         visible = {person.id for person in shown}
+        user = read.user
         request = ArchivistRequest(
             owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
             people=shown,
@@ -122,12 +129,26 @@ class ArchivalHandler:
             transcript=lines,
         )
         snapshot = {
-            "messages": {message.id: message.rev for message in messages},
-            "people": {str(person.id): person.rev for person in shown},
+            "rev": read.rev,
+            "messages": {message.id: message.rev for message in read.messages},
+            "people": sorted(visible),
         }
-        return Prepared(ArchivalInput(request, tuple(messages), frozenset(mentioned)), snapshot)
+        return Prepared(ArchivalInput(request, read.messages, read.segments, mentioned), snapshot)
+
+    async def _mentioned(
+        self, known: Sequence[Person], lines: Sequence[TranscriptLine], messages: Sequence[Message]
+    ) -> dict[int, list[datetime]]:
+        own = [(line, m) for line, m in zip(lines, messages, strict=True) if line.role == "user" and not m.forward]
+        found = await self._names.mentions(known, [line.text for line, _ in own])
+        times: dict[int, list[datetime]] = {}
+        for (_, message), ids in zip(own, found, strict=True):
+            for person_id in ids:
+                times.setdefault(person_id, []).append(message.timestamp)
+        return times
 
     async def ask(self, prepared: Prepared[ArchivalInput]) -> AgentReply:
+        if not prepared.input.messages:
+            return AgentReply('{"people_operations": []}', "none")  # all of it was deleted meanwhile
         started = self._clock.now()
         reply = await self._archivist.ask(prepared.input.request)
         seconds = (self._clock.now() - started).total_seconds()
@@ -140,11 +161,18 @@ class ArchivalHandler:
         snapshot = run.snapshot or prepared.snapshot
         slice_ = prepared.input
         _refuse_changed(connection, run, snapshot["messages"])
-        revs = {int(person_id): rev for person_id, rev in snapshot["people"].items()}
-        proposal = parse(reply, slice_.request.transcript, revs.keys())
-        context = ApplyContext(run.episode_id, run.id, _sources(slice_), revs, now)
-        outcome = people_service.apply(connection, run.user_id, proposal.operations, context)
-        people_service.note_mentions(connection, run.user_id, slice_.mentioned, context)
+        known_ids = {*snapshot["people"], *people.redirected_ids(connection, run.user_id)}
+        proposal = parse(reply, slice_.request.transcript, known_ids)
+        context = ApplyContext(
+            episode_id=run.episode_id,
+            run_id=run.id,
+            lines=_sources(slice_),
+            snapshot_rev=snapshot["rev"],
+            tombstone_key=self._tombstone_key,
+            now=now,
+        )
+        outcome = applying.apply(connection, run.user_id, proposal.operations, context)
+        people_service.note_mentions(connection, run.user_id, run.episode_id, slice_.mentioned, now=now)
         refused = (*proposal.refused, *outcome.refused)
         links = {"run": run.id, "fragment": run.episode_id}
         for refusal in proposal.refused:
@@ -177,11 +205,26 @@ def choose(known: Sequence[Person], likely: set[int]) -> list[Person]:
     return sorted(ranked[:SHOWN_PEOPLE], key=lambda person: person.id)
 
 
-def _slice(connection: Connection, run: Run) -> tuple[User, list[Message], list[Person]]:
-    user = users.get(connection, run.user_id)
-    segments = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
-    messages = dialogue.by_ids(connection, run.user_id, [part.message_id for part in segments if part.message_id])
-    return user, messages, people.everybody(connection, run.user_id)
+@dataclass(frozen=True, slots=True)
+class _Read:
+    user: User
+    messages: tuple[Message, ...]
+    segments: tuple[int, ...]
+    people: list[Person]
+    rev: int
+
+
+def _slice(connection: Connection, run: Run) -> _Read:
+    parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
+    places = {part.message_id: part.n for part in parts if part.message_id is not None}
+    messages = tuple(dialogue.by_ids(connection, run.user_id, list(places)))
+    return _Read(
+        user=users.get(connection, run.user_id),
+        messages=messages,
+        segments=tuple(places[message.id] for message in messages),
+        people=people.listing(connection, run.user_id),
+        rev=people.current_rev(connection, run.user_id),
+    )
 
 
 def _line(number: int, message: Message, user: User, persona: str) -> TranscriptLine:
@@ -208,8 +251,11 @@ def _vouched_ids(message: Message) -> tuple[int, ...]:
 
 
 def _sources(slice_: ArchivalInput) -> dict[int, SourceLine]:
-    pairs = zip(slice_.request.transcript, slice_.messages, strict=True)
-    return {line.number: SourceLine(message.timestamp, message.id, line.telegram_ids) for line, message in pairs}
+    rows = zip(slice_.request.transcript, slice_.messages, slice_.segments, strict=True)
+    return {
+        line.number: SourceLine(message.timestamp, segment, message.id, line.telegram_ids)
+        for line, message, segment in rows
+    }
 
 
 def _refuse_changed(connection: Connection, run: Run, shown: Mapping[str, int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -15,6 +16,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
+from internal.errors import Refused
 from internal.events import repository as events
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
@@ -22,13 +24,13 @@ from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
+log = logging.getLogger(__name__)
+
 TELEGRAM_RESOLUTION = timedelta(seconds=1)
 """Telegram dates messages in whole seconds, so two that are `group_window` apart may look a second further apart."""
 
 LONGEST_COLLECTION = timedelta(seconds=30)
 """A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
-
-UNREADABLE = ("voice", "audio", "video", "video_note", "photo", "sticker", "document", "animation", "location", "poll")
 
 
 class Phrases(Protocol):
@@ -163,6 +165,10 @@ class Intake:
 def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> None:
     """A forward with an author creates or updates that person by Telegram id."""
     origin = incoming.forward
-    if origin is None or origin.kind != "user" or origin.user_id in (None, incoming.user_id):
+    if origin is None or origin.user_id is None or origin.user_id == incoming.user_id:
         return
-    people.from_forward(connection, incoming.user_id, origin.user_id, origin.name, origin.username, now)
+    sender = people.Sender(origin.user_id, origin.name, origin.username)
+    try:
+        people.from_metadata(connection, incoming.user_id, sender, seen_at=incoming.timestamp, now=now)
+    except Refused as refusal:  # the message is kept all the same: it is his owner's
+        log.info("author_not_remembered", extra={"reason": refusal.reason})

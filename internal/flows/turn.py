@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from sqlalchemy import Connection
 
@@ -216,7 +216,7 @@ class TurnFlow:
     def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
         assistant = message.role == "assistant"
         speaker = self._persona.name if assistant else user.name
-        role = "assistant" if assistant else "user"
+        role: Literal["assistant", "user"] = "assistant" if assistant else "user"
         forwarded = message.forward.name if message.forward else None
         return TranscriptLine(number, role, speaker, message.timestamp, message.content, forwarded)
 
@@ -389,7 +389,7 @@ async def _next_or_stop(deltas: Any, stop: asyncio.Event) -> Any:
 
 
 def _dialogue_line(message: Message) -> DialogueLine:
-    role = "assistant" if message.role == "assistant" else "user"
+    role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
     metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
     if message.forward is not None:
         metadata["forwarded_from"] = message.forward.name
