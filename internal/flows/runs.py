@@ -25,6 +25,7 @@ from internal.scheduling.clock import Clock
 from internal.scheduling.model import Run, RunState, pause
 from internal.storage.engine import Database
 from internal.storage.types import new_id
+from internal.telemetry.cause import caused_by
 
 log = logging.getLogger(__name__)
 
@@ -187,7 +188,8 @@ class RunLoop:
     async def _ask_and_apply(self, handler: RunHandler[Any], run: Run) -> None:
         prepared = await handler.read(run)
         if run.state != RunState.REPLIED:
-            reply = await handler.ask(prepared)
+            with caused_by(run=run.id, fragment=run.episode_id):
+                reply = await handler.ask(prepared)
             self._outages.pop(handler.agent, None)
             stored = await self._store(handler, run, prepared, reply)
             if stored is None:

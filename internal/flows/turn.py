@@ -33,6 +33,7 @@ from internal.recall.context import TurnRecall
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
+from internal.telemetry.cause import caused_by
 
 log = logging.getLogger(__name__)
 
@@ -132,12 +133,16 @@ class TurnFlow:
         """Brings a turn whose window has closed to its end."""
         stop = self._stops[turn.id] = asyncio.Event()
         try:
-            while (question := await self._start(turn)) is not None:
-                if await self._attempt(question, stop) is _Outcome.DONE:
-                    break
+            with caused_by(turn=turn.id):
+                await self._until_done(turn, stop)
         finally:
             del self._stops[turn.id]
         self._wake_outbox()
+
+    async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
+        while (question := await self._start(turn)) is not None:
+            if await self._attempt(question, stop) is _Outcome.DONE:
+                return
 
     def stop(self, turn_id: str) -> bool:
         """Ends the writing of an answer: what is written so far is kept. False if none is being written."""

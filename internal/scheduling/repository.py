@@ -44,7 +44,10 @@ def create(
 
 
 def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> list[Run]:
-    """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N."""
+    """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
+
+    A claimed run is among them: the caller knows what it is working on, and the claim of a dead process is void.
+    """
     place = (
         func.row_number()
         .over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
@@ -52,10 +55,7 @@ def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> l
     )
     heads = select(runs, place).where(runs.c.agent == agent, runs.c.state.in_(_OPEN)).subquery()
     query = (
-        select(heads)
-        .where(heads.c.place == 1, heads.c.state != RunState.CLAIMED, heads.c.due_at <= now)
-        .order_by(heads.c.due_at, heads.c.n)
-        .limit(limit)
+        select(heads).where(heads.c.place == 1, heads.c.due_at <= now).order_by(heads.c.due_at, heads.c.n).limit(limit)
     )
     return [_run(row) for row in connection.execute(query)]
 
@@ -64,7 +64,8 @@ def claim(connection: Connection, run: Run, token: str) -> Run | None:
     """C8: takes the run and counts an attempt; a stored reply is applied without a new one. None if it is taken."""
     attempts = runs.c.attempts + (0 if run.state == RunState.REPLIED else 1)
     state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
-    return _change(connection, run, runs.c.state == run.state, claim=token, attempts=attempts, state=state)
+    unchanged = (runs.c.state == run.state) & runs.c.claim.is_not_distinct_from(run.claim)
+    return _change(connection, run, unchanged, claim=token, attempts=attempts, state=state)
 
 
 def store_reply(
@@ -82,7 +83,7 @@ def store_reply(
     return _change(
         connection,
         run,
-        runs.c.claim == run.claim,
+        runs.c.claim.is_not_distinct_from(run.claim),
         state=RunState.REPLIED,
         reply=reply,
         snapshot=snapshot,
@@ -96,7 +97,13 @@ def store_reply(
 def finish(connection: Connection, run: Run, now: datetime) -> bool:
     """C10: the effects are in this transaction. False if the claim is lost, and then nothing may be written."""
     done = _change(
-        connection, run, runs.c.claim == run.claim, state=RunState.APPLIED, claim=None, finished_at=now, error=None
+        connection,
+        run,
+        runs.c.claim.is_not_distinct_from(run.claim),
+        state=RunState.APPLIED,
+        claim=None,
+        finished_at=now,
+        error=None,
     )
     return done is not None
 
@@ -107,7 +114,7 @@ def postpone(connection: Connection, run: Run, due_at: datetime, error: str | No
     _change(
         connection,
         run,
-        runs.c.claim == run.claim,
+        runs.c.claim.is_not_distinct_from(run.claim),
         state=RunState.DUE,
         claim=None,
         reply=None,
@@ -120,7 +127,15 @@ def postpone(connection: Connection, run: Run, due_at: datetime, error: str | No
 
 def bury(connection: Connection, run: Run, now: datetime, error: str) -> None:
     """Parks a run as dead: it blocks nobody, is shown, and can be revived."""
-    _change(connection, run, runs.c.claim == run.claim, state=RunState.DEAD, claim=None, finished_at=now, error=error)
+    _change(
+        connection,
+        run,
+        runs.c.claim.is_not_distinct_from(run.claim),
+        state=RunState.DEAD,
+        claim=None,
+        finished_at=now,
+        error=error,
+    )
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:
@@ -130,7 +145,7 @@ def halve(connection: Connection, run: Run, now: datetime) -> None:
     _change(
         connection,
         run,
-        runs.c.claim == run.claim,
+        runs.c.claim.is_not_distinct_from(run.claim),
         state=RunState.DUE,
         claim=None,
         last_n=middle,
@@ -138,12 +153,6 @@ def halve(connection: Connection, run: Run, now: datetime) -> None:
         attempts=0,
         reply=None,
     )
-
-
-def release_claims(connection: Connection) -> int:
-    """At start: claims of the process that died are void; stored replies stay."""
-    changed = update(runs).where(runs.c.state == RunState.CLAIMED).values(state=RunState.DUE, claim=None)
-    return connection.execute(changed).rowcount
 
 
 def revive(connection: Connection, user_id: int, now: datetime) -> int:

@@ -1,0 +1,44 @@
+"""APScheduler as the clock it is good at: it sets an event, and nothing more.
+
+Its default misfire grace is one second, a job counts as run when it is submitted, and its shutdown cancels what runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+
+class Ticker:
+    """Says when to look for what is due. Ticks that were slept through come as one."""
+
+    def __init__(self, every: timedelta) -> None:
+        self._every = every
+        self._due = asyncio.Event()
+        self._scheduler = AsyncIOScheduler(timezone="UTC")
+
+    def wake(self) -> None:
+        """Makes the next tick come at once."""
+        self._due.set()
+
+    async def ticks(self) -> AsyncIterator[None]:
+        """One item at start, then one a period, for ever."""
+        self._scheduler.add_job(
+            self._due.set,
+            "interval",
+            seconds=max(self._every.total_seconds(), 0.05),
+            misfire_grace_time=None,
+            coalesce=True,
+            max_instances=1,
+        )
+        self._scheduler.start()
+        try:
+            while True:
+                yield
+                await self._due.wait()
+                self._due.clear()
+        finally:
+            self._scheduler.shutdown(wait=False)
