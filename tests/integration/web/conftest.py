@@ -1,0 +1,83 @@
+"""A web application over a real database, called in-process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.web.admin import ArchiveReport
+from bot.web.app import build_web
+from bot.web.webhook import Webhook
+from internal.config import MetricsConfig
+from internal.errors import NotFound, Refused
+from internal.scheduling.clock import SystemClock
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.telemetry.metrics import Metrics
+
+KEY = "server-key-of-the-tests"
+WEBHOOK_SECRET = "webhook-secret-of-the-tests"
+ALLOWED_USER = 500
+
+
+class Ports:
+    """What the application is given by the bot, as tests can move it."""
+
+    def __init__(self) -> None:
+        self.poll_fresh = True
+        self.updates: list[bytes] = []
+        self.archived: list[tuple[int | None, str | None]] = []
+
+    async def allows(self, user_id: int) -> bool:
+        return user_id == ALLOWED_USER
+
+    async def accept(self, raw: bytes) -> None:
+        self.updates.append(raw)
+
+    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
+        if user_id not in {None, ALLOWED_USER}:
+            raise NotFound(f"there is no user {user_id}")
+        if backfill not in {None, "archivist"}:
+            raise Refused("unknown_agent", f"no agent is called {backfill}")
+        self.archived.append((user_id, backfill))
+        return ArchiveReport(fragments=2, applied=1, waiting=1)
+
+
+@pytest.fixture
+def ports() -> Ports:
+    return Ports()
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics(MetricsConfig())
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open(tmp_path / "laplaced.db") as opened:
+        await opened.exclusive(migrate)
+        yield opened
+
+
+@pytest.fixture
+async def caller(database: Database, metrics: Metrics, ports: Ports) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that knows the key."""
+    app = build_web(
+        database=database,
+        metrics=metrics,
+        clock=SystemClock(),
+        api_key=KEY,
+        allowed_hosts=["bot.example"],
+        allows=ports.allows,
+        poll_fresh=lambda: ports.poll_fresh,
+        archive=ports.archive,
+        webhook=Webhook("/telegram/webhook", WEBHOOK_SECRET, "public.example", ports.accept),
+    )
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
+        yield client

@@ -1,0 +1,102 @@
+"""Who may call the server."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from bot.web.guard import Guard
+
+PEOPLE = "/people?user_id=500"
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {key}", "{key}", "Bearer {key}x"]
+)
+async def test_without_the_key_nothing_is_told(caller: httpx.AsyncClient, value: str | None) -> None:
+    """A missing or wrong key is 401, whatever the path, even for paths that do not exist."""
+    key = caller.headers["Authorization"].removeprefix("Bearer ")
+    del caller.headers["Authorization"]
+    headers = {} if value is None else {"Authorization": value.format(key=key)}
+    for path in (PEOPLE, "/people/1", "/nowhere"):
+        answer = await caller.get(path, headers=headers)
+        assert answer.status_code == 401
+        assert "server.api_key" in answer.json()["detail"]
+        assert key not in answer.text
+    assert (await caller.post("/admin/archive", content="not json", headers=headers)).status_code == 401
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+async def test_key_is_accepted_in_any_case_of_its_scheme(caller: httpx.AsyncClient, scheme: str) -> None:
+    """The scheme's name is case-insensitive, the key is not."""
+    key = caller.headers["Authorization"].removeprefix("Bearer ")
+    assert (await caller.get(PEOPLE, headers={"Authorization": f"{scheme} {key}"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:9081",
+        "127.0.0.1",
+        "127.8.9.1:80",
+        "[::1]:9081",
+        "[::1]",
+        "bot.example",
+        "Bot.Example:443",
+        "bot.example.",
+        "public.example",
+    ],
+)
+async def test_loopback_and_allowed_hosts_are_served(caller: httpx.AsyncClient, host: str) -> None:
+    """Loopback under any of its names, allowed hosts on any port, and the webhook's own public name."""
+    assert (await caller.get(PEOPLE, headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "bot.example.evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "10.0.0.1",
+        "",
+        "[::1",
+        "evil.example:127.0.0.1",
+        "user@evil.example",
+        "evil.example#localhost",
+    ],
+)
+async def test_foreign_hosts_are_refused(caller: httpx.AsyncClient, host: str) -> None:
+    """A page that rebinds its name to loopback still says its own name, key or no key."""
+    answer = await caller.get(PEOPLE, headers={"Host": host})
+    assert answer.status_code == 403
+    assert "allowed_hosts" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+async def test_probes_need_neither_key_nor_host(caller: httpx.AsyncClient, path: str) -> None:
+    """Health and metrics answer to everybody."""
+    del caller.headers["Authorization"]
+    assert (await caller.get(path, headers={"Host": "anything.example"})).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz/", "/metrics/x", "//metrics", "/healthz/../people"])
+async def test_only_the_exact_paths_are_open(caller: httpx.AsyncClient, path: str) -> None:
+    """A path that only begins like an open one is guarded."""
+    del caller.headers["Authorization"]
+    assert (await caller.get(path)).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/docs", "/openapi.json"])
+async def test_unknown_paths_are_json_too(caller: httpx.AsyncClient, path: str) -> None:
+    """With the key, a path that does not exist is 404 in the form of every other refusal."""
+    answer = await caller.get(path)
+    assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
+def test_a_guard_without_a_key_is_a_mistake_of_the_program() -> None:
+    """An empty key would let everybody in."""
+    with pytest.raises(ValueError, match="without a key"):
+        Guard(httpx.ASGITransport, api_key="", allowed_hosts=[], own_secret=[])  # type: ignore[arg-type]  # never called
