@@ -1,0 +1,123 @@
+"""The chat a handler talks to: everything it says becomes outbox rows keyed by the update that caused them."""
+
+from __future__ import annotations
+
+import logging
+
+from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
+from aiogram.types import CallbackQuery
+
+from bot.telegram.chat import Keyboard
+from bot.telegram.delivery import describe
+from bot.telegram.rendering import Rendered, render
+from internal.access.model import User
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing, OutgoingKind
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+
+class OutboxChat:
+    """Implements `Chat`. `key` names the update; the n-th message said in it always has the same dedupe key."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        database: Database,
+        clock: Clock,
+        user: User,
+        chat_id: int,
+        key: str,
+        *,
+        thread_id: int | None = None,
+        pressed: CallbackQuery | None = None,
+    ) -> None:
+        self._bot, self._database, self._clock = bot, database, clock
+        self._user, self._chat_id, self._key = user, chat_id, key
+        self._thread_id, self._pressed = thread_id, pressed
+        self._said = 0
+
+    @property
+    def user(self) -> User:
+        return self._user
+
+    @property
+    def bot_id(self) -> int:
+        return self._bot.id
+
+    @property
+    def chat_id(self) -> int:
+        return self._chat_id
+
+    async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
+        parts = render(text)
+        last = len(parts) - 1
+        rows = [
+            self._outgoing(part, keyboard=keyboard if n == last else None, force_reply=force_reply and n == last)
+            for n, part in enumerate(parts)
+        ]
+        await self._owe(rows)
+
+    async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
+        message = self._pressed.message if self._pressed else None
+        if message is None:
+            await self.say(text, keyboard)
+            return
+        first, *rest = render(text)
+        target = message.message_id
+        rows = [self._outgoing(first, kind="edit", tg_id=target, keyboard=keyboard if not rest else None)]
+        rows += [self._outgoing(part, keyboard=keyboard if part is rest[-1] else None) for part in rest]
+        await self._owe(rows)
+
+    async def toast(self, text: str = "") -> None:
+        if self._pressed is None:
+            return
+        try:
+            await self._bot.answer_callback_query(self._pressed.id, text or None)
+        except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more
+            log.debug("toast_shed", extra={"error": describe(error)})
+
+    async def document(self, filename: str, content: str, caption: str) -> None:
+        row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)
+        await self._owe([row])
+
+    def _outgoing(
+        self,
+        part: Rendered,
+        *,
+        kind: OutgoingKind = "send",
+        keyboard: Keyboard | None = None,
+        force_reply: bool = False,
+        tg_id: int | None = None,
+        filename: str | None = None,
+        content: str | None = None,
+    ) -> Outgoing:
+        self._said += 1
+        return Outgoing(
+            user_id=self._user.user_id,
+            bot_id=self._bot.id,
+            chat_id=self._chat_id,
+            thread_id=self._thread_id,
+            text=part.text,
+            entities=part.entities,
+            dedupe=f"{self._key}:{self._said}",
+            kind=kind,
+            keyboard=_buttons(keyboard),
+            force_reply=force_reply,
+            tg_id=tg_id,
+            filename=filename,
+            content=content,
+        )
+
+    async def _owe(self, rows: list[Outgoing]) -> None:
+        now = self._clock.now()
+        await self._database.write(lambda c: [mailbox.put(c, row, now) for row in rows])
+
+
+def _buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:
+    if not keyboard:
+        return None
+    return [[{"text": label, "callback_data": data} for label, data in row] for row in keyboard]

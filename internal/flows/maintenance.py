@@ -1,0 +1,59 @@
+"""What is due by the clock: fragments, runs, forgetting, and the rows that have served their time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from internal.mailbox import repository as mailbox
+from internal.scheduling.clock import Clock
+from internal.scheduling.ticker import Ticker
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+INBOX_KEPT = timedelta(days=2)
+"""Longer, and an update id that Telegram reuses after a quiet week would look like a duplicate."""
+
+OUTBOX_KEPT = timedelta(days=14)
+
+
+@dataclass(slots=True)
+class Job:
+    """Something asked at every tick, or not more often than `every`."""
+
+    name: str
+    work: Callable[[], Awaitable[object]]
+    every: timedelta = timedelta(0)
+    last: datetime | None = None
+
+
+class Maintenance:
+    """Runs its jobs one after another at each tick; one that fails is due again at the next."""
+
+    def __init__(self, ticker: Ticker, clock: Clock, jobs: list[Job]) -> None:
+        self._ticker, self._clock, self._jobs = ticker, clock, jobs
+
+    async def run(self) -> None:
+        async for _ in self._ticker.ticks():
+            for job in self._jobs:
+                await self._run(job)
+
+    async def _run(self, job: Job) -> None:
+        now = self._clock.now()
+        if job.last is not None and job.last <= now < job.last + job.every:
+            return
+        job.last = now
+        try:
+            await job.work()
+        except Exception:  # border of a job: what is due is a query, so it is asked again
+            log.exception("job_failed", extra={"job": job.name})
+
+
+async def drop_settled(database: Database, clock: Clock) -> None:
+    """Deletes inbox and outbox rows that nobody needs any more."""
+    now = clock.now()
+    await database.write(lambda c: mailbox.drop_settled(c, now - INBOX_KEPT))
+    await database.write(lambda c: mailbox.drop_settled_outgoing(c, now - OUTBOX_KEPT))
