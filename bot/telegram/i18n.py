@@ -1,0 +1,61 @@
+"""What the bot says, in Russian, Ukrainian and English: Fluent messages under `locales/`."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from fluent.runtime import FluentBundle, FluentResource
+
+from bot.telegram.rendering import escape
+from internal.access.model import Language
+
+LOCALES = Path(__file__).parent / "locales"
+
+Value = str | int | float | date
+
+
+class Markdown(str):
+    """A value that is Markdown already and is put in as it is."""
+
+    __slots__ = ()
+
+
+def phrase(lang: Language, key: str, **values: Value) -> str:
+    """The sentence of that key as Markdown; words put in are escaped, numbers and dates written as the language does.
+
+    Raises KeyError for an unknown key or a missing value: both are mistakes of the program.
+    """
+    shown = {name: escape(v) if isinstance(v, str) and not isinstance(v, Markdown) else v for name, v in values.items()}
+    return _format(lang, key, shown)
+
+
+def label(lang: Language, key: str, **values: Value) -> str:
+    """The same as plain text, for buttons, toasts and the menu."""
+    return _format(lang, key, values)
+
+
+def has(key: str) -> bool:
+    return bundle("en").has_message(key)
+
+
+@cache
+def bundle(lang: Language) -> FluentBundle:
+    """All messages of one language."""
+    # Isolation marks would be letters inside names that people copy.
+    loaded = FluentBundle([lang], use_isolating=False)
+    for path in sorted((LOCALES / lang).glob("*.ftl")):
+        loaded.add_resource(FluentResource(path.read_text(encoding="utf-8")))
+    return loaded
+
+
+def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
+    messages = bundle(lang)
+    pattern = messages.get_message(key).value if messages.has_message(key) else None
+    if pattern is None:
+        raise KeyError(f"{lang}: there is no message {key}")
+    text, errors = messages.format_pattern(pattern, dict(values))
+    if errors:
+        raise KeyError(f"{lang}: {key}: {errors[0]}")
+    return str(text)

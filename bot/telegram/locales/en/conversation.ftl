@@ -1,0 +1,69 @@
+# First meeting, help, and what the bot answers by itself, without a model. The program escapes words put in.
+
+greeting =
+    Hi { $name }! I'm { $persona }, a companion who remembers.
+    Tell me about people and plans in your own words: I'll work out who is who, keep it, and remind you when you ask.
+    Everything I remember can be looked at, corrected or erased: /help shows how.
+greeting-again = Welcome back, { $name }! I'm here and I remember everything. Commands are in /help.
+greeting-owner = The code fits: this bot is yours now. Use /access to let others in.
+owner-code-bad = This code doesn't fit or has been used already. While the bot has no owner, a new one is printed each time it starts.
+
+stranger = Hi! This is a private bot, and I only answer people its owner has invited.
+group = I work in private messages: write to me there and we'll talk in peace.
+
+help =
+    __Just write to me__ in plain words. When the conversation pauses, I go through it and remember the people you talked about.
+
+    __People__
+    /people — everyone I know, by circle
+    /person Name — all about one person; you can correct it right there
+    You can also send a contact or forward a message, and I'll remember who it is.
+
+    __Memory__
+    /archive — go through the conversation now, without waiting for a pause
+    /status — what I'm working on
+    /forget — forget a person, or everything
+    /export — download all I keep
+    /privacy — what is kept and who sees it
+
+    __Settings__
+    /language — language
+    /timezone — time zone
+    /cancel — skip the question I asked
+help-owner = /access — who is let in (only you can see this)
+
+unknown-command = I have no { $command } command. They are all in /help.
+cancelled = Fine, never mind my question. Just write as usual.
+
+cannot-read = { $kind ->
+    [voice] I can't listen to voice messages yet. Could you put it in words?
+    [audio] I can't listen to audio yet. Could you put it in words?
+    [video] I can't watch videos yet. Could you describe it in words?
+    [video_note] I can't watch video messages yet. Could you describe it in words?
+    [photo] I can't look at photos yet. Could you tell me what's in it?
+    [sticker] I see a sticker, but I can't read them yet. How would you say it in words?
+    [animation] I can't watch GIFs yet. How would you say it in words?
+    [document] I can't open files yet. Could you send the main part as text?
+    [location] I can't read maps yet. Could you tell me where it is?
+    [poll] I can't make sense of polls yet. Could you put it in words?
+   *[other] I can't make sense of messages like this yet. Could you put it in words?
+}
+
+too-fast = I can't keep up: I read at most { $limit } { $limit ->
+    [one] message
+   *[other] messages
+} a minute. Give me { $seconds } { $seconds ->
+    [one] second
+   *[other] seconds
+} and we'll go on.
+daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }). I'll answer again after midnight, and nothing you write now is lost.
+answer-failed = I couldn't answer: something broke on my side. Your message is saved; please try again.
+model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
+
+button-stale = This button no longer works.
+button-not-yours = This button isn't for you.
+button-cancel = Cancel
+button-back = « Back
+not-found = It's gone — something may have changed in the meantime.
+conflict = Something changed here in the meantime. Open it again and have another go.
+refused-other = That can't be done.

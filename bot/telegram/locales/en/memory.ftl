@@ -1,0 +1,49 @@
+# Archival, status, forgetting, export, privacy.
+
+archive-nothing = There's nothing to go through: I've been through all you said.
+archive-started = Going through { $count } { $count ->
+    [one] message
+   *[other] messages
+} now. It usually takes less than a minute; then have a look at /people.
+
+status-buffered = { $count ->
+    [0] I've been through the whole conversation.
+    [one] { $count } message is waiting to be gone through.
+   *[other] { $count } messages are waiting to be gone through.
+}
+status-waiting = Being gone through right now: { $count }.
+status-dead = Couldn't be gone through: { $count }. Details are in the bot's log.
+status-people = People I know: { $count }.
+status-models = { $responder } answers, { $archivist } goes through conversations.
+status-offline = The models are built in and work without internet: I answer with what I remember, no eloquence.
+status-quarantined = Telegram updates I couldn't read: { $count }.
+status-spent = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } of ${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }.
+status-spent-unlimited = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) }.
+
+forget-ask = What should I forget? Send a person's name, or press the button to erase everything.
+forget-button-everything = Forget everything
+forget-person-confirm = Forget { $name }? The profile goes, and everything I worked out about this person.
+forget-everything-confirm = Erase **everything**: our messages, the people, all I remember? We'd start with a clean slate.
+forget-button-yes = Yes, forget
+forget-person-done = Forgetting { $name }. You can still change your mind for { $minutes } { $minutes ->
+    [one] minute
+   *[other] minutes
+}.
+forget-everything-done = Forgetting everything. You can still change your mind for { $minutes } { $minutes ->
+    [one] minute
+   *[other] minutes
+}.
+forget-button-undo = Undo
+forget-undone = Undone: everything is back in place.
+forget-too-late = It's too late to undo: the time is up.
+forget-cancelled = All right, I won't touch anything.
+
+export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }.
+
+privacy =
+    __What I keep.__ Our messages, the people and facts from them, your language and time zone. Nothing else.
+    __Where.__ In a database on the machine I run on. Its owner could technically look inside; other users of the bot can't.
+    __Who else sees it.__ Messages travel through Telegram. { $models }
+    __How to delete.__ /forget erases a person or everything, /export gives you a copy.
+privacy-offline = The models run on the same machine, and your words go nowhere else.
+privacy-provider = To answer, I send the needed part of our conversation and of what I know about people to { $hosts }.

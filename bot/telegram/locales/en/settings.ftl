@@ -1,0 +1,40 @@
+# Language, time zone, access, menu.
+
+language-ask = Which language shall we speak?
+language-set = All right, English it is.
+
+zone-ask = What's your time zone? Then I'll get "yesterday" and "on Friday" right. For now I have { $zone }.
+zone-set = Noted: { $zone }.
+zone-unknown = I don't recognise this time zone: { $text }. A city, a name like Europe/London or an offset like UTC+3 will do.
+zone-type = Send a city, a name like Europe/London or an offset like UTC+3.
+zone-button-other = Another…
+
+access-not-owner = Only the bot's owner decides who is let in.
+access-members =
+    I answer these people:
+    { $members }
+    To let somebody else in, send a contact, a forwarded message or a numeric Telegram ID.
+access-member = • { $name } ({ $id })
+access-member-owner = • { $name } ({ $id }) — owner
+access-button-remove = Remove { $name }
+access-remove-confirm = { $name } won't be able to write to me any more. What I remember for this person stays until it is erased. Remove?
+access-button-yes = Yes, remove
+access-admitted = Done: { $name } ({ $id }) can write to me now.
+access-removed = Done: { $name } can't write to me any more.
+access-unreadable = I can't tell from this whom to let in: the author's profile is hidden, or it isn't a numeric ID. Send a contact, a forwarded message or an ID.
+refused-owner = The owner can't be removed.
+refused-not_owner = Only the bot's owner decides who is let in.
+
+menu-start = Say hello
+menu-help = What I can do
+menu-people = Everyone I know
+menu-person = One person: /person Name
+menu-archive = Go through the conversation now
+menu-status = What I'm working on
+menu-forget = Forget a person or everything
+menu-export = Download all I keep
+menu-language = Language
+menu-timezone = Time zone
+menu-privacy = What is kept and who sees it
+menu-cancel = Skip the question I asked
+menu-access = Who is let in

@@ -1,0 +1,40 @@
+# Язык, часовой пояс, доступ, меню.
+
+language-ask = На каком языке говорить?
+language-set = Хорошо, дальше по-русски.
+
+zone-ask = Подскажи, который у тебя часовой пояс? Так я верно пойму «вчера» и «в пятницу». Сейчас у меня записано: { $zone }.
+zone-set = Записал: { $zone }.
+zone-unknown = Не узнаю такой пояс: { $text }. Подойдёт город, название вроде Europe/Kyiv или смещение вроде UTC+3.
+zone-type = Напиши город, название вроде Europe/Kyiv или смещение вроде UTC+3.
+zone-button-other = Другой…
+
+access-not-owner = Решать, кого впускать, может только владелец бота.
+access-members =
+    Сейчас я отвечаю:
+    { $members }
+    Чтобы впустить ещё кого-то, пришли контакт, пересланное сообщение или числовой Telegram ID.
+access-member = • { $name } ({ $id })
+access-member-owner = • { $name } ({ $id }) — владелец
+access-button-remove = Убрать: { $name }
+access-remove-confirm = { $name } больше не сможет мне писать. Память этого человека останется, пока её не сотрут. Убрать?
+access-button-yes = Да, убрать
+access-admitted = Готово: { $name } ({ $id }) теперь может мне писать.
+access-removed = Готово: { $name } больше не сможет мне писать.
+access-unreadable = По этому сообщению не понять, кого впустить: у автора скрыт профиль или это не числовой ID. Пришли контакт, пересланное сообщение или ID.
+refused-owner = Владельца убрать нельзя.
+refused-not_owner = Решать, кого впускать, может только владелец бота.
+
+menu-start = Познакомиться
+menu-help = Что я умею
+menu-people = Кого я знаю
+menu-person = Один человек: /person Имя
+menu-archive = Разобрать разговор сейчас
+menu-status = Что в работе
+menu-forget = Забыть человека или всё
+menu-export = Скачать всё, что я храню
+menu-language = Язык
+menu-timezone = Часовой пояс
+menu-privacy = Что хранится и кто это видит
+menu-cancel = Снять мой вопрос
+menu-access = Кого впускать

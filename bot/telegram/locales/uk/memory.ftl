@@ -1,0 +1,53 @@
+# Розбір розмови, стан, забування, вивантаження, приватність.
+
+archive-nothing = Розбирати поки нічого: усе сказане вже розібрано.
+archive-started = Беру до розбору { $count } { $count ->
+    [one] повідомлення
+    [few] повідомлення
+   *[other] повідомлень
+}. Зазвичай це займає менше хвилини; потім зазирни в /people.
+
+status-buffered = { $count ->
+    [0] Усю розмову розібрано.
+   *[other] Чекають на розбір: { $count } { $count ->
+        [one] повідомлення
+        [few] повідомлення
+       *[other] повідомлень
+    }.
+}
+status-waiting = Розбирається зараз: { $count }.
+status-dead = Не вдалося розібрати: { $count }. Подробиці в журналі бота.
+status-people = Знаю людей: { $count }.
+status-models = Відповідає { $responder }, розбирає { $archivist }.
+status-offline = Моделі вбудовані, працюють без інтернету: відповідаю тим, що пам'ятаю, без красномовства.
+status-quarantined = Оновлень від Telegram, які не вдалося прочитати: { $count }.
+status-spent = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $ із { NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) } $.
+status-spent-unlimited = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $.
+
+forget-ask = Що забути? Напиши ім'я людини — або натисни кнопку, щоб стерти все.
+forget-button-everything = Забути все
+forget-person-confirm = Забути { $name }? Зникне профіль і все, що я вивів про людину з розмов.
+forget-everything-confirm = Стерти **все**: листування, людей, усе, що я запам'ятав? Почнемо з чистого аркуша.
+forget-button-yes = Так, забути
+forget-person-done = Забуваю: { $name }. Упродовж { $minutes } { $minutes ->
+    [one] хвилини
+   *[other] хвилин
+} ще можна передумати.
+forget-everything-done = Забуваю все. Упродовж { $minutes } { $minutes ->
+    [one] хвилини
+   *[other] хвилин
+} ще можна передумати.
+forget-button-undo = Повернути
+forget-undone = Повернув, усе знову на місці.
+forget-too-late = Повернути вже не можна: час вийшов.
+forget-cancelled = Гаразд, нічого не чіпаю.
+
+export-caption = Усе, що я про тебе зберігаю, станом на { DATETIME($day, dateStyle: "long") }.
+
+privacy =
+    __Що я зберігаю.__ Наші повідомлення, людей і факти з них, твою мову й часовий пояс. Тільки це.
+    __Де.__ У базі на машині, де мене запущено. Її власник технічно може туди зазирнути; інші користувачі бота — ні.
+    __Хто ще бачить.__ Повідомлення проходять через Telegram. { $models }
+    __Як видалити.__ /forget стирає людину або все, /export віддає копію.
+privacy-offline = Моделі працюють на тій самій машині, і більше нікуди слова не йдуть.
+privacy-provider = Щоб відповісти, я надсилаю потрібну частину розмови й відомостей про людей сюди: { $hosts }.
