@@ -66,31 +66,31 @@ class Redactor:
         return text
 
 
+redact = Redactor()
+"""The process's one redactor: everything that leaves it as text for people's eyes goes through here."""
+
+
 class _Formatter(logging.Formatter):
     """Redacts each part before it is quoted (quoting could disguise a secret), and the finished line once more."""
 
-    def __init__(self, redact: Redactor) -> None:
-        super().__init__()
-        self._redact = redact
-
     def format(self, record: logging.LogRecord) -> str:
-        return self._redact(self.render(record))
+        return redact(self.render(record))
 
     def render(self, record: logging.LogRecord) -> str:
         raise NotImplementedError
 
     def event(self, record: logging.LogRecord) -> str:
-        return self._redact(record.getMessage())
+        return redact(record.getMessage())
 
     def fields(self, record: logging.LogRecord) -> dict[str, object]:
-        return {key: self._redact.clean(value) for key, value in vars(record).items() if key not in _STANDARD}
+        return {key: redact.clean(value) for key, value in vars(record).items() if key not in _STANDARD}
 
     def trouble(self, record: logging.LogRecord) -> str:
         """The traceback and stack of a record; empty when it has none."""
         parts = [self.formatException(record.exc_info)] if record.exc_info and record.exc_info[0] else []
         if record.stack_info:
             parts.append(self.formatStack(record.stack_info))
-        return self._redact("\n".join(parts))
+        return redact("\n".join(parts))
 
 
 class JsonLines(_Formatter):
@@ -121,23 +121,22 @@ def configure(
     stream: TextIO | None = None,
     json_lines: bool | None = None,
     level: int = logging.INFO,
-) -> Redactor:
+) -> None:
     """Sends every log record, warning and uncaught exception of the process to `stream` (stderr), without secrets.
 
-    Called once at start, before anything can fail; a later call replaces it. `json_lines` is guessed from the stream.
-    Returns the redactor, to be told the secrets that are learned later.
+    Called once at start, before anything can fail; a later call replaces the stream and adds its secrets. What is
+    generated later is told to `redact.tell`. `json_lines` is guessed from the stream.
     """
     stream = sys.stderr if stream is None else stream
-    redactor = Redactor(secrets)
+    redact.tell(*secrets)
     handler = logging.StreamHandler(stream)
     as_json = not stream.isatty() if json_lines is None else json_lines
-    handler.setFormatter(JsonLines(redactor) if as_json else KeyValues(redactor))
+    handler.setFormatter(JsonLines() if as_json else KeyValues())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     logging.captureWarnings(True)
     for name in _NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
     sys.excepthook = _log_crash
-    return redactor
 
 
 def log_loop_trouble(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

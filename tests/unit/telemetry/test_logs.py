@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.telemetry.logs import HIDDEN, Redactor, configure, log_loop_trouble
+from internal.telemetry.logs import HIDDEN, Redactor, configure, log_loop_trouble, redact
 
 TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
 KEY = 'kéy with "quotes"\nand more'
@@ -112,7 +112,7 @@ def test_told_secret_never_survives(secret: str, around: tuple[str, str]) -> Non
 def test_secret_learned_later_is_hidden_too() -> None:
     """A key that was generated after logging began is kept out from then on."""
     stream = io.StringIO()
-    redact = configure(stream=stream)
+    configure(stream=stream)
     redact.tell("generated-key")
     log.info("started with generated-key")
     assert "generated-key" not in stream.getvalue()
