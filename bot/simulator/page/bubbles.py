@@ -64,14 +64,20 @@ class Bubble:
                 ui.label(self._seat.media_name(self.message))
             return
         side = "mine" if self._seat.mine(self.message) else "theirs"
-        with self.element.classes(f"row {side}"):
+        with self.element.classes(f"message {side}"):
             if not self._seat.private and side == "theirs":
                 _avatar(self.message["from"])
             with ui.element("div").classes("stack"):
-                with ui.element("div").classes("bubble" + (" bare" if "sticker" in self.message else "")):
+                with ui.element("div").classes(self._shape()):
                     self._content()
                 self._keyboard()
             self._actions()
+
+    def _shape(self) -> str:
+        if "sticker" in self.message:
+            return "bubble bare"
+        compact = any(field in self.message for field in ("voice", "audio", "contact", "document", "location"))
+        return "bubble compact" if compact and "caption" not in self.message else "bubble"
 
     # Inside the bubble
 
@@ -187,7 +193,7 @@ class Bubble:
                         self._button(button)
 
     def _button(self, button: Json) -> None:
-        element = ui.button(button["text"]).props("flat no-caps dense").classes("key")
+        element = ui.button(button["text"], color=None).props("flat no-caps dense").classes("key")
         if "url" in button:
             element.props("target=_blank icon-right=north_east")
             element.props["href"] = button["url"]
@@ -218,7 +224,7 @@ class Bubble:
                 self._action("content_copy", say("copy"), lambda: self._copy(str(text)))
 
     def _action(self, icon: str, label: str, act: Callable[[], Any]) -> None:
-        button = ui.button(icon=icon, on_click=act).props("flat round dense size=sm")
+        button = ui.button(icon=icon, on_click=act, color=None).props("flat round dense size=sm")
         button.props["aria-label"] = button.props["title"] = label
 
 

@@ -29,6 +29,7 @@ class ChatPage:
         self._client = client
         self._stale: set[int] = set()
         self._previewing = False
+        ui.colors(primary="#3d7eea")
         self._dark = ui.dark_mode(telegram.repository.setting("theme"))
         self._root = ui.element("div").classes("page" if user_id is not None else "page list-open")
         self._open(*self._chosen(user_id, chat_id))
@@ -57,7 +58,7 @@ class ChatPage:
                 reactions = Reactions(self._composer.reply, self._composer.edit, self._press, self._composer.send_text)
                 with conversation:
                     self._conversation = Conversation(self._seat, reactions)
-                self._unblock = ui.button(self._seat.say("unblock"), on_click=self._toggle_block)
+                self._unblock = ui.button(self._seat.say("unblock"), on_click=self._toggle_block, color=None)
                 self._unblock.props("flat no-caps").classes("unblock")
         self._show_standing()
         self._show_status()
@@ -68,20 +69,20 @@ class ChatPage:
     def _head(self) -> None:
         seat = self._seat
         with ui.element("div").classes("head"):
-            back = ui.button(icon="arrow_back", on_click=lambda: self._root.classes("list-open"))
+            back = ui.button(icon="arrow_back", on_click=lambda: self._root.classes("list-open"), color=None)
             back.props("flat round").classes("back").props["aria-label"] = seat.say("back")
             ui.label(initials(seat.title)).classes(f"avatar {colour(seat.chat_id if not seat.private else 4)}")
             with ui.element("div").classes("head-lines"):
                 ui.label(seat.title).classes("head-title")
                 self._status = ui.label().classes("head-status")
             if seat.private:
-                with ui.button(icon="more_vert").props("flat round") as more:
+                with ui.button(icon="more_vert", color=None).props("flat round") as more:
                     more.props["aria-label"] = seat.say("more")
                     with ui.menu():
                         self._block_item = ui.menu_item(on_click=self._toggle_block)
 
     def _theme_button(self) -> None:
-        with ui.button(icon="contrast").props("flat round") as button:
+        with ui.button(icon="contrast", color=None).props("flat round") as button:
             button.props["aria-label"] = self._seat.say("theme")
             with ui.menu():
                 for phrase, dark in _THEMES.items():
@@ -211,6 +212,6 @@ class ChatPage:
         if text and query["answer"]["show_alert"]:
             with self._root, ui.dialog(value=True) as dialog, ui.card().classes("dialog"):
                 ui.label(text).classes("dialog-text")
-                ui.button("OK", on_click=dialog.close).props("unelevated no-caps").classes("dialog-buttons")
+                ui.button("OK", on_click=dialog.close, color=None).props("unelevated no-caps").classes("dialog-buttons")
         elif text:
             ui.notify(text, position="top")

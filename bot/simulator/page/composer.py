@@ -54,14 +54,14 @@ class Composer:
                 self.text.on("keydown.up", lambda: self._move(-1)).on("keydown.down", lambda: self._move(1))
                 self.text.on("keydown.esc", self._drop_context)
                 self._attach_button()
-            send = ui.button(icon="send", on_click=lambda: self._submit(self.text.value or ""))
+            send = ui.button(icon="send", on_click=lambda: self._submit(self.text.value or ""), color=None)
             send.props("round unelevated").classes("send")
             send.props["aria-label"] = say("send")
         # Quasar's uploader brings the file dialog and the transfer; only its own look is not wanted.
         self._uploader = ui.upload(on_upload=self._uploaded, auto_upload=True).classes("hidden")
 
     def _menu_button(self) -> None:
-        with ui.button(icon="menu").props("round flat").classes("menu-button") as button:
+        with ui.button(icon="menu", color=None).props("round flat").classes("menu-button") as button:
             button.props["aria-label"] = self._seat.say("menu")
             self._command_menu = ui.menu().props("anchor='top left' self='bottom left'").classes("command-menu")
         self.refresh_commands()
@@ -80,7 +80,7 @@ class Composer:
 
     def _attach_button(self) -> None:
         say = self._seat.say
-        with ui.button(icon="attach_file").props("round flat").classes("attach-button") as button:
+        with ui.button(icon="attach_file", color=None).props("round flat").classes("attach-button") as button:
             button.props["aria-label"] = say("attach")
             with ui.menu().props("anchor='top right' self='bottom right'").classes("attach-menu"):
                 for media, icon in _MEDIA_ICONS.items():
@@ -183,7 +183,7 @@ class Composer:
             with ui.element("div").classes("context-lines"):
                 ui.label(title).classes("quote-author")
                 ui.label(self._seat.preview(message)).classes("quote-text")
-            close = ui.button(icon="close", on_click=self._drop_context).props("flat round dense")
+            close = ui.button(icon="close", on_click=self._drop_context, color=None).props("flat round dense")
             close.props["aria-label"] = self._seat.say("cancel")
         self._context.set_visibility(True)
         self.text.run_method("focus")
@@ -246,5 +246,5 @@ class Composer:
                 with ui.element("div").classes("keyboard-row"):
                     for key in row:
                         text = key if isinstance(key, str) else str(key["text"])
-                        button = ui.button(text, on_click=partial(self.send_text, text))
+                        button = ui.button(text, on_click=partial(self.send_text, text), color=None)
                         button.props("flat no-caps").classes("key")

@@ -25,7 +25,9 @@ class Conversation:
         self._last_day: date | None = None
         # Laid out from below: the browser itself keeps the end in view while messages and drafts grow.
         with ui.element("div").classes("scroller") as self._scroller, ui.element("div").classes("messages"):
-            self._earlier = ui.button(seat.say("earlier"), on_click=self._show_earlier).props("flat no-caps")
+            self._earlier = ui.button(seat.say("earlier"), on_click=self._show_earlier, color=None).props(
+                "flat no-caps"
+            )
             self._earlier.classes("earlier")
             self._list = ui.element("div").classes("list")
             self._preview = ui.element("div").classes("preview")
@@ -46,7 +48,7 @@ class Conversation:
         with self._list, ui.element("div").classes("welcome") as self._greeting:
             ui.label(self._seat.bot_name()).classes("welcome-title")
             ui.label(self._seat.bot_description() or self._seat.say("start-hint")).classes("welcome-text")
-            ui.button(self._seat.say("start"), on_click=lambda: self._reactions.send("/start")).props(
+            ui.button(self._seat.say("start"), on_click=lambda: self._reactions.send("/start"), color=None).props(
                 "unelevated no-caps"
             )
 
@@ -101,11 +103,11 @@ class Conversation:
             if draft is not None and not (draft.stopped and not draft.keep_on_stop):
                 self._draft(draft)
             elif self._seat.telegram.is_typing(self._seat.chat_id):
-                with ui.element("div").classes("row theirs"), ui.element("div").classes("bubble"):
+                with ui.element("div").classes("message theirs"), ui.element("div").classes("bubble"):
                     _dots()
 
     def _draft(self, draft: Draft) -> None:
-        with ui.element("div").classes("row theirs"), ui.element("div").classes("stack"):
+        with ui.element("div").classes("message theirs"), ui.element("div").classes("stack"):
             with ui.element("div").classes("bubble draft"):
                 if draft.text:
                     ui.html(html_of(draft.text, draft.entities), sanitize=False).classes("text")
@@ -114,7 +116,7 @@ class Conversation:
                 if not draft.stopped:
                     _dots()
             if draft.can_stop and not draft.stopped:
-                stop = ui.button(self._seat.say("stop"), icon="stop_circle", on_click=self._stop)
+                stop = ui.button(self._seat.say("stop"), icon="stop_circle", on_click=self._stop, color=None)
                 stop.props("flat no-caps dense").classes("key stop")
 
     def _stop(self) -> None:

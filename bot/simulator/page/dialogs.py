@@ -25,8 +25,8 @@ class _Dialog:
             ui.label(seat.say(hint)).classes("dialog-hint")
             self._fields()
             with ui.row().classes("dialog-buttons"):
-                ui.button(seat.say("cancel"), on_click=self._dialog.close).props("flat no-caps")
-                ui.button(seat.say(action), on_click=self._submit).props("unelevated no-caps")
+                ui.button(seat.say("cancel"), on_click=self._dialog.close, color=None).props("flat no-caps")
+                ui.button(seat.say(action), on_click=self._submit, color=None).props("unelevated no-caps")
         self._dialog.on("hide", self._dialog.delete)
 
     def open(self) -> None:

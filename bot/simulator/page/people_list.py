@@ -35,9 +35,9 @@ class PeopleList:
                     ui.label(seat.say("subtitle")).classes("sidebar-subtitle")
                 header()
             self._list = ui.element("div").classes("people")
-            ui.button(seat.say("add-person"), icon="person_add_alt", on_click=add_person).props("flat no-caps").classes(
-                "add-person"
-            )
+            ui.button(seat.say("add-person"), icon="person_add_alt", on_click=add_person, color=None).props(
+                "flat no-caps"
+            ).classes("add-person")
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -75,7 +75,7 @@ class PeopleList:
                     time = ui.label().classes("person-time")
                 with ui.element("div").classes("person-line"):
                     preview = ui.label().classes("person-preview")
-                    unread = ui.badge().classes("person-unread")
+                    unread = ui.badge(color=None).classes("person-unread")
         self._rows[chat_id] = _Row(row, preview, time, unread)
         self.refresh(chat_id)
 

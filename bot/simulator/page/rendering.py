@@ -10,6 +10,7 @@ from bot.simulator.entities import Entity, utf16_length, utf16_slice
 _SIMPLE = {
     "bold": "b", "italic": "i", "underline": "u", "strikethrough": "s", "blockquote": "blockquote",
 }  # fmt: skip
+_BLOCKS = frozenset({"pre", "blockquote", "expandable_blockquote"})
 _SAFE_SCHEMES = ("http://", "https://", "mailto:", "tel:")
 
 
@@ -30,7 +31,9 @@ def _range(text: str, start: int, end: int, entities: list[Entity]) -> str:
         inner, later = _split(queue, last)
         parts.append(escape(utf16_slice(text, at, first)))
         parts.append(_wrapped(entity, utf16_slice(text, first, last), _range(text, first, last, inner)))
-        at, queue = last, later
+        # A block ends its line by itself: the newline after it would show as an empty line.
+        ends_line = entity["type"] in _BLOCKS and utf16_slice(text, last, min(last + 1, end)) == "\n"
+        at, queue = last + ends_line, later
     parts.append(escape(utf16_slice(text, at, end)))
     return "".join(parts)
 
@@ -55,7 +58,7 @@ def _wrapped(entity: Entity, plain: str, body: str) -> str:  # noqa: PLR0911 - o
         case "text_link" | "url" | "email":
             return _link(_address(kind, entity, plain), body)
         case "bot_command":
-            return f'<a class="command" role="button" tabindex="0" data-command="{escape(plain)}">{body}</a>'
+            return f'<a class="bot-command" role="button" tabindex="0" data-command="{escape(plain)}">{body}</a>'
         case "mention" | "text_mention" | "hashtag" | "cashtag" | "phone_number":
             return f'<span class="tag">{body}</span>'
     tag = _SIMPLE.get(kind)

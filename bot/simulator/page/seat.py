@@ -35,7 +35,7 @@ class Seat:
 
     @property
     def private(self) -> bool:
-        return self.chat["type"] == "private"
+        return str(self.chat["type"]) == "private"
 
     @property
     def title(self) -> str:
