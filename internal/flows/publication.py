@@ -15,6 +15,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, visible
+from internal.errors import Refused
 from internal.events import repository as events
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
@@ -71,6 +72,22 @@ class Publication:
     async def publish_now(self, user_id: int) -> int:
         """Publishes what is waiting without ending the dialogue; returns how many messages that were."""
         return await self._publish_all(user_id, closes=False)
+
+    async def backfill(self, agent: str, user_ids: Sequence[int]) -> int:
+        """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent")."""
+        if agent not in self._agents:
+            raise Refused("agent", f"there is no agent {agent}; there are {', '.join(self._agents)}")
+        count = 0
+        for user_id in user_ids:
+            count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent))  # type: ignore[misc]
+        return count
+
+    def _backfill(self, connection: Connection, user_id: int, agent: str) -> int:
+        missing = runs.episodes_without(connection, user_id, agent)
+        for episode_id, length in missing:
+            rev = next_rev(connection, user_id)
+            runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=self._clock.now())
+        return len(missing)
 
     async def _publish_all(self, user_id: int, *, closes: bool, idle_before: datetime | None = None) -> int:
         count = 0

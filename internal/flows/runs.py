@@ -113,6 +113,20 @@ class RunLoop:
             for run in await self._ready(handler.agent):
                 self._start(handler, run)
 
+    async def work_off(self, user_id: int, seconds: float) -> None:
+        """Starts this owner's runs without waiting for a tick; returns when none is ready, or after `seconds`."""
+        deadline = self._clock.now() + timedelta(seconds=seconds)
+        while self._clock.now() < deadline:
+            await self.start_ready()
+            working = [task for (_, owner), task in self._working.items() if owner == user_id]
+            if not working and not await self._ready_for(user_id):
+                return
+            await asyncio.wait(working, timeout=1) if working else await asyncio.sleep(0.1)
+
+    async def _ready_for(self, user_id: int) -> bool:
+        now, agents = self._clock.now(), [handler.agent for handler in self._handlers]
+        return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
+
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: its claim dies with the process."""
         self._stopping = True

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from internal.scheduling.model import Run, RunState
-from internal.storage.tables import runs
+from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import new_id
 
 _OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
@@ -58,6 +58,12 @@ def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> l
         select(heads).where(heads.c.place == 1, heads.c.due_at <= now).order_by(heads.c.due_at, heads.c.n).limit(limit)
     )
     return [_run(row) for row in connection.execute(query)]
+
+
+def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: datetime) -> bool:
+    """Whether an owner has a run that may be worked on now."""
+    open_runs = (runs.c.user_id == user_id) & runs.c.agent.in_(list(agents)) & runs.c.state.in_(_OPEN)
+    return connection.execute(select(runs.c.id).where(open_runs, runs.c.due_at <= now).limit(1)).first() is not None
 
 
 def claim(connection: Connection, run: Run, token: str) -> Run | None:
@@ -166,6 +172,19 @@ def hurry(connection: Connection, user_id: int, now: datetime) -> int:
     """Lets waiting runs of one owner start at once."""
     waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)
     return connection.execute(update(runs).where(waiting).values(due_at=now)).rowcount
+
+
+def episodes_without(connection: Connection, user_id: int, agent: str) -> list[tuple[str, int]]:
+    """Fragments an agent never had a run for, with their number of segments, oldest first."""
+    mine = select(runs.c.episode_id).where(runs.c.user_id == user_id, runs.c.agent == agent)
+    query = (
+        select(segments.c.episode_id, func.count())
+        .join(episodes, (episodes.c.user_id == segments.c.user_id) & (episodes.c.id == segments.c.episode_id))
+        .where(segments.c.user_id == user_id, segments.c.episode_id.not_in(mine))
+        .group_by(segments.c.episode_id)
+        .order_by(func.min(episodes.c.created_at))
+    )
+    return [(episode_id, length) for episode_id, length in connection.execute(query)]
 
 
 def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
