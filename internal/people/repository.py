@@ -46,7 +46,7 @@ def current_rev(connection: Connection, user_id: int) -> int:
 def get(connection: Connection, user_id: int, person_id: int) -> Person | None:
     """A person who is neither merged away nor being forgotten."""
     row = connection.execute(_select(user_id).where(people.c.id == person_id)).one_or_none()
-    return None if row is None else _person(row)
+    return None if row is None else person_of(row)
 
 
 def owner_of(connection: Connection, person_id: int) -> int | None:
@@ -100,7 +100,7 @@ def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> d
     found: dict[int, Person] = {}
     for start in range(0, len(person_ids), _CHUNK):
         query = _select(user_id).where(people.c.id.in_(person_ids[start : start + _CHUNK]))
-        found |= {row.id: _person(row) for row in connection.execute(query)}
+        found |= {row.id: person_of(row) for row in connection.execute(query)}
     return found
 
 
@@ -114,7 +114,7 @@ def listing(
 ) -> list[Person]:
     """Visible people, most mentioned first, then in the order in which they came."""
     query = _select(user_id, circles).order_by(people.c.mention_count.desc(), people.c.id)
-    return [_person(row) for row in connection.execute(query.limit(limit).offset(offset))]
+    return [person_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
 
 def inner_circle(connection: Connection, user_id: int) -> list[Person]:
@@ -143,13 +143,13 @@ def mention_totals(connection: Connection, *, limit: int) -> list[tuple[int, int
 
 def by_telegram_id(connection: Connection, user_id: int, telegram_id: int) -> Person | None:
     row = connection.execute(_select(user_id).where(people.c.telegram_id == telegram_id)).one_or_none()
-    return None if row is None else _person(row)
+    return None if row is None else person_of(row)
 
 
 def by_username(connection: Connection, user_id: int, username: str) -> Person | None:
     key = name_key(username)
     row = connection.execute(_select(user_id).where(people.c.username_key == key)).one_or_none() if key else None
-    return None if row is None else _person(row)
+    return None if row is None else person_of(row)
 
 
 def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, username: str | None) -> bool:
@@ -170,7 +170,7 @@ def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> l
         name_keys.c.user_id == user_id, name_keys.c.key.in_(wanted), ~name_keys.c.rejected
     )
     query = _select(user_id).where(people.c.entity_id.in_(named)).order_by(people.c.id)
-    return [_person(row) for row in connection.execute(query)]
+    return [person_of(row) for row in connection.execute(query)]
 
 
 def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int) -> list[Person]:
@@ -182,7 +182,7 @@ def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int
     named = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, begins, ~name_keys.c.rejected)
     query = _select(user_id).where(people.c.entity_id.in_(named))
     ordered = query.order_by(people.c.mention_count.desc(), people.c.id).limit(limit)
-    return [_person(row) for row in connection.execute(ordered)]
+    return [person_of(row) for row in connection.execute(ordered)]
 
 
 def rejected_keys(connection: Connection, user_id: int, entity_id: str) -> set[str]:
@@ -369,7 +369,8 @@ def _row(person: Person) -> dict[str, Any]:
     }
 
 
-def _person(row: Row[Any]) -> Person:
+def person_of(row: Row[Any]) -> Person:
+    """A stored row as a profile, whether it is visible or not."""
     return Person(
         id=row.id,
         user_id=row.user_id,

@@ -1,0 +1,77 @@
+"""Hiding and erasing people in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
+
+from internal.people.model import Person
+from internal.people.repository import CHANGE_KIND, by_ids, drop_search_item, item_of, person_of, put_search_item
+from internal.storage import vectors
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import evidence, mentions, merges, name_keys, people, suggestions
+
+
+def hide(connection: Connection, user_id: int, person_ids: Collection[int] | None, until: datetime) -> list[int]:
+    """Takes visible people (None = all) out of every listing, search and prompt; the ids of those hidden."""
+    wanted = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+    if person_ids is not None:
+        wanted &= people.c.id.in_(person_ids)
+    return _set_hidden(connection, user_id, wanted, until)
+
+
+def show(connection: Connection, user_id: int, person_ids: Collection[int] | None, hidden_until: datetime) -> list[int]:
+    """Brings back people (None = all) who were hidden until exactly this moment; their ids."""
+    wanted = people.c.hidden_until == hidden_until
+    if person_ids is not None:
+        wanted &= people.c.id.in_(person_ids)
+    shown = _set_hidden(connection, user_id, wanted, None)
+    for person in by_ids(connection, user_id, shown).values():
+        put_search_item(connection, person)
+        record_change(connection, user_id, CHANGE_KIND, str(person.id))
+    return shown
+
+
+def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) -> list[Person]:
+    """The stored profiles of these people, hidden and merged ones too."""
+    rows = connection.execute(select(people).where(people.c.user_id == user_id, people.c.id.in_(list(person_ids))))
+    return [person_of(row) for row in rows]
+
+
+def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> None:
+    """Deletes these people and every row that is about them alone."""
+    for person_id in sorted(person_ids):
+        drop_search_item(connection, user_id, person_id)
+        vectors.remove(connection, user_id, [item_of(person_id)])
+        _erase_rows(connection, user_id, person_id)
+    one = people.c.id.in_(list(person_ids))
+    entities = select(people.c.entity_id).where(people.c.user_id == user_id, one)
+    connection.execute(delete(name_keys).where(name_keys.c.user_id == user_id, name_keys.c.entity_id.in_(entities)))
+    connection.execute(delete(people).where(people.c.user_id == user_id, one))
+
+
+def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
+    in_payload = or_(
+        suggestions.c.payload["source_id"].as_integer() == person_id,
+        suggestions.c.payload["target_id"].as_integer() == person_id,
+    )
+    about: dict[str, ColumnElement[bool]] = {
+        "mentions": mentions.c.person_id == person_id,
+        "merges": or_(merges.c.source == person_id, merges.c.target == person_id),
+        "evidence": evidence.c.target == item_of(person_id),
+        "suggestions": or_(suggestions.c.person_id == person_id, and_(suggestions.c.kind == "merge", in_payload)),
+    }
+    for table in (mentions, merges, evidence, suggestions):
+        connection.execute(delete(table).where(table.c.user_id == user_id, about[table.name]))
+
+
+def _set_hidden(connection: Connection, user_id: int, wanted: ColumnElement[bool], until: datetime | None) -> list[int]:
+    ids = list(connection.execute(select(people.c.id).where(people.c.user_id == user_id, wanted)).scalars())
+    for person_id in ids:
+        one = (people.c.user_id == user_id) & (people.c.id == person_id)
+        connection.execute(update(people).where(one).values(hidden_until=until, rev=next_rev(connection, user_id)))
+        if until is not None:
+            drop_search_item(connection, user_id, person_id)
+    return ids

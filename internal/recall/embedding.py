@@ -1,0 +1,139 @@
+"""Vectors follow the profiles: whatever is due is embedded in the background, in small batches, with progress."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+from sqlalchemy import Connection
+
+from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.llm.model import Embedder, Vectors
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage import vectors
+from internal.storage.engine import Database
+from internal.storage.vectors import DueItem, Progress
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 32
+"""Texts of one call: 100 block the event loop for 99 ms when their JSON is read."""
+
+_REMOVED_AT_ONCE: Final = 500
+
+
+class VectorFollowing:
+    """Embeds what is due until nothing is; backs off while the embedder cannot be reached."""
+
+    def __init__(
+        self, database: Database, embedder: Embedder, clock: Clock, *, retry_base: timedelta, retry_max: timedelta
+    ) -> None:
+        self._database, self._embedder, self._clock = database, embedder, clock
+        self._retry_base, self._retry_max = retry_base, retry_max
+        self._failures = 0
+        self._not_before: datetime | None = None
+        self._seen_change = -1
+        self._foreign_removed = False
+        self._refused: set[tuple[int, str, str]] = set()
+
+    async def embed_due(self) -> int:
+        """Embeds everything that is due and returns how many vectors were stored (C11).
+
+        Costs one look at the change log when nothing happened since. Never raises a model's error: the rest stays due
+        and is tried again after a growing pause.
+        """
+        if self._not_before is not None and self._clock.now() < self._not_before:
+            return 0
+        change = await self._database.read(vectors.last_change)
+        if change == self._seen_change:
+            return 0
+        stored = 0
+        while batch := await self._next_batch():
+            try:
+                stored += await self._embed(batch)
+            except ModelError as error:
+                self._back_off(error)
+                return stored
+            self._failures, self._not_before = 0, None
+        self._seen_change = change
+        await self._remove_foreign()
+        return stored
+
+    async def progress(self) -> Progress:
+        """How far the vectors have followed."""
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+        return await self._database.read(lambda connection: vectors.progress(connection, model, dimensions))
+
+    async def _next_batch(self) -> list[DueItem]:
+        """Due items of one owner, so that a call is billed to whom it is for."""
+        limit = BATCH + len(self._refused)
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+        due = await self._database.read(lambda connection: vectors.due(connection, model, dimensions, limit=limit))
+        wanted = (one for one in due if (one.user_id, one.item, one.text_hash) not in self._refused)
+        for _, group in itertools.groupby(wanted, key=lambda one: one.user_id):
+            return list(group)[:BATCH]
+        return []
+
+    async def _embed(self, batch: Sequence[DueItem]) -> int:
+        try:
+            found = await self._ask(batch)
+        except ModelRefused:
+            if len(batch) == 1:
+                raise
+            return await self._embed_singly(batch)
+        return await self._store(batch, found)
+
+    async def _embed_singly(self, batch: Sequence[DueItem]) -> int:
+        """A text the provider refuses is left out until it changes; if it refuses all of them, it is not the texts."""
+        stored, refused, refusal = 0, [], None
+        for one in batch:
+            try:
+                stored += await self._store([one], await self._ask([one]))
+            except ModelRefused as error:
+                refused.append((one.user_id, one.item, one.text_hash))
+                refusal = error
+        if refusal is not None and len(refused) == len(batch):
+            raise refusal
+        self._refused.update(refused)
+        log.warning("embedding_texts_refused", extra={"count": len(refused)})
+        return stored
+
+    async def _ask(self, batch: Sequence[DueItem]) -> Vectors:
+        found = await self._embedder.embed_documents([one.text for one in batch], user_id=batch[0].user_id)
+        if found.shape != (len(batch), self._embedder.dimensions) or not np.isfinite(found).all():
+            raise ModelReplyInvalid(f"vectors of shape {found.shape} came back")
+        if not found.any(axis=1).all():
+            raise ModelReplyInvalid("a vector of nothing but zeros came back")
+        return found
+
+    async def _store(self, batch: Sequence[DueItem], found: Vectors) -> int:
+        """Stores the vectors of texts that are still the same; what changed meanwhile is due again."""
+        model = self._embedder.name
+
+        def put(connection: Connection) -> int:
+            return sum(vectors.put(connection, one, model, vector) for one, vector in zip(batch, found, strict=True))
+
+        return await self._database.write(put, point="C11")
+
+    async def _remove_foreign(self) -> None:
+        """Once all is embedded, the vectors of other models and sizes go."""
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+
+        def remove(connection: Connection) -> int:
+            return vectors.remove_other_models(connection, model, dimensions, limit=_REMOVED_AT_ONCE)
+
+        while not self._foreign_removed and not self._refused:
+            self._foreign_removed = await self._database.write(remove) < _REMOVED_AT_ONCE
+
+    def _back_off(self, error: ModelError) -> None:
+        self._failures += 1
+        wait = pause(self._failures, self._retry_base, self._retry_max)
+        if isinstance(error, ModelUnavailable) and error.retry_after is not None:
+            wait = min(max(wait, timedelta(seconds=error.retry_after)), self._retry_max)
+        self._not_before = self._clock.now() + wait
+        log.warning("embedding_postponed", extra={"reason": type(error).__name__, "seconds": wait.total_seconds()})

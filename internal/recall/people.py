@@ -1,0 +1,246 @@
+"""People search: the cosine of a query with everybody an owner knows, over a matrix kept right after every write.
+
+Source: "Поиск людей" of the people-graph specification; the meaning of scores and thresholds is in the architecture.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from internal.errors import ModelUnavailable
+from internal.language.spelling import tokens
+from internal.llm.model import Embedder
+from internal.people import repository as people
+from internal.people.model import Circle, Person
+from internal.recall import repository
+from internal.recall.names import NameTools
+from internal.recall.observing import RecallObserver, Unobserved
+from internal.recall.people_matrix import MatrixCache, PeopleMatrix
+from internal.recall.repository import PersonVector
+from internal.storage.engine import Database
+from internal.storage.vectors import Vector
+
+CACHE_BYTES: Final = 512 * 1024 * 1024
+"""Memory for all owners' matrices: some 40,000 people of 3,072 dimensions."""
+
+_LONG_PRODUCT: Final = 2_000_000
+"""Multiplications from which a product (about 0.3 ms) is worth a thread rather than the event loop's time."""
+
+_NAMED_CANDIDATES: Final = 200
+"""Of very many people only the best matches and those named exactly are looked at for the name boost."""
+
+_NAMES_TIMEOUT: Final = 3.0
+"""Seconds. A search without the boost is better than a late one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSearchResult:
+    """`score` is the cosine in [-1, 1], with the name boost added and cut at 1 when the query's text was given."""
+
+    person: Person
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Refreshed:
+    """What one read found: a matrix made anew, or the people that changed and are visible."""
+
+    seq: int
+    matrix: PeopleMatrix | None = None
+    touched: tuple[int, ...] = ()
+    current: tuple[PersonVector, ...] = ()
+
+
+class PeopleSearch:
+    """Searches people by meaning. One instance serves all owners; each owner's searches run one after the other."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        *,
+        names: NameTools | None = None,
+        observer: RecallObserver | None = None,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._database, self._embedder, self._names = database, embedder, names
+        self._observer = observer or Unobserved()
+        self._cache = MatrixCache(cache_bytes)
+        self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @property
+    def cached_bytes(self) -> int:
+        return self._cache.nbytes
+
+    async def search(
+        self,
+        user_id: int,
+        embedding: Vector,
+        threshold: float | None,
+        max_results: int,
+        exclude_circles: Collection[Circle] = (),
+        query_text: str = "",
+    ) -> list[PersonSearchResult]:
+        """The best matches, best first, none below the threshold, none in an excluded circle.
+
+        `embedding` has shape (dimensions,) and comes from the embedder given at construction; `threshold` None = that
+        embedder's own calibrated one. ValueError for an embedding of another size.
+        """
+        started = time.perf_counter()
+        query = _normalised(embedding, self._embedder.dimensions)
+        least = self._embedder.people_threshold if threshold is None else threshold
+        async with self._locks[user_id]:
+            matrix = await self._matrix(user_id)
+            scores = await _product(matrix.vectors, query)
+            if query_text and self._names is not None and matrix.count:
+                await self._boost(user_id, matrix, scores, query_text, self._names)
+            best = _best(matrix, scores, least, max_results, exclude_circles)
+            results = await self._results(user_id, matrix, best, exclude_circles)
+        self._observer.people_searched(user_id, time.perf_counter() - started, len(results))
+        return results
+
+    async def unembedded(self, user_id: int, exclude_circles: Collection[Circle] = ()) -> list[int]:
+        """Ids of people whose vector is not there yet: a search by meaning cannot find them."""
+        async with self._locks[user_id]:
+            matrix = await self._matrix(user_id)
+            return sorted(person_id for person_id, circle in matrix.pending.items() if circle not in exclude_circles)
+
+    def forget(self, user_id: int) -> None:
+        """Drops what is in memory of this owner; the next search reads it anew."""
+        self._cache.drop(user_id)
+
+    async def _matrix(self, user_id: int) -> PeopleMatrix:
+        """This owner's matrix with every committed write in it."""
+        cached = self._cache.get(user_id)
+        after = None if cached is None else cached.seq
+        found = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
+        if found.matrix is not None:
+            self._cache.put(user_id, found.matrix)
+            return found.matrix
+        assert cached is not None
+        if found.touched:
+            _take_over(cached, found)
+            self._cache.shrink()
+        cached.seq = found.seq
+        return cached
+
+    def _refresh(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
+        if after is not None:
+            changed = repository.changes_after(connection, user_id, after)
+            if not changed.all:
+                current = tuple(self._people(connection, user_id, changed.person_ids))
+                return _Refreshed(changed.seq, touched=changed.person_ids, current=current)
+        seq = repository.last_seq(connection, user_id)
+        expected = repository.count_people(connection, user_id)
+        everybody = self._people(connection, user_id)
+        return _Refreshed(seq, PeopleMatrix.load(self._embedder.dimensions, seq, everybody, expected=expected))
+
+    def _people(
+        self, connection: Connection, user_id: int, ids: tuple[int, ...] | None = None
+    ) -> Iterator[PersonVector]:
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+        return repository.people_vectors(connection, user_id, model, dimensions, ids)
+
+    async def _boost(
+        self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str, names: NameTools
+    ) -> None:
+        """Adds what the query's names are worth to the scores, in place."""
+        try:
+            async with asyncio.timeout(_NAMES_TIMEOUT):
+                boosts = await names.boosts(text, await self._candidates(user_id, matrix, scores, text))
+        except (ModelUnavailable, TimeoutError):
+            self._observer.recall_degraded("names")
+            return
+        for person_id, boost in boosts.items():
+            row = matrix.row_of(person_id)
+            if row is not None:
+                scores[row] = min(1.0, scores[row] + names.weight * boost)
+
+    async def _candidates(
+        self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str
+    ) -> Mapping[int, tuple[str, ...]]:
+        """The names to look for in the query: everybody's, or the likely ones' where there are very many."""
+        if matrix.names is not None:
+            return matrix.names
+        likely = [int(matrix.ids[row]) for row in _top(scores, _NAMED_CANDIDATES)]
+        words = [token.key for token in tokens(text)]
+        keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
+        named = await self._database.read(lambda connection: people.by_name_keys(connection, user_id, keys))
+        ranked = await self._profiles(user_id, matrix, likely)
+        return {person.id: names_of(person) for person in (*ranked, *named[:_NAMED_CANDIDATES])}
+
+    async def _results(
+        self, user_id: int, matrix: PeopleMatrix, best: list[tuple[int, float]], excluded: Collection[Circle]
+    ) -> list[PersonSearchResult]:
+        profiles = await self._profiles(user_id, matrix, [person_id for person_id, _ in best])
+        score_of = dict(best)
+        # Read a moment after the matrix: somebody may have been hidden or moved in between.
+        return [PersonSearchResult(person, score_of[person.id]) for person in profiles if person.circle not in excluded]
+
+    async def _profiles(self, user_id: int, matrix: PeopleMatrix, ids: list[int]) -> list[Person]:
+        missing = [person_id for person_id in ids if person_id not in matrix.profiles]
+        if missing:
+            read = await self._database.read(lambda connection: people.by_ids(connection, user_id, missing))
+            matrix.keep_profiles(read.values())
+        return [matrix.profiles[person_id] for person_id in ids if person_id in matrix.profiles]
+
+
+def names_of(person: Person) -> tuple[str, ...]:
+    """All names of a person as the name tools take them, the username with its @."""
+    return (*person.names, *((f"@{person.username}",) if person.username else ()))
+
+
+def _normalised(embedding: Vector, dimensions: int) -> Vector:
+    if embedding.shape != (dimensions,):
+        raise ValueError(f"an embedding of shape ({dimensions},) is expected, not {embedding.shape}")
+    length = float(np.linalg.norm(embedding))
+    if not np.isfinite(length) or length == 0:
+        raise ValueError("an embedding must be finite and must not be zero")
+    return np.asarray(embedding / np.float32(length), dtype=np.float32)
+
+
+async def _product(vectors: Vector, query: Vector) -> NDArray[np.float32]:
+    if vectors.size < _LONG_PRODUCT:
+        return vectors @ query
+    return await asyncio.to_thread(np.matmul, vectors, query)
+
+
+def _best(
+    matrix: PeopleMatrix,
+    scores: NDArray[np.float32],
+    least: float,
+    max_results: int,
+    excluded: Collection[Circle],
+) -> list[tuple[int, float]]:
+    """(person, score), best first; the excluded circles are cut before the limit, so they take nobody's place."""
+    if excluded:
+        scores = np.where(matrix.outside(excluded), scores, -np.inf)
+    found = [(int(matrix.ids[row]), float(scores[row])) for row in _top(scores, max_results) if scores[row] >= least]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _top(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
+    """Rows of the `count` largest scores, in no order; equal ones at the border are taken as they come."""
+    if count >= len(scores):
+        return np.arange(len(scores))
+    return np.argpartition(scores, -count)[-count:] if count > 0 else np.arange(0)
+
+
+def _take_over(matrix: PeopleMatrix, found: _Refreshed) -> None:
+    visible = {person.id for person in found.current}
+    for person_id in found.touched:
+        matrix.profiles.pop(person_id, None)
+        if person_id not in visible:
+            matrix.drop(person_id)
+    for person in found.current:
+        matrix.put(person)

@@ -1,0 +1,109 @@
+"""What searches read: people's vectors, and what changed since a cache last looked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, Text, and_, cast, func, literal, select
+
+from internal.people.model import Circle
+from internal.people.repository import CHANGE_KIND as PERSON
+from internal.people.repository import ITEM_PREFIX
+from internal.storage.erasure import EVERYTHING
+from internal.storage.tables import changes, people, search_items, vectors
+from internal.storage.vectors import CHANGE_KIND as VECTOR
+from internal.storage.vectors import Vector, from_blob
+
+_CHUNK = 500
+MANY_CHANGES = 5_000
+"""From here on reading everything anew is cheaper than following the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonVector:
+    """A visible person as the search sees him; `vector` is None until the profile's current text is embedded."""
+
+    id: int
+    circle: Circle
+    names: tuple[str, ...]
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What happened to an owner's people after a place in the change log. `all`: everything must be read anew."""
+
+    seq: int
+    person_ids: tuple[int, ...] = ()
+    all: bool = False
+
+
+def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
+    """The people touched after `seq`, by a profile or by a vector."""
+    fresh = (changes.c.user_id == user_id) & (changes.c.seq > seq)
+    query = select(changes.c.seq, changes.c.kind, changes.c.id).where(fresh).order_by(changes.c.seq)
+    rows = connection.execute(query.limit(MANY_CHANGES + 1)).all()
+    if not rows:
+        return Changes(seq)
+    if len(rows) > MANY_CHANGES or any(row.kind == EVERYTHING for row in rows):
+        return Changes(last_seq(connection, user_id), all=True)
+    ids = {person_id for row in rows if (person_id := _person_of(row.kind, row.id)) is not None}
+    return Changes(rows[-1].seq, tuple(sorted(ids)))
+
+
+def last_seq(connection: Connection, user_id: int) -> int:
+    query = select(func.max(changes.c.seq)).where(changes.c.user_id == user_id)
+    return connection.execute(query).scalar_one() or 0
+
+
+def count_people(connection: Connection, user_id: int) -> int:
+    query = select(func.count()).where(people.c.user_id == user_id, _VISIBLE)
+    return connection.execute(query.select_from(people)).scalar_one()
+
+
+def people_vectors(
+    connection: Connection, user_id: int, model: str, dim: int, ids: Sequence[int] | None = None
+) -> Iterator[PersonVector]:
+    """Visible people (of these ids) with the vector of their current text, made by this model in this size."""
+    if ids is None:
+        yield from _vectors_of(connection, _query(user_id, model, dim))
+        return
+    for start in range(0, len(ids), _CHUNK):
+        yield from _vectors_of(
+            connection, _query(user_id, model, dim).where(people.c.id.in_(ids[start : start + _CHUNK]))
+        )
+
+
+_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+
+
+def _query(user_id: int, model: str, dim: int) -> Select[Any]:
+    item = and_(
+        search_items.c.user_id == people.c.user_id,
+        search_items.c.kind == "person",
+        search_items.c.item == literal(ITEM_PREFIX) + cast(people.c.id, Text),
+    )
+    vector = and_(
+        vectors.c.user_id == search_items.c.user_id,
+        vectors.c.item == search_items.c.item,
+        vectors.c.model == model,
+        vectors.c.dim == dim,
+        vectors.c.text_hash == search_items.c.text_hash,
+    )
+    columns = (people.c.id, people.c.circle, people.c.display_name, people.c.aliases, people.c.username, vectors.c.vec)
+    joined = people.outerjoin(search_items, item).outerjoin(vectors, vector)
+    return select(*columns).select_from(joined).where(people.c.user_id == user_id, _VISIBLE)
+
+
+def _vectors_of(connection: Connection, query: Select[Any]) -> Iterator[PersonVector]:
+    for person_id, circle, name, aliases, username, blob in connection.execute(query):
+        names = (name, *aliases, *((f"@{username}",) if username else ()))
+        yield PersonVector(person_id, Circle(circle), names, None if blob is None else from_blob(blob))
+
+
+def _person_of(kind: str, ref: str) -> int | None:
+    """The person a change is about; None if it is about something else."""
+    number = ref.removeprefix(ITEM_PREFIX) if kind == VECTOR else ref
+    return int(number) if kind in (PERSON, VECTOR) and number.isdigit() else None
