@@ -167,7 +167,8 @@ class NameIndex:
     def matches(self, text: str, *, strict: bool = True) -> list[Match]:
         """Every way a name of a person stands in the text, overlapping ones included.
 
-        `strict` asks ordinary words for their capital and for a place where they can be a name.
+        `strict` asks ordinary words for their capital and for a place where they can be a name. Otherwise a name as it
+        stands ("вера") passes without; its forms never do ("коли", "кости").
         """
         found = tokens(text)
         hits = [self._hits(token, found, position, strict) for position, token in enumerate(found)]
@@ -229,7 +230,7 @@ def _stands_as_name(token: Token, form: Form, follower: Token | None, strict: bo
     if not form.needs_capital:
         return True
     if not token.capital:
-        return not strict and not token.latin
+        return not strict and not token.latin and form.likeness is Likeness.EXACT
     ambiguous_opening = token.latin and token.opens and follower is not None and follower.joined
     return not (strict and ambiguous_opening and follower is not None and follower.key in SENTENCE_OPENERS)
 

