@@ -22,6 +22,7 @@ from internal.telemetry.repository import StoredFigures
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
+_TURN_SECONDS = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300)
 _SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 
@@ -44,6 +45,8 @@ class Metrics:
         self._results = self._people_count("people_search_results", "People found by one search.")
         self._selected = self._people_count("people_reranker_selected", "People picked by the reranker.")
         self._fallbacks = self._counter("reranker_fallbacks", "Searches used without the reranker.", "reason")
+        self._degraded = self._counter("recall_degraded", "Recalls that did without a part.", "reason")
+        self._turns = self._seconds("turn", "Time from a turn's first message to its end.", _TURN_SECONDS, "outcome")
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
@@ -51,7 +54,7 @@ class Metrics:
         self._llm_cost = self._counter("llm_cost_usd", "Cost the provider reported.", "agent", "model")
         self._llm_seconds = self._seconds("llm_request", "Time of one model call.", _MODEL_SECONDS, "agent", "model")
         self._telegram_requests = self._counter("telegram_requests", "Calls of the Bot API.", "method")
-        self._telegram_errors = self._counter("telegram_errors", "Failed calls of the Bot API.", "method", "code")
+        self._telegram_errors = self._counter("telegram_errors", "Failed calls of the Bot API.", "method", "kind")
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
@@ -89,11 +92,17 @@ class Metrics:
         self._search.labels(user).observe(seconds)
         self._results.labels(user).observe(results)
 
-    def reranker_selected(self, user_id: int, people: int) -> None:
-        self._selected.labels(self._users.label(user_id)).observe(people)
+    def people_selected(self, user_id: int, count: int) -> None:
+        self._selected.labels(self._users.label(user_id)).observe(count)
 
     def reranker_fallback(self, reason: str) -> None:
         self._fallbacks.labels(reason).inc()
+
+    def recall_degraded(self, reason: str) -> None:
+        self._degraded.labels(reason).inc()
+
+    def turn_ended(self, outcome: str, seconds: float) -> None:
+        self._turns.labels(outcome).observe(seconds)
 
     def agent_run(self, agent: str, outcome: str) -> None:
         self._runs.labels(agent, outcome).inc()
@@ -111,9 +120,8 @@ class Metrics:
     def telegram_request(self, method: str) -> None:
         self._telegram_requests.labels(method).inc()
 
-    def telegram_error(self, method: str, code: str) -> None:
-        """`code` is the Bot API's error code, or a word such as `timeout` when no answer came."""
-        self._telegram_errors.labels(method, code).inc()
+    def telegram_error(self, method: str, kind: str) -> None:
+        self._telegram_errors.labels(method, kind).inc()
 
     def update_quarantined(self) -> None:
         self._quarantined.inc()
@@ -121,8 +129,9 @@ class Metrics:
     def send_unknown(self) -> None:
         self._unknown.inc()
 
-    def polled(self, at: datetime) -> None:
-        self._last_poll.set(at.timestamp())
+    def polled(self) -> None:
+        """Telegram answered a poll just now."""
+        self._last_poll.set_to_current_time()
 
     def mirror_lag(self, changes: int) -> None:
         self._mirror_lag.set(changes)

@@ -58,7 +58,7 @@ async def test_page_shows_what_was_counted_and_what_is_stored(
     caller: httpx.AsyncClient, database: Database, metrics: Metrics
 ) -> None:
     """Counters come from the process, depths from the database, on one page in the Prometheus text format."""
-    metrics.people_applied(7, "Added")
+    metrics.people_applied(7, "Added", 1)
     row = {"bot_id": 1, "update_id": 1, "raw": "{}", "state": "received", "received_at": NOW}
     await database.write(lambda connection: connection.execute(insert(tables.inbox).values(row)))
     answer = await caller.get("/metrics")
