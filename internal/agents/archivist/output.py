@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from internal.agents.model import TranscriptLine
+from internal.agents.prompts import unescaped
 from internal.agents.reading import read_id, read_object
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
@@ -237,7 +238,7 @@ def _prose(raw: object, limit: int) -> str:
         return ""
     if not isinstance(raw, str):
         raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no text")
-    text = " ".join(raw.split())
+    text = " ".join(unescaped(raw).split())
     return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0]
 
 
@@ -256,7 +257,7 @@ def _aliases(raw: object, display_name: str) -> tuple[str, ...]:
     listed = [raw] if isinstance(raw, str) else raw or []
     unique: dict[str, str] = {}
     for item in listed:
-        alias = " ".join(item.split()) if isinstance(item, str) else ""
+        alias = " ".join(unescaped(item).split()) if isinstance(item, str) else ""
         if any(map(str.isalnum, alias)) and len(alias) <= MAX_NAME and alias.casefold() != display_name.casefold():
             unique.setdefault(alias.casefold(), alias)
     return tuple(unique.values())[:MAX_ALIASES]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from conversations import line
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.agents.archivist.output import MAX_ITEMS, REPLY_SCHEMA, ArchivistReply, Proposal, parse
+from internal.agents.model import TranscriptLine
 from internal.errors import ModelReplyInvalid
 from internal.people.model import Circle
 from internal.people.operations import Added, Merged, Updated
 
+NOON = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 TRANSCRIPT = (
-    line(1, "Мы с Петровым обсуждали проект X"),
-    line(2, "Петров — это коллега, верно?", role="assistant", speaker="Laplaced"),
-    line(3, "Да, вот его контакт", telegram_ids=(555,)),
-    line(4, "Я помню, что Петров любит шахматы", role="assistant", speaker="Laplaced"),
+    TranscriptLine(1, "user", "Анна", NOON, "Мы с Петровым обсуждали проект X"),
+    TranscriptLine(2, "assistant", "Laplaced", NOON, "Петров — это коллега, верно?"),
+    TranscriptLine(3, "user", "Анна", NOON, "Да, вот его контакт", telegram_ids=(555,)),
+    TranscriptLine(4, "assistant", "Laplaced", NOON, "Я помню, что Петров любит шахматы"),
 )
 KNOWN = {18, 42}
 
@@ -277,6 +279,13 @@ def test_text_is_one_line_and_bounded() -> None:
     assert bio.startswith("Друг детства. очень")
     assert bio.endswith("очень")
     assert len(bio) <= 1500
+
+
+def test_what_the_prompt_escaped_comes_back_plain() -> None:
+    """A model copies "&amp;" from the transcript; stored like that it would be escaped again and shown to the owner."""
+    person = {"display_name": "Том &amp; Джерри", "aliases": ["T&amp;J"], "bio": "Пишет &lt;3 и &amp;lt;"}
+    reply = read_one(type="Added", person=person)
+    assert reply.operations == (Added("Том & Джерри", aliases=("T&J",), bio="Пишет <3 и &lt;"),)
 
 
 def test_a_model_that_repeats_itself_is_stopped() -> None:

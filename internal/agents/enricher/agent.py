@@ -1,0 +1,49 @@
+"""The enricher: makes a question stand alone ("а он что сказал?") so that memory can be searched for it."""
+
+from __future__ import annotations
+
+from internal.agents.enricher.output import REPLY_SCHEMA, parse
+from internal.agents.model import EnricherRequest
+from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
+from internal.config import AgentConfig
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.people.model import escape
+
+
+class ModelEnricher:
+    """The Enricher that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
+        self._chat = chat
+        self._config = config
+        self._instructions = instructions(__package__)
+
+    async def standalone(self, request: EnricherRequest) -> str:
+        """As the port says; a question with nothing before it is returned as it is, without a call.
+
+        Raises the errors of `ChatModel.complete`.
+        """
+        if not request.recent:
+            return request.question
+        reply = await self._chat.complete(
+            ChatRequest(
+                agent="enricher",
+                model=self._config.model,
+                messages=self.messages(request),
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                reply_schema=REPLY_SCHEMA,
+                user_id=request.owner.user_id,
+            )
+        )
+        return parse(reply.text)
+
+    def messages(self, request: EnricherRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent."""
+        context = joined(
+            owner_block(request.owner),
+            transcript_block("dialogue", request.recent),
+            block("question", [escape(request.question)]),
+        )
+        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]

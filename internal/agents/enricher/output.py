@@ -1,0 +1,29 @@
+"""What the enricher answers."""
+
+from __future__ import annotations
+
+from internal.agents.prompts import unescaped
+from internal.agents.reading import read_object
+from internal.errors import ModelReplyInvalid
+from internal.llm.model import ReplySchema
+
+MAX_QUERY = 1000
+"""Characters. More is not a question but a retelling of the dialogue, and would blur the search."""
+
+REPLY_SCHEMA = ReplySchema(
+    "enricher_reply",
+    {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+
+
+def parse(text: str) -> str:
+    """The question that stands alone, on one line. ModelReplyInvalid if there is none."""
+    query = read_object(text, ("query",), bare="queries").get("query")
+    if not isinstance(query, str) or not query.strip():
+        raise ModelReplyInvalid("the reply holds no query")
+    return " ".join(unescaped(query).split())[:MAX_QUERY]

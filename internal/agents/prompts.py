@@ -1,0 +1,94 @@
+"""What the prompts of all agents are put together from. Everything from outside is escaped on its way in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
+from string import Template
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from internal.agents.model import OwnerProfile, TranscriptLine
+from internal.people.model import escape
+
+LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
+
+
+def instructions(package: str, **fields: str) -> str:
+    """The `prompt.md` beside an agent, with its `$fields` filled in. KeyError for a field that is not given."""
+    text = files(package).joinpath("prompt.md").read_text(encoding="utf-8")
+    return Template(text).substitute(fields).strip()
+
+
+def block(tag: str, lines: Sequence[str]) -> str:
+    """`<tag>` around lines that are escaped already; the empty string when there is none."""
+    return "\n".join((f"<{tag}>", *lines, f"</{tag}>")) if lines else ""
+
+
+def joined(*blocks: str) -> str:
+    """The blocks that hold something, with an empty line between them."""
+    return "\n\n".join(part for part in blocks if part)
+
+
+def unescaped(text: str) -> str:
+    """The inverse of `escape`, for a model's words: it copies "AT&amp;T" as it saw it."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def owner_block(owner: OwnerProfile) -> str:
+    """Who the owner is, on a few lines."""
+    username = f" (@{escape(owner.username)})" if owner.username else ""
+    return block(
+        "owner",
+        [
+            f"name: {escape(owner.name)}{username}",
+            f"language: {LANGUAGES[owner.language]}",
+            f"time zone: {escape(owner.timezone)}",
+        ],
+    )
+
+
+def facts_block(facts: Sequence[str]) -> str:
+    """What is known about the owner, each once."""
+    return block("known_facts", [f"- {fact}" for fact in dict.fromkeys(escape(fact) for fact in facts) if fact])
+
+
+def transcript_block(tag: str, lines: Sequence[TranscriptLine]) -> str:
+    """The numbered lines of a transcript, with their times, and a forward marked as somebody else's words."""
+    return block(tag, [_line(line) for line in lines])
+
+
+def _line(line: TranscriptLine) -> str:
+    speaker = escape(line.speaker)
+    if line.role == "assistant":
+        speaker += " (assistant)"
+    elif line.forwarded_from is not None:
+        speaker += f" forwards what {escape(line.forwarded_from) or 'somebody else'} wrote (not the owner's own words)"
+    ids = f" {{telegram ids: {', '.join(map(str, line.telegram_ids))}}}" if line.telegram_ids else ""
+    return f"{line.number}. [{line.at:%Y-%m-%d %H:%M %a}] {speaker}:{ids} {escape(line.text)}"
+
+
+def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:
+    """Date, time and zone of a moment as a message's metadata has them: 2026-02-07, 14:30, UTC+3."""
+    try:
+        local = now.astimezone(ZoneInfo(timezone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        local = now.astimezone(UTC)
+    return {"current_date": f"{local:%Y-%m-%d}", "current_time": f"{local:%H:%M}", "user_timezone": _offset(local)}
+
+
+def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
+    """A message's text with its metadata attached in front, on a line of its own."""
+    if not metadata:
+        return text
+    told = "; ".join(f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items())
+    return f"<metadata>{told}</metadata>\n{text}"
+
+
+def _offset(local: datetime) -> str:
+    offset = local.utcoffset()
+    minutes = round(offset.total_seconds() / 60) if offset else 0
+    if not minutes:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'+' if minutes > 0 else '-'}{hours}{f':{rest:02}' if rest else ''}"

@@ -1,0 +1,42 @@
+"""The reranker: picks, among the people whom the vectors found, those who matter for the question."""
+
+from __future__ import annotations
+
+from internal.agents.model import PersonPick, RerankerRequest
+from internal.agents.prompts import block, instructions, joined
+from internal.agents.reranker.output import REPLY_SCHEMA, parse
+from internal.config import RerankerConfig
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.people.model import escape, people_block
+
+
+class ModelReranker:
+    """The Reranker that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: RerankerConfig) -> None:
+        self._chat = chat
+        self._config = config
+
+    async def pick(self, request: RerankerRequest) -> list[PersonPick]:
+        """As the port says, without a call when there is nobody to choose from. Raises what `complete` raises."""
+        if not request.candidates or request.max_people < 1:
+            return []
+        reply = await self._chat.complete(
+            ChatRequest(
+                agent="reranker",
+                model=self._config.model,
+                messages=self.messages(request),
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                reply_schema=REPLY_SCHEMA,
+                user_id=request.owner.user_id,
+            )
+        )
+        return parse(reply.text, {person.id for person in request.candidates}, request.max_people)
+
+    def messages(self, request: RerankerRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent."""
+        context = joined(block("query", [escape(request.query)]), people_block("candidates", request.candidates))
+        system = instructions(__package__, max_people=str(request.max_people))
+        return [ChatMessage("system", system), ChatMessage("user", context)]

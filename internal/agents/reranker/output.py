@@ -1,0 +1,61 @@
+"""What the reranker answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from internal.agents.model import PersonPick
+from internal.agents.prompts import unescaped
+from internal.agents.reading import read_id, read_object
+from internal.errors import ModelReplyInvalid
+from internal.llm.model import ReplySchema
+
+MAX_REASON = 300
+
+REPLY_SCHEMA = ReplySchema(
+    "reranker_reply",
+    {
+        "type": "object",
+        "properties": {
+            "people": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"id": {"type": "integer"}, "reason": {"type": "string"}},
+                    "required": ["id", "reason"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["people"],
+        "additionalProperties": False,
+    },
+)
+
+
+def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[PersonPick]:
+    """The picks among the candidates, best first, each once, at most `max_people`; an empty list is an answer.
+
+    ModelReplyInvalid("unknown_ids") if people are named and none of them is a candidate; other texts if the reply
+    cannot be read.
+    """
+    people = read_object(text, ("people",), bare="people")["people"]
+    if not isinstance(people, list):
+        raise ModelReplyInvalid("`people` is no array")
+    picks: dict[int, PersonPick] = {}
+    for item in people:
+        person_id, reason = _pick(item)
+        if person_id is not None and person_id in candidate_ids:
+            picks.setdefault(person_id, PersonPick(person_id, reason))
+    if people and not picks:
+        raise ModelReplyInvalid("unknown_ids")
+    return list(picks.values())[:max_people]
+
+
+def _pick(item: Any) -> tuple[int | None, str]:
+    """An item is an object, or the id alone."""
+    if not isinstance(item, dict):
+        return read_id(item), ""
+    reason = item.get("reason")
+    return read_id(item.get("id")), " ".join(unescaped(reason).split())[:MAX_REASON] if isinstance(reason, str) else ""

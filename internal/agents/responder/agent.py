@@ -1,0 +1,76 @@
+"""The responder: answers the owner, knowing the people of his life."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from internal.agents.model import DialogueLine, ResponderRequest
+from internal.agents.prompts import (
+    block,
+    clock_metadata,
+    facts_block,
+    instructions,
+    joined,
+    owner_block,
+    with_metadata,
+)
+from internal.config import ResponderConfig
+from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
+from internal.people.model import escape, people_block
+
+
+class ModelResponder:
+    """The Responder that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: ResponderConfig) -> None:
+        self._chat = chat
+        self._config = config
+
+    def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
+        return self._chat.stream(
+            ChatRequest(
+                agent="responder",
+                model=self._config.model,
+                messages=self.messages(request),
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                user_id=request.owner.user_id,
+            )
+        )
+
+    def messages(self, request: ResponderRequest) -> list[ChatMessage]:
+        """The system part, the context, the dialogue.
+
+        What changes least comes first and no clock stands in the system part, so that a provider can cache it. The
+        context has the role of a user: recalled text must not speak with the system's authority.
+        """
+        context = people_block("relevant_people", request.relevant_people)
+        return [
+            ChatMessage("system", self._system(request)),
+            *([ChatMessage("user", context)] if context else []),
+            *_dialogue(request),
+        ]
+
+    def _system(self, request: ResponderRequest) -> str:
+        return joined(
+            instructions(__package__, persona_name=request.persona_name, persona_tone=request.persona_tone),
+            owner_block(request.owner),
+            facts_block(request.owner.facts),
+            people_block("inner_circle", request.inner_circle),
+            block("notes", [escape(line) for line in request.system_lines]),
+        )
+
+
+def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
+    """The messages, the owner's with their metadata. The one to answer always tells its time."""
+    now = clock_metadata(request.now, request.owner.timezone)
+    last = len(request.dialogue) - 1
+    return [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
+
+
+def _said(line: DialogueLine, now: dict[str, str]) -> ChatMessage:
+    # The assistant's own messages carry none, or the model would begin to write such lines itself.
+    if line.role == "assistant":
+        return ChatMessage("assistant", line.text)
+    return ChatMessage("user", with_metadata(line.text, {**now, **(line.metadata or {})}))
