@@ -1,0 +1,38 @@
+# The bot for the real thing: give it LAPLACED_TELEGRAM__TOKEN and LAPLACED_LLM__API_KEY, and a volume at /data.
+FROM python:3.11.14-slim-bookworm AS build
+
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY bot bot
+COPY internal internal
+COPY migrations migrations
+RUN python -m venv /opt/laplaced && /opt/laplaced/bin/pip install '.[all]'
+
+
+FROM python:3.11.14-slim-bookworm
+
+# A fixed id, so that a mounted folder can be given to it beforehand.
+RUN groupadd --gid 10001 laplaced \
+    && useradd --uid 10001 --gid laplaced --no-create-home --home-dir /data --shell /usr/sbin/nologin laplaced \
+    && install --directory --owner=laplaced --group=laplaced --mode=0700 /data
+
+COPY --from=build /opt/laplaced /opt/laplaced
+WORKDIR /app
+COPY config.yaml ./
+
+ENV PATH=/opt/laplaced/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    LAPLACED_DATA_DIR=/data \
+    LAPLACED_SERVER__HOST=0.0.0.0 \
+    LAPLACED_SERVER__PORT=9081
+
+USER laplaced
+VOLUME /data
+EXPOSE 9081
+
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"LAPLACED_SERVER__PORT\"]}/healthz', timeout=4)"]
+
+ENTRYPOINT ["laplaced"]
+CMD ["run"]

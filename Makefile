@@ -1,0 +1,68 @@
+# make run   creates .venv, installs, starts Laplaced
+# make test  installs what the tests need, runs the whole suite
+# make lint  style, types, import rules, Dockerfile
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+CONFIG ?=
+DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji
+
+# The first Python on the path that is new enough.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+
+# uv takes a second where pip takes a quarter of a minute; where it cannot reach the index that pip is set up for, pip does it.
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null \
+	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
+	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
+
+.PHONY: help run test lint debian
+help:
+	@sed -n '/^#/!q; s/^# //p' Makefile
+
+run: $(VENV)/.installed
+	@exec $(BIN)/laplaced run $(if $(CONFIG),--config $(CONFIG))
+
+test: $(VENV)/.installed-test debian
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+
+$(BIN)/python:
+	@[ -n "$(PYTHON)" ] || { echo "Laplaced needs Python 3.11 or newer; none was found on the path." >&2; exit 1; }
+	@echo "creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "This Python makes no virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "installing Laplaced into $(VENV)"
+	@$(call install,-e .)
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	@echo "installing Laplaced and what its tests need into $(VENV)"
+	@$(call install,-e '.[all,test]')
+	@touch $@ $(VENV)/.installed
+
+# The browser tests drive Debian's own Chromium; only root may install it.
+debian:
+	@missing=""; for package in $(DEBIAN); do \
+		dpkg-query --show --showformat='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' \
+			|| missing="$$missing $$package"; done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ]; then sudo=""; elif sudo -n true 2>/dev/null; then sudo="sudo -n"; else \
+		echo "The tests need Debian packages; as root, run: apt-get install --no-install-recommends$$missing" >&2; exit 1; fi; \
+	echo "installing$$missing"; \
+	{ $$sudo apt-get update -qq; \
+	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null
