@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from string import Template
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,8 +17,12 @@ LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
 
 def instructions(package: str, **fields: str) -> str:
     """The `prompt.md` beside an agent, with its `$fields` filled in. KeyError for a field that is not given."""
-    text = files(package).joinpath("prompt.md").read_text(encoding="utf-8")
-    return Template(text).substitute(fields).strip()
+    return _template(package).substitute(fields).strip()
+
+
+@cache
+def _template(package: str) -> Template:
+    return Template(files(package).joinpath("prompt.md").read_text(encoding="utf-8"))
 
 
 def block(tag: str, lines: Sequence[str]) -> str:

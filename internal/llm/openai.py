@@ -15,7 +15,7 @@ from internal.llm.calls import CallObserver, Reply, Request
 from internal.llm.failures import RequestRejected
 from internal.llm.model import ChatDelta, ChatReply, ChatRequest
 from internal.llm.transport import Endpoint
-from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply
+from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 
 CHAT_PATH = "chat/completions"
 
@@ -49,8 +49,7 @@ class OpenAIChat:
         """ConfigurationError if the address or the key cannot be used."""
         self._endpoint = Endpoint(base_url, api_key)
         self._observers = tuple(observers)
-        # Only OpenRouter knows the question; others refuse unknown parameters.
-        self._ask_cost = self._endpoint.host == "openrouter.ai" or self._endpoint.host.endswith(".openrouter.ai")
+        self._ask_cost = tells_cost(self._endpoint.host)
         self._dialects: dict[str, Dialect] = {}
 
     async def aclose(self) -> None:

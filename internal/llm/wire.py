@@ -41,6 +41,11 @@ class Dialect:
         return None
 
 
+def tells_cost(host: str) -> bool:
+    """Whether a server may be asked what a call cost: only OpenRouter knows the question, others refuse it."""
+    return host == "openrouter.ai" or host.endswith(".openrouter.ai")
+
+
 def chat_body(request: ChatRequest, dialect: Dialect, *, stream: bool, ask_cost: bool) -> dict[str, Any]:
     """The JSON body of one chat call."""
     body: dict[str, Any] = {

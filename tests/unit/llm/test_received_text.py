@@ -14,7 +14,8 @@ from internal.errors import ModelError, ModelReplyInvalid
 from internal.llm.sse import EventStream
 from internal.llm.thoughts import ThoughtFilter, without_thoughts
 from internal.llm.tokens import count_tokens
-from internal.llm.wire import Draft, read_json, read_reply
+from internal.llm.model import ChatMessage, ChatRequest
+from internal.llm.wire import Dialect, Draft, chat_body, read_json, read_reply, tells_cost
 
 STREAM = (
     ': keep-alive\n\ndata: {"a": "при\u2028вет\u0085"}\r\n\r\nevent: x\ndata:one\ndata: two\n\n\ndata: [DONE]\r\r'
@@ -148,6 +149,17 @@ def test_only_the_first_choice_is_the_reply() -> None:
     """Others were not asked for."""
     answer = {"choices": [{"index": 1, "message": {"content": "b"}}, {"index": 0, "message": {"content": "a"}}]}
     assert read_reply(answer, "m").reply.text == "a"
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [("openrouter.ai", True), ("eu.openrouter.ai", True), ("api.openai.com", False), ("notopenrouter.ai", False)],
+)
+def test_only_openrouter_is_asked_for_the_price(host: str, asked: bool) -> None:
+    """Other servers refuse a parameter they do not know."""
+    request = ChatRequest("responder", "m", [ChatMessage("user", "Hi")])
+    body = chat_body(request, Dialect(), stream=False, ask_cost=tells_cost(host))
+    assert body.get("usage") == ({"include": True} if asked else None)
 
 
 def test_tokens_are_really_counted() -> None:
