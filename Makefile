@@ -42,7 +42,10 @@ lint: $(VENV)/.installed-test
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "Laplaced needs Python 3.11 or newer; none was found on the path." >&2; exit 1; }
 	@echo "creating $(VENV) with $$($(PYTHON) --version)"
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null \
+		|| { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) \
+			&& $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; } \
+		|| { rm -rf $(VENV); \
 		echo "This Python makes no virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
