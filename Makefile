@@ -10,6 +10,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+WITH_TESTS := .[all,test]
 CONFIG ?=
 DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji
 
@@ -55,7 +56,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	@echo "installing Laplaced and what its tests need into $(VENV)"
-	@$(call install,-e '.[all,test]')
+	@$(call install,-e '$(WITH_TESTS)')
 	@touch $@ $(VENV)/.installed
 
 # The browser tests drive Debian's own Chromium; only root may install it.
