@@ -1,0 +1,93 @@
+"""A client of the control API (control.py): for acceptance tests, virtual users and scripted conversations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from bot.simulator.launch import LocalTelegramFailed
+from bot.simulator.repository import Json
+
+_LOOK_EVERY = 0.05
+
+
+class ControlClient:
+    """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason on a refusal."""
+
+    def __init__(self, url: str) -> None:
+        self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+
+    async def __aenter__(self) -> ControlClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def request(self, verb: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Any call of the control API, `path` without `/sim`; the JSON of its answer."""
+        answer = await self._http.request(verb, f"/sim{path}", json=body, params=query)
+        if not answer.is_success:
+            raise LocalTelegramFailed(f"{verb} {path}: {answer.status_code} {answer.text}")
+        return answer.json()
+
+    async def add_user(self, first_name: str, **more: Any) -> int:
+        """A new person; `more` are further fields of POST /sim/users. Returns the id."""
+        user = await self.request("POST", "/users", {"first_name": first_name, **more})
+        return int(user["id"])
+
+    async def say(self, user_id: int, text: str = "", **more: Any) -> Json:
+        """A message of a person (fields of POST /sim/users/{id}/messages); the first Message object that came of it."""
+        sent = await self.request("POST", f"/users/{user_id}/messages", {"text": text, **more})
+        message: Json = sent["messages"][0]
+        return message
+
+    async def edit(self, user_id: int, message_id: int, text: str) -> Json:
+        message: Json = await self.request("PATCH", f"/users/{user_id}/messages/{message_id}", {"text": text})
+        return message
+
+    async def press(self, user_id: int, message_id: int, data: str) -> str:
+        """Press an inline button; the id of the callback query."""
+        pressed = await self.request("POST", f"/users/{user_id}/press", {"message_id": message_id, "data": data})
+        return str(pressed["callback_query_id"])
+
+    async def fault(self, kind: str, method: str = "*", **more: Any) -> None:
+        """Order a fault (faults.py) for the next calls of a method."""
+        await self.request("POST", "/faults", {"kind": kind, "method": method, **more})
+
+    async def messages(self, chat_id: int) -> list[Json]:
+        """The chat's messages, oldest first, deleted ones left out."""
+        return list((await self.request("GET", f"/chats/{chat_id}/messages"))["messages"])
+
+    async def bot_messages(self, chat_id: int) -> list[Json]:
+        return [message for message in await self.messages(chat_id) if message["from"]["is_bot"]]
+
+    async def ledger(self, chat_id: int | None = None, method: str = "") -> list[Json]:
+        """The bot's calls (all but getUpdates), also failed ones, oldest first."""
+        path = "/ledger" if chat_id is None else f"/chats/{chat_id}/ledger"
+        return list((await self.request("GET", path, **({"method": method} if method else {})))["calls"])
+
+    async def screen(self, user_id: int) -> Json:
+        """What the person sees besides messages: `typing`, `draft`, `commands`, `unread`."""
+        shown: Json = await self.request("GET", f"/users/{user_id}/screen")
+        return shown
+
+    async def wait_for_message(
+        self, chat_id: int, wanted: Callable[[Json], bool], *, after: int = 0, within: float = 20.0
+    ) -> Json:
+        """The bot's first message with an id above `after` that is `wanted`; LocalTelegramFailed after `within` s."""
+        try:
+            async with asyncio.timeout(within):
+                while True:
+                    for message in await self.bot_messages(chat_id):
+                        if message["message_id"] > after and wanted(message):
+                            return message
+                    await asyncio.sleep(_LOOK_EVERY)
+        except TimeoutError:
+            seen = [message.get("text") for message in await self.bot_messages(chat_id)]
+            raise LocalTelegramFailed(f"no such message of the bot within {within} s; it said {seen}") from None
