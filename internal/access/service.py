@@ -175,11 +175,16 @@ def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaitin
     return _question(asked) if now < datetime.fromisoformat(asked["until"]) else None
 
 
-def mark_answered(connection: Connection, user_id: int, message_id: int) -> None:
-    """This message answered the question; later messages are just messages."""
-    asked = repository.get(connection, user_id).settings.get(_AWAITING)
-    if asked:
-        _set(connection, user_id, _AWAITING, {**asked, "answered_by": message_id})
+def take_answer(connection: Connection, user_id: int, message_id: int, now: datetime) -> Awaiting | None:
+    """The question this message answers, from now on answered; None if it answers none.
+
+    Of two messages sent one after the other only the first is the answer.
+    """
+    user = repository.get(connection, user_id)
+    question = awaited(user, now, message_id)
+    if question is not None:
+        _set(connection, user_id, _AWAITING, {**user.settings[_AWAITING], "answered_by": message_id})
+    return question
 
 
 def stop_awaiting(connection: Connection, user_id: int) -> bool:

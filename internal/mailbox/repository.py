@@ -59,6 +59,12 @@ def settle(
     return connection.execute(changed).rowcount == 1
 
 
+def quarantined(connection: Connection) -> int:
+    """How many updates were put aside for a human."""
+    query = select(func.count()).select_from(inbox).where(inbox.c.state == InboxState.QUARANTINED.value)
+    return int(connection.execute(query).scalar_one())
+
+
 def count_attempt(connection: Connection, n: int) -> int:
     """One more attempt at an update that failed; returns how many there were."""
     changed = update(inbox).where(inbox.c.n == n).values(attempts=inbox.c.attempts + 1)

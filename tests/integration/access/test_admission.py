@@ -27,6 +27,10 @@ async def claim(database: Database, author: Author, code: str) -> User | None:
     return await database.write(lambda c: service.claim_ownership(c, author, code, NOW))
 
 
+async def take_answer(database: Database, message_id: int) -> Awaiting | None:
+    return await database.write(lambda c: service.take_answer(c, 1, message_id, NOW))
+
+
 async def owner_of(database: Database) -> User:
     code = await database.write(service.issue_owner_code)
     assert code is not None
@@ -174,12 +178,11 @@ async def test_a_question_is_answered_by_one_message(database: Database) -> None
     await admit(database, OLENA, allowed=(1,))
     question = Awaiting("bio", {"person": 7})
     await database.write(lambda c: service.await_answer(c, 1, question, NOW))
+    for message_id, answers in ((10, question), (11, None), (10, question)):
+        assert await take_answer(database, message_id) == answers
     user = await database.read(lambda c: repository.get(c, 1))
     assert service.awaited(user, NOW, 10) == question
-    await database.write(lambda c: service.mark_answered(c, 1, 10))
-    user = await database.read(lambda c: repository.get(c, 1))
-    assert service.awaited(user, NOW, 10) == question
-    assert service.awaited(user, NOW, 11) is None
+    assert service.awaited(user, NOW, 12) is None
 
 
 async def test_a_question_expires(database: Database) -> None:

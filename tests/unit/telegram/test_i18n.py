@@ -117,7 +117,7 @@ def test_mistakes_of_the_program_are_errors() -> None:
         phrase("ru", "people-count")
 
 
-@pytest.mark.parametrize("key", ["too-fast", "daily-cost-reached", "stranger", "group"])
+@pytest.mark.parametrize("key", ["too-fast", "daily-cost-reached", "stranger", "works-in-private"])
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_sentences_sent_without_rendering_hold_no_marks(lang: Language, key: str) -> None:
     """Limits and the line for strangers are sent as they stand, so Markdown would be seen."""

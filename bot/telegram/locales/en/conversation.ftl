@@ -9,7 +9,7 @@ greeting-owner = The code fits: this bot is yours now. Use /access to let others
 owner-code-bad = This code doesn't fit or has been used already. While the bot has no owner, a new one is printed each time it starts.
 
 stranger = Hi! This is a private bot, and I only answer people its owner has invited.
-group = I work in private messages: write to me there and we'll talk in peace.
+works-in-private = I work in private messages: write to me there and we'll talk in peace.
 
 help =
     __Just write to me__ in plain words. When the conversation pauses, I go through it and remember the people you talked about.
@@ -63,6 +63,7 @@ model-unreachable = I can't reach the language model right now. Your message is 
 button-stale = This button no longer works.
 button-not-yours = This button isn't for you.
 button-cancel = Cancel
+kept = All right, nothing changes.
 button-back = « Back
 not-found = It's gone — something may have changed in the meantime.
 conflict = Something changed here in the meantime. Open it again and have another go.

@@ -36,7 +36,6 @@ forget-everything-done = Forgetting everything. You can still change your mind f
 forget-button-undo = Undo
 forget-undone = Undone: everything is back in place.
 forget-too-late = It's too late to undo: the time is up.
-forget-cancelled = All right, I won't touch anything.
 
 export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }.
 

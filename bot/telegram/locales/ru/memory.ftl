@@ -42,7 +42,6 @@ forget-everything-done = Забываю всё. В ближайшие { $minutes
 forget-button-undo = Вернуть
 forget-undone = Вернул, всё снова на месте.
 forget-too-late = Вернуть уже нельзя: время вышло.
-forget-cancelled = Хорошо, ничего не трогаю.
 
 export-caption = Всё, что я о тебе храню, на { DATETIME($day, dateStyle: "long") }.
 

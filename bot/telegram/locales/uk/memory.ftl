@@ -40,7 +40,6 @@ forget-everything-done = Забуваю все. Упродовж { $minutes } { 
 forget-button-undo = Повернути
 forget-undone = Повернув, усе знову на місці.
 forget-too-late = Повернути вже не можна: час вийшов.
-forget-cancelled = Гаразд, нічого не чіпаю.
 
 export-caption = Усе, що я про тебе зберігаю, станом на { DATETIME($day, dateStyle: "long") }.
 
