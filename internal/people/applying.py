@@ -15,7 +15,7 @@ from internal.errors import Refused
 from internal.events import repository as events
 from internal.language.spelling import name_key
 from internal.people import merging, repository, suggestion_repository, tombstones
-from internal.people.bio import MAX_BIO, bio_from_names, join_bio
+from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, keys_of, surnames_differ, unique_names
 from internal.people.operations import (
@@ -30,9 +30,6 @@ from internal.people.operations import (
 )
 from internal.people.repository import SetBy
 from internal.storage.types import new_id
-
-MADE_FROM_NAMES = "names"
-
 
 def apply(connection: Connection, user_id: int, operations: Sequence[Operation], context: ApplyContext) -> ApplyOutcome:
     """Applies operations in their order and says what became of each; counters move by the outcome after the commit.
@@ -185,7 +182,7 @@ class _Reply:
         after = self._with_names(replace(person, **allowed), person, operation)
         if telegram_id is not None:
             after = replace(after, telegram_id=telegram_id)
-        from_names = "bio" not in told and _bio_is_made_of_names(person)
+        from_names = "bio" not in told and made_of_names(person)
         if from_names:
             after = replace(after, bio=bio_from_names(after.names))
         content = after != person
@@ -209,13 +206,13 @@ class _Reply:
         if username := clean_username(operation.username or ""):
             told["username"] = username
         if bio := (operation.bio or "").strip()[: MAX_BIO * 2]:
-            told["bio"] = join_bio("" if _bio_is_made_of_names(person) else person.bio, bio)
+            told["bio"] = join_bio("" if made_of_names(person) else person.bio, bio)
         return {field: value for field, value in told.items() if value != getattr(person, field)}
 
     def _may_write(self, person: Person, field: str) -> bool:
         """Not if the owner or a message's own metadata set it, or if it changed since the model was asked."""
         mark = person.field_meta.get(field, {})
-        if field == "bio" and _bio_is_made_of_names(person):
+        if field == "bio" and made_of_names(person):
             return True
         if person.owner_set(field) or (field == "username" and mark.get("by") == "metadata"):
             return False
@@ -331,10 +328,6 @@ def _told_apart(
     if telegram_id is not None and person.telegram_id not in (None, telegram_id):
         return True
     return surnames_differ(person.names, names, keys & keys_of(person.names))
-
-
-def _bio_is_made_of_names(person: Person) -> bool:
-    return bool(person.field_meta.get("bio", {}).get("by") == MADE_FROM_NAMES)
 
 
 def _setters(*, bio_given: bool) -> dict[str, SetBy]:

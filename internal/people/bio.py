@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from internal.people.model import Person
+
 MAX_BIO = 1500
 """Characters. The specification asks for two or three sentences; this leaves room for several fragments' worth."""
 
@@ -46,16 +48,19 @@ def bio_from_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
+def made_of_names(person: Person) -> bool:
+    """Whether nothing but names is known: the first thing told about the person takes this bio's place."""
+    return bool(person.field_meta.get("bio", {}).get("by") == "names")
+
+
 def _put(kept: list[str], sentence: str) -> None:
     words = _words(sentence)
-    for place, other in enumerate(kept):
-        theirs = _words(other)
-        if _contains(theirs, words):
-            return
-        if _contains(words, theirs):
-            kept[place] = sentence
-            return
-    kept.append(sentence)
+    if any(_contains(_words(other), words) for other in kept):
+        return
+    poorer = [place for place, other in enumerate(kept) if _contains(words, _words(other))]
+    for place in reversed(poorer):
+        del kept[place]
+    kept.insert(poorer[0] if poorer else len(kept), sentence)
 
 
 def _contains(larger: tuple[str, ...], smaller: tuple[str, ...]) -> bool:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from internal.errors import Conflict, NotFound, Refused
 from internal.language.spelling import name_key
 from internal.people import merging, repository, suggestion_repository
-from internal.people.bio import MAX_BIO, bio_from_names
+from internal.people.bio import MAX_BIO, bio_from_names, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, unique_names
 from internal.people.suggestion_repository import Suggestion
@@ -74,11 +74,14 @@ def edit(
         raise Conflict("this person was changed in the meantime")
     values = {field: _checked(field, value) for field, value in changes.items()}
     after = _renamed(before, replace(before, **values))
-    if "bio" in values and not values["bio"]:
+    from_names = not values["bio"] if "bio" in values else made_of_names(before)
+    if from_names:
         after = replace(after, bio=bio_from_names(after.names))
     removed = {name_key(alias) for alias in before.aliases} - {name_key(name) for name in after.names}
     repository.reject_keys(connection, user_id, before.entity_id, removed)
-    return repository.save(connection, before, _marked(before, after, values, now), by="owner", now=now)
+    setters: dict[str, repository.SetBy] = dict.fromkeys(repository.CONTENT, "owner")
+    setters["bio"] = "names" if from_names else "owner"
+    return repository.save(connection, before, _marked(before, after, values, now), by=setters, now=now)
 
 
 def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *, now: datetime) -> Person:
@@ -198,7 +201,7 @@ def _checked(field: str, value: Any) -> Any:
                 raise Refused("no_name", "display_name: a person needs a name")
             return name
         case "aliases":
-            if isinstance(value, str) or not all(isinstance(alias, str) for alias in value):
+            if not isinstance(value, list | tuple) or not all(isinstance(alias, str) for alias in value):
                 raise Refused("bad_value", "aliases: a list of names is expected")
             return unique_names(value)
         case "username":
@@ -237,7 +240,7 @@ def _renamed(before: Person, after: Person) -> Person:
 
 def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datetime) -> Person:
     """A field the owner confirmed without changing it is his all the same."""
-    confirmed = [field for field in values if getattr(before, field) == getattr(after, field)]
+    confirmed = [field for field, value in values.items() if value and value == getattr(before, field)]
     marks = {field: {"by": "owner", "rev": before.rev, "at": now.isoformat()} for field in confirmed}
     return replace(after, field_meta={**after.field_meta, **marks})
 

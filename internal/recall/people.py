@@ -129,7 +129,7 @@ class PeopleSearch:
             return found.matrix
         assert cached is not None
         if found.touched:
-            _take_over(cached, found)
+            cached.follow(found.touched, found.current)
             self._cache.shrink()
         cached.seq = found.seq
         return cached
@@ -235,12 +235,3 @@ def _top(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
         return np.arange(len(scores))
     return np.argpartition(scores, -count)[-count:] if count > 0 else np.arange(0)
 
-
-def _take_over(matrix: PeopleMatrix, found: _Refreshed) -> None:
-    visible = {person.id for person in found.current}
-    for person_id in found.touched:
-        matrix.profiles.pop(person_id, None)
-        if person_id not in visible:
-            matrix.drop(person_id)
-    for person in found.current:
-        matrix.put(person)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,16 @@ class PeopleMatrix:
         if self.names is not None:
             self.names.pop(person_id, None)
         self._drop_row(person_id)
+
+    def follow(self, touched: Iterable[int], current: Sequence[PersonVector]) -> None:
+        """Takes over what became of the people that were touched; those not among `current` are visible no more."""
+        visible = {person.id for person in current}
+        for person_id in touched:
+            self.profiles.pop(person_id, None)
+            if person_id not in visible:
+                self.drop(person_id)
+        for person in current:
+            self.put(person)
 
     def keep_profiles(self, people: Iterable[Person]) -> None:
         if len(self.profiles) > MAX_PROFILES:
