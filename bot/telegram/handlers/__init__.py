@@ -1,0 +1,51 @@
+"""Commands, buttons and answers. `build_router` puts them together."""
+
+from __future__ import annotations
+
+from aiogram import Router
+
+from bot.telegram.handlers import (
+    admission,
+    border,
+    contacts,
+    forgetting,
+    memory,
+    merging,
+    people,
+    person,
+    settings,
+    start,
+    suggestions,
+)
+from bot.telegram.handlers.asking import TakeAnswer
+from bot.telegram.handlers.services import Services
+
+
+def build_router(services: Services) -> Router:
+    """Handles every command, button press, contact card and awaited answer of an admitted user in private.
+
+    Feed updates with `chat=` (a `Chat` for whoever wrote) as workflow data. Other messages are UNHANDLED: they are
+    words for the companion.
+    """
+    router = Router(name="handlers")
+    give = border.GiveServices(services)
+    router.message.outer_middleware(give)
+    router.message.outer_middleware(TakeAnswer())
+    router.callback_query.outer_middleware(give)
+    router.callback_query.outer_middleware(border.OnlyOwnButtons())
+    # Answers before contacts: a contact card may answer whom to admit.
+    router.include_routers(
+        start.router(),
+        settings.router(),
+        people.router(),
+        person.router(),
+        merging.router(),
+        forgetting.router(),
+        memory.router(),
+        suggestions.router(),
+        admission.router(),
+        start.unknown_router(),
+        contacts.router(),
+        border.router(),
+    )
+    return router

@@ -1,0 +1,137 @@
+"""/forget: a person or everything, after a confirmation, with ten minutes to change one's mind."""
+
+from __future__ import annotations
+
+from aiogram import F, Router
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.chat import Chat
+from bot.telegram.handlers.asking import Answers, ask
+from bot.telegram.handlers.buttons import (
+    ForgetButton,
+    KeepButton,
+    PersonAction,
+    PersonButton,
+    Rows,
+    UndoButton,
+    button,
+)
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import Awaiting, User
+from internal.flows import forgetting
+from internal.people import forget_repository, service
+from internal.people.model import Person
+from internal.storage import erasure
+from internal.storage.erasure import Forgetting
+
+_EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
+_UNDO_MINUTES = round(forgetting.UNDO_WINDOW.total_seconds() / 60)
+
+
+async def forget(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    if command.args:
+        await _confirm_named(command.args, chat, services)
+        return
+    user = chat.user
+    everything = button(label(user.lang, "forget-button-everything"), ForgetButton(owner=user.user_id))
+    await ask(chat, services, Awaiting("forget"), phrase(user.lang, "forget-ask"), [[everything]])
+
+
+async def named(message: Message, chat: Chat, services: Services) -> None:
+    await _confirm_named(message.text or message.caption or "", chat, services)
+
+
+async def _confirm_named(name: str, chat: Chat, services: Services) -> None:
+    user = chat.user
+    if name.strip().casefold() in _EVERYTHING:
+        await chat.say(*_confirmation(user, None))
+        return
+    found = await services.read(lambda c: service.find(c, user.user_id, name))
+    if len(found) == 1:
+        await chat.say(*_confirmation(user, found[0]))
+    elif found:
+        rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
+        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
+    else:
+        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+
+
+async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
+    known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
+    await chat.toast()
+    await chat.edit(*_confirmation(chat.user, known))
+
+
+async def unsure_pressed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+    known = None
+    if callback_data.person:
+        known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
+    await chat.toast()
+    await chat.edit(*_confirmation(chat.user, known))
+
+
+async def confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+    user, person_id, now = chat.user, callback_data.person or None, services.clock.now()
+
+    def work(connection: Connection) -> tuple[Forgetting, str]:
+        asked = _pending(connection, user.user_id, person_id)
+        if asked is None:
+            asked = forgetting.ask_forget(connection, user.user_id, person_id, now=now)
+        return asked, _name(connection, asked)
+
+    asked, name = await services.write(work)
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    if person_id is None:
+        text = phrase(user.lang, "forget-everything-done", minutes=_UNDO_MINUTES)
+    else:
+        text = phrase(user.lang, "forget-person-done", name=name, minutes=_UNDO_MINUTES)
+    await chat.toast()
+    await chat.edit(text, [[undo]])
+
+
+async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
+    user_id = chat.user.user_id
+
+    def work(connection: Connection) -> bool:
+        in_time = any(asked.id == callback_data.forgetting for asked in erasure.pending(connection, user_id))
+        if in_time:
+            forgetting.undo(connection, user_id, callback_data.forgetting)
+        return in_time
+
+    in_time = await services.write(work)
+    await chat.toast()
+    await chat.edit(phrase(chat.user.lang, "forget-undone" if in_time else "forget-too-late"))
+
+
+def _confirmation(user: User, person: Person | None) -> tuple[str, Rows]:
+    key = "forget-everything-confirm" if person is None else "forget-person-confirm"
+    text = phrase(user.lang, key, name=person.display_name if person else "")
+    sure = ForgetButton(owner=user.user_id, person=person.id if person else 0, sure=True)
+    yes = button(label(user.lang, "forget-button-yes"), sure)
+    no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
+    return text, [[yes, no]]
+
+
+def _pending(connection: Connection, user_id: int, person_id: int | None) -> Forgetting | None:
+    """What was asked before: pressed twice, or handled again after a crash."""
+    asked = (one for one in erasure.pending(connection, user_id) if one.person_id == person_id)
+    return next(asked, None)
+
+
+def _name(connection: Connection, asked: Forgetting) -> str:
+    ids = [] if asked.person_id is None else [asked.person_id]
+    return "".join(person.display_name for person in forget_repository.profiles(connection, asked.user_id, ids))
+
+
+def router() -> Router:
+    built = Router(name="forgetting")
+    built.message.register(forget, Command("forget", ignore_mention=True))
+    built.message.register(named, Answers("forget"))
+    built.callback_query.register(person_pressed, PersonButton.filter(F.action == PersonAction.FORGET))
+    built.callback_query.register(confirmed, ForgetButton.filter(F.sure))
+    built.callback_query.register(unsure_pressed, ForgetButton.filter())
+    built.callback_query.register(undo_pressed, UndoButton.filter())
+    return built

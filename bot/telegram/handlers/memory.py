@@ -1,0 +1,77 @@
+"""/archive, /status, /export and /privacy: what becomes of what was said."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import Message
+
+from bot.telegram.chat import Chat
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import Markdown, label, phrase
+from internal.access.model import Language
+from internal.config import Config
+from internal.flows.status import Status, read_status
+
+
+async def archive(message: Message, chat: Chat, services: Services) -> None:
+    count = await services.archival.request(chat.user.user_id)
+    key = "archive-started" if count else "archive-nothing"
+    await chat.say(phrase(chat.user.lang, key, count=count))
+
+
+async def status(message: Message, chat: Chat, services: Services) -> None:
+    now = services.clock.now()
+    found = await services.read(lambda c: read_status(c, chat.user.user_id, now))
+    await chat.say("\n".join(_status_lines(chat.user.lang, found, services.config)))
+
+
+def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:
+    lines = [phrase(lang, "status-buffered", count=found.buffered)]
+    if found.waiting:
+        lines.append(phrase(lang, "status-waiting", count=found.waiting))
+    if found.dead:
+        lines.append(phrase(lang, "status-dead", count=found.dead))
+    lines.append(phrase(lang, "status-people", count=found.people))
+    if config.offline_models:
+        lines.append(phrase(lang, "status-offline"))
+    else:
+        agents = config.agents
+        models = {"responder": agents.responder.model, "archivist": agents.archivist.model}
+        lines.append(phrase(lang, "status-models", **models))
+    if found.quarantined:
+        lines.append(phrase(lang, "status-quarantined", count=found.quarantined))
+    limit = config.access.daily_cost_usd
+    key = "status-spent" if limit else "status-spent-unlimited"
+    lines.append(phrase(lang, key, spent=found.spent_usd, limit=limit))
+    return lines
+
+
+async def export(message: Message, chat: Chat, services: Services) -> None:
+    day = services.clock.now().astimezone(ZoneInfo(chat.user.tz)).date()
+    content = await services.export.document(chat.user.user_id)
+    await chat.document(f"laplaced-{day.isoformat()}.json", content, label(chat.user.lang, "export-caption", day=day))
+
+
+async def privacy(message: Message, chat: Chat, services: Services) -> None:
+    lang, hosts = chat.user.lang, _providers(services.config)
+    models = phrase(lang, "privacy-provider", hosts=", ".join(hosts)) if hosts else phrase(lang, "privacy-offline")
+    await chat.say(phrase(lang, "privacy", models=Markdown(models)))
+
+
+def _providers(config: Config) -> list[str]:
+    """The hosts that get to see parts of the conversation, each once."""
+    urls = [] if config.offline_models else [config.llm.base_url]
+    if not config.offline_embeddings:
+        urls.append(config.embedding.base_url or config.llm.base_url)
+    return list(dict.fromkeys(urlsplit(url).hostname or url for url in urls))
+
+
+def router() -> Router:
+    built = Router(name="memory")
+    for name, handler in (("archive", archive), ("status", status), ("export", export), ("privacy", privacy)):
+        built.message.register(handler, Command(name, ignore_mention=True))
+    return built

@@ -1,0 +1,44 @@
+"""What handlers may call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from internal.config import Config
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+T = TypeVar("T")
+
+
+class Archival(Protocol):
+    async def request(self, user_id: int) -> int:
+        """Publishes what is buffered and has it archived now; how many messages that were."""
+        ...
+
+
+class Export(Protocol):
+    async def document(self, user_id: int) -> str:
+        """Everything kept for this user, as JSON text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Built once, in the composition root; handlers get it as `services`."""
+
+    database: Database
+    clock: Clock
+    config: Config
+    archival: Archival
+    export: Export
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        return await self.database.write(work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self.database.read(work)
