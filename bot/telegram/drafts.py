@@ -84,6 +84,14 @@ class TelegramDrafts:
                 return showing.turn.id
         return None
 
+    async def close(self) -> None:
+        """Ends every draft that is still shown, where its turn was broken off."""
+        tasks = [showing.task for showing in self._showing.values() if showing.task is not None]
+        self._showing.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _pump(self, showing: _Showing) -> None:
         while True:
             showing.changed.clear()

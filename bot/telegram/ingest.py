@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.chains import Chains
 from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
+from bot.telegram.handlers.start import start_code
 from bot.telegram.lanes import Lanes
 from bot.telegram.polling import RawUpdate
 from bot.telegram.reading import author_of, incoming_of, is_command
@@ -41,8 +42,11 @@ WAITING = 2_000
 
 
 class Handlers(Protocol):
-    async def handle(self, update: Update, row: InboxRow, user: User | None, author: Author) -> None:
-        """Answers a command, a button press or an awaited message. May run again after a crash."""
+    async def handle(self, update: Update, row: InboxRow, user: User) -> bool:
+        """Answers a command, a button press or an awaited message; False if it is none of these after all.
+
+        May run again after a crash.
+        """
         ...
 
 
@@ -149,21 +153,24 @@ class Ingest:
             await self._settle(row, InboxState.IGNORED)
             return
         author = author_of(message.from_user)
-        user = await self._admit(author)
-        if user is None and not is_command(message):
+        user = await self._admit(author) or await self._claim(author, message)
+        if user is None:
             await self._stranger(row, author, message.chat.id)
-            return
-        incoming = incoming_of(message, self._bot.id)
-        if user is None or self._for_handlers(user, message):
-            self._command(row, update, user, author)
-        elif not incoming.readable and not incoming.attachments:
-            await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
+        elif self._for_handlers(user, message):
+            self._command(row, update, user)
         else:
-            taken = await self._intake.take(row.n, user, incoming)
-            if taken.turn is not None:
-                self._lanes.wake(taken.turn)
-            else:
-                self._wake_outbox()
+            await self._take(row, user, message)
+
+    async def _take(self, row: InboxRow, user: User, message: Message) -> None:
+        incoming = incoming_of(message, self._bot.id)
+        if not incoming.readable and not incoming.attachments:
+            await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
+            return
+        taken = await self._intake.take(row.n, user, incoming)
+        if taken.turn is not None:
+            self._lanes.wake(taken.turn)
+        else:
+            self._wake_outbox()
 
     def _for_handlers(self, user: User, message: Message) -> bool:
         awaited = access.awaited(user, self._clock.now(), message.message_id) is not None
@@ -187,7 +194,7 @@ class Ingest:
             self._turns.stop(query.data.removeprefix(STOP_CALLBACK))
             await self._settle(row, InboxState.INGESTED, user)
             return
-        self._command(row, update, user, author)
+        self._command(row, update, user)
 
     async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
         stopped = update.stopped_message_generation
@@ -237,15 +244,25 @@ class Ingest:
         now = self._clock.now()
         return await self._database.write(lambda c: _admit(c, author, self._door, now))
 
-    def _command(self, row: InboxRow, update: Update, user: User | None, author: Author) -> None:
+    async def _claim(self, author: Author, message: Message) -> User | None:
+        """Whoever has the owner code becomes the owner; the handler of /start greets him."""
+        code = start_code(message)
+        if code is None:
+            return None
+        now = self._clock.now()
+        return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
+
+    def _command(self, row: InboxRow, update: Update, user: User) -> None:
         """Commands and buttons have chains of their own: they never wait behind an answer that is being written."""
 
         async def work() -> None:
-            await self._handlers.handle(update, row, user, author)
+            handled = await self._handlers.handle(update, row, user)
+            if not handled and update.message is not None:
+                await self._take(row, user, update.message)
             await self._settle(row, InboxState.INGESTED, user)
             self._wake_outbox()
 
-        self._commands.add(author.user_id, lambda: self._until_done(row, work))
+        self._commands.add(user.user_id, lambda: self._until_done(row, work))
 
     async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
         user_id = user.user_id if user else None

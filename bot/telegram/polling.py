@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import httpx
 
 from internal.errors import ConfigurationError, LaplacedError
-from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 
 log = logging.getLogger(__name__)
@@ -63,10 +62,9 @@ class Poller:
         api_url: str,
         accept: Callable[[Sequence[RawUpdate]], Awaitable[None]],
         observer: PollObserver,
-        clock: Clock,
     ) -> None:
         """`api_url` ends with the token and is never logged."""
-        self._url, self._accept, self._observer, self._clock = api_url, accept, observer, clock
+        self._url, self._accept, self._observer = api_url, accept, observer
         self._offset: int | None = None
         self._failures = 0
         self._conflicts = 0

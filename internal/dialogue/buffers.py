@@ -15,8 +15,8 @@ class DialogueBuffers:
     def __init__(self) -> None:
         self._states: dict[int, DialogueState] = {}
 
-    def restore(self, user_id: int, messages: list[Message], last_activity: datetime, is_active: bool) -> None:
-        self._states[user_id] = DialogueState(user_id, messages, last_activity, is_active)
+    def restore(self, state: DialogueState) -> None:
+        self._states[state.user_id] = state
 
     def add(self, message: Message) -> None:
         """Takes in a stored message; one that is there already is not taken twice."""

@@ -7,12 +7,12 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.dialogue.model import DialogueStateRow, ForwardOrigin, Incoming, Message, Role
+from internal.dialogue.model import DialogueState, DialogueStateRow, ForwardOrigin, Incoming, Message, Role
 from internal.storage.owners import next_rev, next_seq
-from internal.storage.tables import dialogue_state, messages, users
+from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import from_micros, new_id, to_micros
 
 
@@ -197,15 +197,20 @@ def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[
     return list(connection.execute(query).scalars())
 
 
-def active_users(connection: Connection) -> list[int]:
-    """Users whose buffer has to be restored: active dialogues, and any with messages left behind."""
-    left = exists(select(messages.c.seq).where(messages.c.user_id == users.c.user_id, messages.c.episode_id.is_(None)))
-    active = exists(
-        select(dialogue_state.c.user_id).where(
-            and_(dialogue_state.c.user_id == users.c.user_id, dialogue_state.c.is_active.is_(True))
-        )
+def restorable(connection: Connection) -> list[DialogueState]:
+    """The buffers as they were before the program stopped: active dialogues, and any with messages left behind."""
+    published = select(messages.c.seq).where(messages.c.id == dialogue_state.c.last_published_message_id)
+    query = (
+        select(messages, dialogue_state.c.last_activity, dialogue_state.c.is_active)
+        .join(dialogue_state, dialogue_state.c.user_id == messages.c.user_id)
+        .where(messages.c.episode_id.is_(None), messages.c.seq > func.coalesce(published.scalar_subquery(), 0))
+        .order_by(messages.c.user_id, messages.c.seq)
     )
-    return list(connection.execute(select(users.c.user_id).where(or_(active, left))).scalars())
+    states: dict[int, DialogueState] = {}
+    for row in connection.execute(query):
+        fresh = DialogueState(row.user_id, [], row.last_activity, row.is_active)
+        states.setdefault(row.user_id, fresh).buffer.append(_message(row))
+    return list(states.values())
 
 
 def _waiting(user_id: int) -> Select[Any]:

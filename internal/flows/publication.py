@@ -17,6 +17,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, visible
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows.forgetting import everything_asked
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.scheduling import repository as runs
@@ -64,14 +65,18 @@ class Publication:
         idle = await self._database.read(lambda c: dialogue.idle_since(c, moment, limit=IDLE_BATCH))
         fragments = 0
         for user_id in idle:
-            fragments += await self._publish_all(user_id, closes=True, idle_before=moment) > 0
+            fragments += len(await self._publish_all(user_id, closes=True, idle_before=moment))
         for user_id in self._buffers.full(self._config.max_messages):
             fragments += await self._publish_once(user_id, closes=False) is not None
         return fragments
 
     async def publish_now(self, user_id: int) -> int:
         """Publishes what is waiting without ending the dialogue; returns how many messages that were."""
-        return await self._publish_all(user_id, closes=False)
+        return sum(fragment.count for fragment in await self._publish_all(user_id, closes=False))
+
+    async def publish_fragments(self, user_id: int) -> int:
+        """Like `publish_now`, but returns how many fragments were made."""
+        return len(await self._publish_all(user_id, closes=False))
 
     async def backfill(self, agent: str, user_ids: Sequence[int]) -> int:
         """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent")."""
@@ -89,11 +94,11 @@ class Publication:
             runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=self._clock.now())
         return len(missing)
 
-    async def _publish_all(self, user_id: int, *, closes: bool, idle_before: datetime | None = None) -> int:
-        count = 0
+    async def _publish_all(self, user_id: int, *, closes: bool, idle_before: datetime | None = None) -> list[Published]:
+        fragments = []
         while published := await self._publish_once(user_id, closes=closes, idle_before=idle_before):
-            count += published.count
-        return count
+            fragments.append(published)
+        return fragments
 
     async def _publish_once(
         self, user_id: int, *, closes: bool, idle_before: datetime | None = None
@@ -113,6 +118,8 @@ class Publication:
         state = dialogue.state(connection, user_id)
         if state is None or (idle_before is not None and state.last_activity > idle_before):
             return None
+        if everything_asked(connection, user_id) is not None:
+            return None  # nothing new is derived from what is about to be forgotten
         waiting = dialogue.waiting(connection, user_id, limit=self._config.max_messages + 1)
         settled = _before(waiting, turns.first_open_seq(connection, user_id))
         fragment = _at_turn_border(settled, self._config.max_messages)

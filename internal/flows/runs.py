@@ -20,6 +20,7 @@ from internal.agents.model import AgentReply
 from internal.config import RunsConfig
 from internal.errors import Conflict, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.events import repository as events
+from internal.flows.forgetting import everything_asked
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import Run, RunState, pause
@@ -175,6 +176,10 @@ class RunLoop:
             paid = run.state == RunState.REPLIED
             if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
                 runs.postpone(connection, run, now + COST_RECHECK, "daily_cost", charge=True)
+                return None
+            asked = everything_asked(connection, run.user_id)
+            if asked is not None:
+                runs.postpone(connection, run, asked.due_at, "forgetting", charge=True)
                 return None
             claimed = runs.claim(connection, run, new_id())
             if claimed is not None:

@@ -24,6 +24,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import HIDDEN_MARK, Message, Turn, TurnState, visible
 from internal.errors import ModelError, ModelRefused, ModelUnavailable
 from internal.events import repository as events
+from internal.flows.forgetting import everything_asked
 from internal.flows.intake import Phrases
 from internal.llm.model import ChatReply, Usage
 from internal.llm.tokens import count_tokens
@@ -157,7 +158,7 @@ class TurnFlow:
             if started is None:
                 return None
             asked = dialogue.of_turn(connection, turn.user_id, turn.id)
-            earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+            earlier = _remembered(connection, turn)
             user = users.get(connection, turn.user_id)
             rev = turns.revision(connection, turn)
             return _Question(started, user, tuple(asked), tuple(visible(earlier)), rev)
@@ -370,6 +371,13 @@ class TurnFlow:
     def _cannot_read(self, question: _Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
+
+
+def _remembered(connection: Connection, turn: Turn) -> list[Message]:
+    """The messages before a turn, without those that its owner asked to forget."""
+    earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+    asked = everything_asked(connection, turn.user_id)
+    return [message for message in earlier if asked is None or message.timestamp > asked.created_at]
 
 
 class _Edited(Exception):

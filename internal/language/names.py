@@ -87,6 +87,11 @@ def _overlap(one: Match, other: Match) -> bool:
     return one.start < other.start + other.words and other.start < one.start + one.words
 
 
+def mentions_of(texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
+    """For each text, the ids of the people whom it means; see `mentions`."""
+    return [set(mentions(text, names)) for text in texts]
+
+
 def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, float]:
     """How strongly a query names each person, in (0, 1]; people it does not name are left out.
 

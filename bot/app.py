@@ -1,0 +1,445 @@
+"""The composition root: builds everything on one exit stack, so that stopping is starting reversed. Tests call it too.
+
+`open_app` is the product without delivery (what `laplaced archive` needs); `run` adds Telegram, HTTP and the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from aiogram.exceptions import TelegramAPIError
+
+from bot.models import Models, open_models
+from bot.simulator.launch import start_local_telegram
+from bot.telegram.budget import Budget
+from bot.telegram.commands import Commands
+from bot.telegram.delivery import Sender, describe
+from bot.telegram.drafts import TelegramDrafts
+from bot.telegram.handlers import build_router
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
+from bot.telegram.ingest import Door, Ingest
+from bot.telegram.lanes import Lanes
+from bot.telegram.menu import set_menu
+from bot.telegram.polling import Poller
+from bot.telegram.rendering import render
+from bot.telegram.side import PollMonitor, TelegramSide, is_known_to_telegram, open_bot, raw_update, set_webhook
+from bot.web.admin import ArchiveReport
+from bot.web.app import build_web
+from bot.web.server import RunningServer, serving
+from bot.web.webhook import Webhook
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import User
+from internal.config import Config
+from internal.dialogue import repository as dialogue
+from internal.dialogue.buffers import DialogueBuffers
+from internal.errors import NotFound
+from internal.flows.archival import ArchivalHandler
+from internal.flows.delivery import Delivery
+from internal.flows.forgetting import Eraser
+from internal.flows.intake import Intake
+from internal.flows.maintenance import Job, Maintenance, drop_settled
+from internal.flows.names import WorkerNameReader
+from internal.flows.publication import Publication
+from internal.flows.runs import RunLoop
+from internal.flows.turn import TurnFlow
+from internal.language.worker import LanguageWorker
+from internal.recall.context import RecallLimits, TurnRecall
+from internal.recall.embedding import VectorFollowing
+from internal.recall.names import WorkerNames
+from internal.recall.people import PeopleSearch
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock, SystemClock
+from internal.scheduling.model import RunState
+from internal.scheduling.ticker import Ticker
+from internal.storage.engine import Database
+from internal.storage.keys import ensure_key
+from internal.storage.lock import FolderLock, hold
+from internal.storage.migration import migrate
+from internal.telemetry.calls import CallRecorder
+from internal.telemetry.logs import log_loop_trouble, redact
+from internal.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+ARCHIVE_PATIENCE_S = 600.0
+"""How long an order to archive waits for one owner's runs before it reports what is still waiting."""
+
+CLEANING = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The product without delivery: storage, models and the flows that work in the background."""
+
+    config: Config
+    clock: Clock
+    lock: FolderLock
+    database: Database
+    metrics: Metrics
+    models: Models
+    names: WorkerNames
+    search: PeopleSearch
+    buffers: DialogueBuffers
+    ticker: Ticker
+    publication: Publication
+    runs: RunLoop
+    vectors: VectorFollowing
+    eraser: Eraser
+    recorder: CallRecorder
+
+    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
+        """Publishes what waits and works it off. Raises NotFound for an unknown user, Refused for an unknown agent."""
+        owners = await self._owners(user_id)
+        before = await self._runs_by_state(owners)
+        fragments = 0
+        for owner in owners:
+            fragments += await self.publication.publish_fragments(owner)
+        if backfill is not None:
+            fragments += await self.publication.backfill(backfill, owners)
+        for owner in owners:
+            await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
+        await self.vectors.embed_due()
+        after = await self._runs_by_state(owners)
+        return ArchiveReport(
+            fragments=fragments,
+            applied=after[RunState.APPLIED] - before[RunState.APPLIED],
+            waiting=sum(after[state] for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)),
+            dead=after[RunState.DEAD],
+        )
+
+    async def request(self, user_id: int) -> int:
+        """Publishes what is buffered and has it archived now; how many messages that were."""
+        now = self.clock.now()
+        count = await self.publication.publish_now(user_id)
+        await self.database.write(lambda c: runs.hurry(c, user_id, now))
+        self.ticker.wake()
+        return count
+
+    async def restore(self) -> int:
+        """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
+        restored = await self.database.read(dialogue.restorable)
+        for state in restored:
+            self.buffers.restore(state)
+        return len(restored)
+
+    def maintenance(self) -> Maintenance:
+        return Maintenance(
+            self.ticker,
+            self.clock,
+            [
+                Job("publication", self.publication.publish_due),
+                Job("runs", self.runs.start_ready),
+                Job("vectors", self.vectors.embed_due),
+                Job("forgetting", self.eraser.erase_due),
+                Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
+                Job("calls", self.recorder.drop_old, CLEANING),
+            ],
+        )
+
+    async def _owners(self, user_id: int | None) -> list[int]:
+        everybody: list[User] = await self.database.read(users.everybody)
+        ids = [user.user_id for user in everybody]
+        if user_id is None:
+            return ids
+        if user_id not in ids:
+            raise NotFound(f"there is no user {user_id}")
+        return [user_id]
+
+    async def _runs_by_state(self, owners: list[int]) -> Counter[RunState]:
+        total: Counter[RunState] = Counter()
+        for owner in owners:
+            total.update(await self._counts(owner))
+        return total
+
+    async def _counts(self, owner: int) -> dict[RunState, int]:
+        return await self.database.read(lambda c: runs.counts(c, owner))
+
+
+@contextlib.asynccontextmanager
+async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterator[App]:
+    """Takes the data folder, opens and migrates the database, builds the models.
+
+    Raises StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
+    """
+    clock = clock or SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        lock = stack.enter_context(hold(config.data_dir))
+        database = await stack.enter_async_context(Database.open(config.database_path))
+        await database.exclusive(migrate)
+        hmac_key = ensure_key(config.data_dir, "hmac_key")
+        redact.tell(hmac_key)
+        metrics = Metrics(config.metrics, hmac_key)
+        recorder = CallRecorder(database, clock)
+        stack.push_async_callback(recorder.flush)
+        worker = LanguageWorker()
+        stack.push_async_callback(worker.close)
+        models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
+        yield _assemble(config, clock, lock, database, metrics, recorder, models, worker, hmac_key.encode())
+
+
+def _assemble(
+    config: Config,
+    clock: Clock,
+    lock: FolderLock,
+    database: Database,
+    metrics: Metrics,
+    recorder: CallRecorder,
+    models: Models,
+    worker: LanguageWorker,
+    hmac_key: bytes,
+) -> App:
+    names = WorkerNames(worker)
+    ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
+    search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
+    handler = ArchivalHandler(
+        database,
+        clock,
+        models.archivist,
+        WorkerNameReader(worker),
+        metrics,
+        persona_name=config.persona.name,
+        tombstone_key=hmac_key,
+        wake=ticker.wake,
+    )
+    handlers = [handler] if config.agents.archivist.enabled else []
+    return App(
+        config=config,
+        clock=clock,
+        lock=lock,
+        database=database,
+        metrics=metrics,
+        models=models,
+        names=names,
+        search=search,
+        buffers=buffers,
+        ticker=ticker,
+        publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
+        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd),
+        vectors=VectorFollowing(
+            database,
+            models.embedder,
+            clock,
+            retry_base=config.runs.retry_base,
+            retry_max=config.runs.retry_max,
+        ),
+        eraser=Eraser(database, clock, hmac_key, [buffers, search]),
+        recorder=recorder,
+    )
+
+
+async def run(config: Config, ready: Callable[[str], None] | None = None) -> int:
+    """Runs the bot until SIGTERM or SIGINT and returns 0. `ready` is called with the server's URL once it works.
+
+    Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
+    """
+    asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
+    with _stop_signals() as stop:
+        async with contextlib.AsyncExitStack() as stack:
+            app = await stack.enter_async_context(open_app(config))
+            await app.restore()
+            api_base, token = await _telegram_address(config, stack)
+            side = await stack.enter_async_context(_telegram_side(app, api_base, token))
+            server = await stack.enter_async_context(_web(app, side))
+            app.lock.announce(server.url)
+            await side.resume()
+            await _greet(app, api_base, server.url)
+            if ready is not None:
+                ready(server.url)
+            await _work(app, side, server, stop)
+            log.info("stopping")
+            await asyncio.gather(side.stop(), app.runs.drain(6))
+    return 0
+
+
+async def _work(app: App, side: TelegramSide, server: RunningServer, stop: asyncio.Event) -> None:
+    """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
+    endless = [side.sender.run(), app.maintenance().run(), app.recorder.run()]
+    if side.poller is not None:
+        endless.append(side.poller.run())
+    tasks = [asyncio.create_task(job) for job in endless]
+    stopping = asyncio.create_task(stop.wait())
+    menu = asyncio.create_task(_publish_menu(side))
+    try:
+        done, _ = await asyncio.wait([*tasks, stopping, server.ended], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*tasks, stopping, menu):
+            task.cancel()
+        await asyncio.gather(*tasks, stopping, menu, return_exceptions=True)
+    for task in done - {stopping}:
+        task.result()
+
+
+async def _publish_menu(side: TelegramSide) -> None:
+    try:
+        await set_menu(side.bot)
+    except TelegramAPIError as error:  # cosmetic: the next start tries again
+        log.warning("menu_not_set", extra={"error": describe(error)})
+
+
+@contextlib.contextmanager
+def _stop_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(wanted, stop.set)
+    try:
+        yield stop
+    finally:
+        for wanted in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(wanted)
+
+
+async def _telegram_address(config: Config, stack: contextlib.AsyncExitStack) -> tuple[str, str]:
+    """The Bot API's address and the token; without a token of one's own, those of a local Telegram, started here."""
+    token = config.telegram.token.get_secret_value()
+    if token:
+        return config.telegram.api_base, token
+    local = await stack.enter_async_context(
+        start_local_telegram(
+            config.data_dir / "local-telegram",
+            port=config.telegram.local.port,
+            bot_name=config.persona.name,
+            keep_alive=True,
+        )
+    )
+    redact.tell(local.token)
+    return local.url, local.token
+
+
+@contextlib.asynccontextmanager
+async def _telegram_side(app: App, api_base: str, token: str) -> AsyncIterator[TelegramSide]:
+    config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
+    bot = open_bot(config.telegram, api_base, token)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(bot.session.close)
+        await _notice_token(app, bot.id)
+        delivery, budget = Delivery(database, clock), Budget()
+        sender = Sender(bot, delivery, budget, metrics, clock)
+        drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
+        stack.push_async_callback(drafts.close)
+        turns = _turn_flow(app, drafts, sender)
+        lanes = Lanes(database, clock, turns)
+        ingest = Ingest(
+            bot,
+            database,
+            clock,
+            intake=Intake(database, clock, app.buffers, config.access, phrase, config.telegram.group_window),
+            lanes=lanes,
+            turns=turns,
+            drafts=drafts,
+            handlers=Commands(bot, database, clock, build_router(_services(app))),
+            door=Door(frozenset(config.access.allowed_user_ids), config.local_telegram),
+            phrases=phrase,
+            wake_outbox=sender.wake,
+            observer=metrics,
+        )
+        monitor = PollMonitor(metrics, clock)
+        poller: Poller | None = None
+        if config.telegram.mode == "polling":
+            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
+        else:
+            await set_webhook(bot, config.telegram, _webhook_secret(config))
+        yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor)
+
+
+def _services(app: App) -> Services:
+    return Services(app.database, app.clock, app.config, archival=app, export=Exporter(app.database, app.clock))
+
+
+def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
+    models, config = app.models, app.config
+    recall = TurnRecall(
+        app.database,
+        app.search,
+        models.embedder,
+        enricher=models.enricher,
+        reranker=models.reranker,
+        names=app.names,
+        limits=RecallLimits.of(config),
+        observer=app.metrics,
+    )
+    return TurnFlow(
+        app.database,
+        app.clock,
+        app.buffers,
+        recall,
+        models.responder,
+        config=config.agents.responder,
+        persona=config.persona,
+        render=render,
+        phrases=phrase,
+        drafts=drafts,
+        observer=app.metrics,
+        wake_outbox=sender.wake,
+    )
+
+
+@contextlib.asynccontextmanager
+async def _web(app: App, side: TelegramSide) -> AsyncIterator[RunningServer]:
+    config = app.config
+    api_key = config.server.api_key.get_secret_value() or ensure_key(config.data_dir, "server_api_key")
+    redact.tell(api_key)
+
+    async def accept(body: bytes) -> None:
+        await side.ingest.accept([raw_update(body)])
+
+    async def allows(user_id: int) -> bool:
+        if user_id in config.access.allowed_user_ids:
+            return True
+        return config.local_telegram and await is_known_to_telegram(side.bot, user_id)
+
+    webhook = None
+    if side.poller is None:
+        host = urlsplit(config.telegram.webhook.url).hostname or ""
+        webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
+    web = build_web(
+        database=app.database,
+        metrics=app.metrics,
+        clock=app.clock,
+        api_key=api_key,
+        allowed_hosts=config.server.allowed_hosts,
+        allows=allows,
+        poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
+        archive=app.archive,
+        webhook=webhook,
+    )
+    async with serving(web, config.server.host, config.server.port) as server:
+        yield server
+
+
+def _webhook_secret(config: Config) -> str:
+    return config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
+
+
+async def _notice_token(app: App, bot_id: int) -> None:
+    """Another token is another bot: its chats, message ids and update ids start anew beside the old ones."""
+    known = await app.database.read(lambda c: users.read_setting(c, "bot_id"))
+    if known == bot_id:
+        return
+    await app.database.write(lambda c: users.write_setting(c, "bot_id", bot_id))
+    if known is not None:
+        log.warning("bot_changed", extra={"before": known, "now": bot_id})
+
+
+async def _greet(app: App, api_base: str, url: str) -> None:
+    """What a person at the terminal needs to know, on stdout; logs go to stderr."""
+    config = app.config
+    if config.local_telegram:
+        print(f"No Telegram token: the local Telegram answers. Open {api_base} and write to {config.persona.name}.")
+    else:
+        code = await app.database.write(access.issue_owner_code)
+        if code is not None:
+            print(f"The bot has no owner yet. Send it this message, once: /start {code}")
+    if app.models.offline:
+        print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
+    print(f"Health, metrics and REST: {url}", flush=True)

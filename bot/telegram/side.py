@@ -1,0 +1,110 @@
+"""Everything between Telegram and the flows, built and stopped as one."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from aiogram import Bot
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import TelegramAPIServer
+from aiogram.exceptions import TelegramAPIError
+
+from bot.telegram.delivery import Sender, describe
+from bot.telegram.drafts import TelegramDrafts
+from bot.telegram.ingest import Ingest
+from bot.telegram.lanes import Lanes
+from bot.telegram.polling import ALLOWED_UPDATES, Poller, RawUpdate
+from internal.config import TelegramConfig
+from internal.errors import ConfigurationError
+from internal.flows.delivery import Delivery
+from internal.scheduling.clock import Clock
+from internal.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+POLL_FRESH = timedelta(seconds=90)
+"""Without an answered poll for this long the bot counts as deaf; one in flight is answered within 25 s."""
+
+
+@dataclass(slots=True)
+class PollMonitor:
+    """A PollObserver that remembers when it last heard from Telegram."""
+
+    metrics: Metrics
+    clock: Clock
+    last: datetime | None = None
+
+    def polled(self) -> None:
+        self.last = self.clock.now()
+        self.metrics.polled()
+
+    def telegram_error(self, method: str, kind: str) -> None:
+        self.metrics.telegram_error(method, kind)
+
+    def fresh(self) -> bool:
+        return self.last is not None and self.clock.now() - self.last < POLL_FRESH
+
+
+@dataclass(slots=True)
+class TelegramSide:
+    bot: Bot
+    ingest: Ingest
+    lanes: Lanes
+    sender: Sender
+    drafts: TelegramDrafts
+    delivery: Delivery
+    poller: Poller | None
+    monitor: PollMonitor
+
+    async def resume(self) -> None:
+        """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer."""
+        unknown = await self.delivery.recover()
+        turns = await self.lanes.resume()
+        updates = await self.ingest.resume()
+        log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
+
+    async def stop(self) -> None:
+        """Persists and drains to a deadline of about 12 s in all; whatever is left is taken up at the next start."""
+        await self.ingest.drain(2)
+        await self.lanes.drain(6)
+        await self.drafts.close()
+        await self.sender.drain(4)
+
+
+def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
+    """The Bot API client. Raises ConfigurationError for a token that cannot be one."""
+    server = TelegramAPIServer.from_base(api_base.rstrip("/"))
+    try:
+        return Bot(token, session=AiohttpSession(api=server))
+    except ValueError:
+        raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
+
+
+async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
+    """Tells Telegram where to call. Raises ConfigurationError with Telegram's reason."""
+    url = config.webhook.url.rstrip("/") + config.webhook.path
+    try:
+        await bot.set_webhook(url, secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
+    except TelegramAPIError as error:
+        raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
+
+
+async def is_known_to_telegram(bot: Bot, user_id: int) -> bool:
+    """Whether a private chat with this user exists."""
+    try:
+        await bot.get_chat(user_id)
+    except TelegramAPIError:
+        return False
+    return True
+
+
+def raw_update(body: bytes) -> RawUpdate:
+    """One update as a webhook brings it. ValueError if it is none."""
+    update: Any = json.loads(body)
+    if not isinstance(update, dict) or not isinstance(update.get("update_id"), int):
+        raise ValueError("no update")  # noqa: TRY004 - bad input, not a mistake in a call
+    return update["update_id"], json.dumps(update, ensure_ascii=False)
