@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -241,6 +242,7 @@ def upgrade() -> None:
         sa.Column("payload", sa.JSON(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
         sa.Column("attempts", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("uncertain", sa.Integer(), server_default="0", nullable=False),
         sa.Column("due_at", sa.BigInteger(), nullable=False),
         sa.Column("tg_id", sa.BigInteger(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
@@ -307,6 +309,7 @@ def upgrade() -> None:
         sa.Column("agent", sa.Text(), nullable=False),
         sa.Column("episode_id", sa.Text(), nullable=True),
         sa.Column("session_id", sa.Text(), nullable=True),
+        sa.Column("rev", sa.BigInteger(), nullable=False),
         sa.Column("first_n", sa.Integer(), nullable=False),
         sa.Column("last_n", sa.Integer(), nullable=False),
         sa.Column("pass_n", sa.Integer(), server_default="1", nullable=False),
@@ -330,7 +333,7 @@ def upgrade() -> None:
     with op.batch_alter_table("runs", schema=None) as batch_op:
         batch_op.create_index(
             "idx_runs_open",
-            ["agent", "user_id", "n"],
+            ["agent", "user_id", "rev", "first_n"],
             unique=False,
             sqlite_where=sa.text("state IN ('due', 'claimed', 'replied')"),
         )
