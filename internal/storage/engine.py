@@ -116,7 +116,10 @@ class Database:
     @contextlib.asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
         """Opens (and creates) the file. Raises StorageError when it is no usable database."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot use the folder {path.parent}: {error.strerror}") from error
         common = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
         writer = await _SqliteConnection.open(path, *common, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
         async with contextlib.AsyncExitStack() as stack:
