@@ -34,6 +34,7 @@ class ChatPage:
         self._root = ui.element("div").classes("page" if user_id is not None else "page list-open")
         self._open(*self._chosen(user_id, chat_id))
         ui.timer(_TICK, self._tick)
+        client.on_connect(self._mark_read)
         client.on_delete(telegram.feed.subscribe(self._news))
 
     def _chosen(self, user_id: int | None, chat_id: int | None) -> tuple[Json, Json]:
@@ -147,6 +148,8 @@ class ChatPage:
                 ui.label(self._seat.say("unblock" if blocked else "block"))
 
     def _mark_read(self) -> None:
+        if not self._client.has_socket_connection:  # closed a moment ago, or not open yet
+            return
         last = next(iter(self._telegram.repository.history(self._seat.chat_id, 1)), None)
         if last is not None and self._telegram.repository.mark_read(self._seat.chat_id, last["message_id"]):
             self._telegram.feed.publish("read", self._seat.chat_id)

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from babel.dates import format_skeleton
+from babel.dates import format_date, format_skeleton
 from fluent.runtime import FluentBundle, FluentResource
 
 LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
@@ -34,8 +34,9 @@ class Phrases:
             return self("today")
         if day == today - timedelta(days=1):
             return self("yesterday")
-        skeleton = "MMMMd" if day.year == today.year else "yMMMMd"
-        return str(format_skeleton(skeleton, datetime(day.year, day.month, day.day), locale=self.language))
+        if day.year != today.year:
+            return format_date(day, "long", locale=self.language)
+        return format_skeleton("MMMMd", datetime(day.year, day.month, day.day), locale=self.language)
 
 
 @cache

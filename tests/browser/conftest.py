@@ -1,0 +1,53 @@
+"""A local Telegram, a headless Chromium, and pages on which any console error fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest_asyncio
+from browser_chat import Chat
+from playwright.async_api import Browser
+
+from bot.simulator.client import ControlClient
+from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.screenshot import chromium
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def local(tmp_path_factory: Any) -> AsyncIterator[LocalTelegram]:
+    async with start_local_telegram(tmp_path_factory.mktemp("telegram")) as local:
+        yield local
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def control(local: LocalTelegram) -> AsyncIterator[ControlClient]:
+    async with ControlClient(local.url) as control:
+        await control.request("DELETE", "/updates")  # what an earlier test's people wrote is not this one's
+        yield control
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def open_chat(
+    browser: Browser, local: LocalTelegram, control: ControlClient
+) -> AsyncIterator[Callable[..., Awaitable[Chat]]]:
+    """Opens a person's chat in a browser of its own; at the end no page may have complained."""
+    chats: list[Chat] = []
+
+    async def open_chat(user_id: int | None, **options: Any) -> Chat:
+        context = await browser.new_context(viewport=options.pop("viewport", {"width": 1200, "height": 800}), **options)
+        chat = Chat(await context.new_page(), local)
+        chats.append(chat)
+        await chat.open(user_id)
+        return chat
+
+    yield open_chat
+    for chat in chats:
+        await chat.page.context.close()
+    assert [complaint for chat in chats for complaint in chat.complaints] == []
