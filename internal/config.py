@@ -14,7 +14,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -25,11 +24,10 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 
+from internal.config_sources import from_environment, from_file, merge
 from internal.errors import ConfigurationError
 
-PREFIX = "LAPLACED_"
 DEFAULT_LLM_URL = "https://openrouter.ai/api/v1"
 SPECIFIED_EMBEDDING_MODEL = "google/gemini-embedding-001"
 SQLITE_URL = "sqlite:///"
@@ -325,8 +323,8 @@ def load(path: Path | None = None, environ: Mapping[str, str] | None = None) -> 
 
     Raises ConfigurationError, each fault naming its key and never showing a value that may be secret.
     """
-    tree = _from_file(path) if path is not None else {}
-    _merge(tree, _from_environment(os.environ if environ is None else environ))
+    tree = from_file(path) if path is not None else {}
+    merge(tree, from_environment(os.environ if environ is None else environ, Config))
     try:
         return Config(**tree)
     except ValidationError as error:
@@ -338,111 +336,3 @@ def _fault(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         return f"unknown key {key}"
     return f"{key}: {item['msg'].removeprefix('Value error, ')}"
-
-
-def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise ConfigurationError(f"{path} is not readable YAML{_place(error)}") from None
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise ConfigurationError(f"{path} must hold keys and values")
-    return _without_blanks(tree)
-
-
-def _place(error: Exception) -> str:
-    """Only the line: the parser's own words quote what stands there, which may be a secret."""
-    mark = getattr(error, "problem_mark", None)
-    return f" (line {mark.line + 1})" if mark else ""
-
-
-def _without_blanks(tree: dict[Any, Any]) -> dict[str, Any]:
-    """A key with nothing behind it keeps its default."""
-    return {
-        str(key): _without_blanks(value) if isinstance(value, dict) else value
-        for key, value in tree.items()
-        if value is not None
-    }
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for name in sorted(environ):
-        if name.upper().startswith(PREFIX):
-            path, value = _variable(name, environ)
-            _put(tree, path, value, name)
-    return tree
-
-
-def _variable(name: str, environ: Mapping[str, str]) -> tuple[list[str], Any]:
-    path = name[len(PREFIX) :].lower().split("__")
-    field, value = _field(path), environ[name]
-    if field is None and path[-1].endswith("_file"):
-        path[-1] = path[-1].removesuffix("_file")
-        field = _field(path)
-        if field is not None:
-            value = _read_secret(name, value, environ)
-    if field is None:
-        raise ConfigurationError(f"unknown key {'.'.join(path)} (from {name})")
-    return path, _plain(value, field)
-
-
-def _read_secret(name: str, path: str, environ: Mapping[str, str]) -> str:
-    if environ.get(name[: -len("_file")]):
-        raise ConfigurationError(f"{name} and {name[: -len('_file')]} are both set; keep one")
-    try:
-        value = Path(path).read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise ConfigurationError(f"{name}: cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigurationError(f"{name}: {path} is not text") from None
-    if not value:  # an empty token would silently start the local Telegram instead of the real one
-        raise ConfigurationError(f"{name}: {path} is empty")
-    return value
-
-
-def _field(path: list[str]) -> FieldInfo | None:
-    fields = Config.model_fields
-    for depth, part in enumerate(path):
-        field = fields.get(part)
-        if field is None or depth == len(path) - 1:
-            return field
-        if not _is_section(field):
-            return None
-        fields = field.annotation.model_fields  # type: ignore[union-attr]  # _is_section has just looked
-    return None
-
-
-def _is_section(field: FieldInfo) -> bool:
-    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-
-
-def _plain(value: str, field: FieldInfo) -> Any:
-    """A whole section comes as JSON; everything else is left to its own validator."""
-    if not _is_section(field):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
-
-
-def _put(tree: dict[str, Any], path: list[str], value: Any, name: str) -> None:
-    for depth, part in enumerate(path[:-1]):
-        tree = tree.setdefault(part, {})
-        if not isinstance(tree, dict):
-            raise ConfigurationError(f"{'.'.join(path[: depth + 1])} must hold keys and values, yet {name} is set too")
-    tree[path[-1]] = value
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> None:
-    for key, value in over.items():
-        if not isinstance(value, dict) or key not in base:
-            base[key] = value
-        elif isinstance(base[key], dict):
-            _merge(base[key], value)
-        # else: the file holds something else where a section belongs, and validation will say so

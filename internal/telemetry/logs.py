@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from types import TracebackType
@@ -70,14 +71,14 @@ redact = Redactor()
 """The process's one redactor: everything that leaves it as text for people's eyes goes through here."""
 
 
-class _Formatter(logging.Formatter):
+class _Formatter(logging.Formatter, ABC):
     """Redacts each part before it is quoted (quoting could disguise a secret), and the finished line once more."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(self.render(record))
 
-    def render(self, record: logging.LogRecord) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def render(self, record: logging.LogRecord) -> str: ...
 
     def event(self, record: logging.LogRecord) -> str:
         return redact(record.getMessage())

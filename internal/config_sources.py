@@ -1,0 +1,130 @@
+"""Where the configuration comes from: a YAML file and, over it, environment variables, as one tree of plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from internal.errors import ConfigurationError
+
+PREFIX = "LAPLACED_"
+
+Shape = type[BaseModel]
+"""The model whose keys there are."""
+
+
+def from_file(path: Path) -> dict[str, Any]:
+    """The file's tree without blanks. Raises ConfigurationError, which quotes nothing of the file."""
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigurationError(f"{path} is not readable YAML{_place(error)}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigurationError(f"{path} must hold keys and values")
+    return _without_blanks(tree)
+
+
+def _place(error: Exception) -> str:
+    """Only the line: the parser's own words quote what stands there, which may be a secret."""
+    mark = getattr(error, "problem_mark", None)
+    return f" (line {mark.line + 1})" if mark else ""
+
+
+def _without_blanks(tree: dict[Any, Any]) -> dict[str, Any]:
+    """A key with nothing behind it keeps its default."""
+    return {
+        str(key): _without_blanks(value) if isinstance(value, dict) else value
+        for key, value in tree.items()
+        if value is not None
+    }
+
+
+def from_environment(environ: Mapping[str, str], shape: Shape) -> dict[str, Any]:
+    """The tree of all variables with the prefix. Raises ConfigurationError for a key that `shape` does not have."""
+    tree: dict[str, Any] = {}
+    for name in sorted(environ):
+        if name.upper().startswith(PREFIX):
+            path, value = _variable(name, environ, shape)
+            _put(tree, path, value, name)
+    return tree
+
+
+def _variable(name: str, environ: Mapping[str, str], shape: Shape) -> tuple[list[str], Any]:
+    path = name[len(PREFIX) :].lower().split("__")
+    field, value = _field(shape, path), environ[name]
+    if field is None and path[-1].endswith("_file"):
+        path[-1] = path[-1].removesuffix("_file")
+        field = _field(shape, path)
+        if field is not None:
+            value = _read_secret(name, value, environ)
+    if field is None:
+        raise ConfigurationError(f"unknown key {'.'.join(path)} (from {name})")
+    return path, _plain(value, field)
+
+
+def _read_secret(name: str, path: str, environ: Mapping[str, str]) -> str:
+    if environ.get(name[: -len("_file")]):
+        raise ConfigurationError(f"{name} and {name[: -len('_file')]} are both set; keep one")
+    try:
+        value = Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ConfigurationError(f"{name}: cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{name}: {path} is not text") from None
+    if not value:  # an empty token would silently start the local Telegram instead of the real one
+        raise ConfigurationError(f"{name}: {path} is empty")
+    return value
+
+
+def _field(shape: Shape, path: list[str]) -> FieldInfo | None:
+    fields = shape.model_fields
+    for depth, part in enumerate(path):
+        field = fields.get(part)
+        if field is None or depth == len(path) - 1:
+            return field
+        if not _is_section(field):
+            return None
+        fields = field.annotation.model_fields  # type: ignore[union-attr]  # _is_section has just looked
+    return None
+
+
+def _is_section(field: FieldInfo) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+
+
+def _plain(value: str, field: FieldInfo) -> Any:
+    """A whole section comes as JSON; everything else is left to its own validator."""
+    if not _is_section(field):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+    for depth, part in enumerate(path[:-1]):
+        tree = tree.setdefault(part, {})
+        if not isinstance(tree, dict):
+            raise ConfigurationError(f"{'.'.join(path[: depth + 1])} must hold keys and values, yet {name} is set too")
+    tree[path[-1]] = value
+
+
+def merge(base: dict[str, Any], over: dict[str, Any]) -> None:
+    """Puts `over` into `base`, section by section."""
+    for key, value in over.items():
+        if not isinstance(value, dict) or key not in base:
+            base[key] = value
+        elif isinstance(base[key], dict):
+            merge(base[key], value)
+        # else: the file holds something else where a section belongs, and validation will say so
