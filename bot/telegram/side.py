@@ -63,6 +63,8 @@ class TelegramSide:
     async def resume(self) -> None:
         """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer."""
         unknown = await self.delivery.recover()
+        for _ in range(unknown):
+            self.monitor.metrics.send_unknown()
         turns = await self.lanes.resume()
         updates = await self.ingest.resume()
         log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})

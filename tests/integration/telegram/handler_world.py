@@ -1,0 +1,209 @@
+"""A bot without Telegram: the real dispatcher and handlers over a real database, and a chat that writes down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from aiogram import Bot, Dispatcher
+from aiogram.dispatcher.event.bases import UNHANDLED
+from aiogram.types import Update
+from sqlalchemy import Connection
+
+from bot.telegram.chat import Chat, Keyboard
+from bot.telegram.handlers import build_router
+from bot.telegram.handlers.services import Services
+from bot.telegram.rendering import LIMIT, render, utf16_len
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import Author, User
+from internal.config import Config
+from internal.people import repository as people
+from internal.people import service
+from internal.people.model import Circle, Person
+from internal.people.service import Sender
+from internal.storage.engine import Database
+from internal.testing.clock import FrozenClock
+
+T = TypeVar("T")
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+CODES = {"ru": "ru", "uk": "uk", "en": "en-GB"}
+
+
+@dataclass
+class Said:
+    """One thing the bot did: `how` is say, edit, toast or document."""
+
+    how: str
+    text: str
+    buttons: dict[str, str] = field(default_factory=dict)
+    force_reply: bool = False
+    content: str = ""
+
+
+class WritingChat:
+    """A `Chat` that checks everything against Telegram's limits and keeps it."""
+
+    def __init__(self, user: User, log: list[Said]) -> None:
+        self._user, self._log = user, log
+
+    @property
+    def user(self) -> User:
+        return self._user
+
+    @property
+    def bot_id(self) -> int:
+        return 7
+
+    @property
+    def chat_id(self) -> int:
+        return self._user.user_id
+
+    async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
+        self._log.append(Said("say", shown(text), pressable(keyboard), force_reply))
+
+    async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
+        self._log.append(Said("edit", shown(text), pressable(keyboard)))
+
+    async def toast(self, text: str = "") -> None:
+        assert utf16_len(text) <= 200
+        self._log.append(Said("toast", text))
+
+    async def document(self, filename: str, content: str, caption: str) -> None:
+        self._log.append(Said("document", filename, content=content))
+        assert caption
+
+
+def shown(markdown: str) -> str:
+    parts = render(markdown)
+    assert parts
+    assert all(utf16_len(part.text) <= LIMIT for part in parts)
+    return "".join(part.text for part in parts)
+
+
+def pressable(keyboard: Keyboard | None) -> dict[str, str]:
+    """Callback data by label. A label that stands twice is told apart by its place."""
+    found: dict[str, str] = {}
+    for row in keyboard or ():
+        assert row
+        for label, data in row:
+            assert label.strip()
+            assert 1 <= len(data.encode()) <= 64
+            found[label if label not in found else f"{label}#{len(found)}"] = data
+    return found
+
+
+class CountingArchival:
+    """Stands where publication stands: says how many messages there were."""
+
+    def __init__(self) -> None:
+        self.waiting, self.asked = 0, list[int]()
+
+    async def request(self, user_id: int) -> int:
+        self.asked.append(user_id)
+        return self.waiting
+
+
+class SmallExport:
+    async def document(self, user_id: int) -> str:
+        return json.dumps({"user_id": user_id, "people": []})
+
+
+class World:
+    """Users who write to the bot and press its buttons."""
+
+    def __init__(self, database: Database, config: Config) -> None:
+        self.database, self.clock = database, FrozenClock(NOW)
+        self.archival = CountingArchival()
+        self.use(Services(database, self.clock, config, self.archival, SmallExport()))
+        self.bot = Bot("7:secret")
+        self.said: list[Said] = []
+        self.updates = 0
+
+    def use(self, services: Services) -> None:
+        """Builds the dispatcher, as the composition root does."""
+        self.services = services
+        self.dispatcher = Dispatcher(disable_fsm=True)
+        self.dispatcher.include_router(build_router(services))
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        return await self.database.write(work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self.database.read(work)
+
+    async def user(self, user_id: int = 1) -> User:
+        return await self.read(lambda c: users.get(c, user_id))
+
+    async def admit(self, user_id: int, name: str, lang: str = "en", *, open_door: bool = True) -> User:
+        author = Author(user_id, name, None, CODES.get(lang, lang))
+        now = self.clock.now()
+        user = await self.write(lambda c: access.admit(c, author, allowed=(), open_door=open_door, now=now))
+        assert user is not None
+        return user
+
+    async def person(
+        self, name: str, telegram_id: int | None = None, *, owner: int = 1, circle: str = "Other"
+    ) -> Person:
+        """Somebody the owner knows, as a contact card would add him (ids are made up where they do not matter)."""
+        sender = Sender(telegram_id or 10_000 + self.updates, name)
+        self.updates += 1
+        now = self.clock.now()
+
+        def work(connection: Connection) -> Person:
+            added = service.from_metadata(connection, owner, sender, seen_at=now, now=now)
+            return service.move(connection, owner, added.id, Circle.parse(circle), now=now)
+
+        return await self.write(work)
+
+    async def known(self, person_id: int, owner: int = 1) -> Person | None:
+        return await self.read(lambda c: people.get(c, owner, person_id))
+
+    async def send(self, text: str, user_id: int = 1, **more: Any) -> list[Said]:
+        """What the bot answers to a text message; `more` are other fields of the Telegram message."""
+        command = {"type": "bot_command", "offset": 0, "length": len(text.split(maxsplit=1)[0])}
+        entities = [command] if text.startswith("/") else []
+        return await self.message({"text": text, "entities": entities, **more}, user_id)
+
+    async def message(self, content: dict[str, Any], user_id: int = 1) -> list[Said]:
+        message = await self._message(user_id, content)
+        return await self.feed({"message": message}, user_id)
+
+    async def press(self, data: str, user_id: int = 1) -> list[Said]:
+        message = await self._message(7, {"text": "…"}, chat_id=user_id)
+        query = {"id": "1", "chat_instance": "1", "from": await self._from(user_id), "data": data, "message": message}
+        return await self.feed({"callback_query": query}, user_id)
+
+    async def feed(self, content: dict[str, Any], user_id: int = 1) -> list[Said]:
+        """Everything said in answer; ["unhandled"] in place of it where the words are for the companion."""
+        update = Update.model_validate({"update_id": self.updates, **content}, context={"bot": self.bot})
+        return await self.feed_again(update, user_id)
+
+    async def feed_again(self, update: Update, user_id: int = 1) -> list[Said]:
+        self.said.clear()
+        chat: Chat = WritingChat(await self.user(user_id), self.said)
+        result = await self.dispatcher.feed_update(self.bot, update, chat=chat)
+        return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
+
+    async def _message(self, user_id: int, content: dict[str, Any], chat_id: int | None = None) -> dict[str, Any]:
+        self.updates += 1
+        return {
+            "message_id": self.updates,
+            "date": int(self.clock.now().timestamp()),
+            "chat": {"id": chat_id or user_id, "type": "private"},
+            "from": {"id": 7, "is_bot": True, "first_name": "Bot"} if user_id == 7 else await self._from(user_id),
+            **content,
+        }
+
+    async def _from(self, user_id: int) -> dict[str, Any]:
+        user = await self.user(user_id)
+        return {"id": user_id, "is_bot": False, "first_name": user.name, "language_code": user.lang}
+
+
+def only(said: list[Said]) -> Said:
+    """The one message among what was said; empty toasts, which only stop a button's spinner, do not count."""
+    (one,) = [item for item in said if item.how != "toast" or item.text]
+    return one

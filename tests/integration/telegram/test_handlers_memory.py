@@ -1,0 +1,169 @@
+"""Archival, status, forgetting, export, privacy."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from handler_world import World, only
+from sqlalchemy import insert
+
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
+from internal.access import service as access
+from internal.access.model import LANGUAGES, Language
+from internal.config import Config, load
+from internal.flows.forgetting import UNDO_WINDOW, Eraser
+from internal.storage.tables import inbox, messages, runs
+
+
+def text(lang: Language, key: str, **values: str | int | float) -> str:
+    return "".join(part.text for part in render(phrase(lang, key, **values)))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
+    """/archive asks for archival of the writer alone and says how many messages that is, or that there are none."""
+    await world.admit(2, "Taras", lang)
+    assert only(await world.send("/archive", 2)).text == text(lang, "archive-nothing")
+    world.archival.waiting = 3
+    assert only(await world.send("/archive", 2)).text == text(lang, "archive-started", count=3)
+    assert world.archival.asked == [2, 2]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_status_of_a_quiet_bot_is_short(world: World, lang: Language) -> None:
+    """Nothing waits, nothing failed, the models are the built-in ones."""
+    await world.admit(2, "Taras", lang)
+    assert only(await world.send("/status", 2)).text.splitlines() == [
+        text(lang, "status-buffered", count=0),
+        text(lang, "status-people", count=0),
+        text(lang, "status-offline"),
+        text(lang, "status-spent", spent=0.0, limit=5.0),
+    ]
+
+
+async def test_status_counts_what_is_there(world: World) -> None:
+    """Buffered messages, runs that wait or are dead, people, quarantined updates and today's cost stand in it."""
+    now = world.clock.now()
+    message = {"user_id": 1, "role": "user", "content": "…", "rev": 0, "timestamp": now}
+    run = {"user_id": 1, "agent": "archivist", "first_n": 1, "last_n": 2, "rev": 1, "due_at": now, "created_at": now}
+    await world.write(lambda c: c.execute(insert(messages), [{**message, "seq": n, "id": str(n)} for n in range(3)]))
+    states = ("due", "claimed", "dead", "applied")
+    await world.write(lambda c: c.execute(insert(runs), [{**run, "id": s, "state": s} for s in states]))
+    update = {"bot_id": 7, "raw": "{}", "state": "quarantined", "received_at": now}
+    await world.write(lambda c: c.execute(insert(inbox), [{**update, "update_id": n} for n in range(4)]))
+    await world.write(lambda c: access.add_spend(c, 1, "responder", tokens=5, cost_usd=0.0125, now=now))
+    await world.person("Пётр")
+    assert only(await world.send("/status")).text.splitlines() == [
+        text("en", "status-buffered", count=3),
+        text("en", "status-waiting", count=2),
+        text("en", "status-dead", count=1),
+        text("en", "status-people", count=1),
+        text("en", "status-offline"),
+        text("en", "status-quarantined", count=4),
+        text("en", "status-spent", spent=0.0125, limit=5.0),
+    ]
+
+
+def with_provider(world: World) -> Config:
+    config = load(None, {"LAPLACED_LLM__API_KEY": "k", "LAPLACED_EMBEDDING__BASE_URL": "https://embed.example/v1"})
+    services = world.services
+    world.use(Services(services.database, services.clock, config, services.archival, services.export))
+    return config
+
+
+async def test_status_names_the_models_in_use(world: World) -> None:
+    """With a provider, the responder's and the archivist's models stand there instead of the built-in ones."""
+    config = with_provider(world)
+    status = only(await world.send("/status")).text
+    assert config.agents.responder.model in status
+    assert config.agents.archivist.model in status
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_privacy_says_who_sees_the_words(world: World, lang: Language) -> None:
+    """Offline nobody but Telegram sees them; with a provider its host is named."""
+    await world.admit(2, "Taras", lang)
+    assert text(lang, "privacy-offline") in only(await world.send("/privacy", 2)).text
+    with_provider(world)
+    told = only(await world.send("/privacy", 2)).text
+    assert text(lang, "privacy-provider", hosts="openrouter.ai, embed.example") in told
+
+
+async def test_export_is_a_document(world: World) -> None:
+    """The whole memory comes as a JSON file named by the day."""
+    said = only(await world.send("/export"))
+    assert (said.how, said.text) == ("document", "laplaced-2026-11-21.json")
+    assert json.loads(said.content)["user_id"] == 1
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_person_is_forgotten_and_brought_back(world: World, lang: Language) -> None:
+    """Confirmed, a person is gone at once; the undo button brings him back unchanged."""
+    await world.admit(2, "Taras", lang)
+    peter = await world.person("Пётр", owner=2)
+    asked = only(await world.send("/forget пётр", 2))
+    assert asked.text == text(lang, "forget-person-confirm", name="Пётр")
+    done = only(await world.press(asked.buttons[label(lang, "forget-button-yes")], 2))
+    assert done.text == text(lang, "forget-person-done", name="Пётр", minutes=10)
+    assert await world.known(peter.id, 2) is None
+    undone = only(await world.press(done.buttons[label(lang, "forget-button-undo")], 2))
+    assert undone.text == text(lang, "forget-undone")
+    back = await world.known(peter.id, 2)
+    assert back is not None
+    assert back.display_name == "Пётр"
+
+
+async def test_confirming_twice_forgets_once(world: World) -> None:
+    """A second press, or the same update after a crash, gives the same answer with the same undo button."""
+    await world.person("Пётр")
+    yes = only(await world.send("/forget Пётр")).buttons["Yes, forget"]
+    assert only(await world.press(yes)) == only(await world.press(yes))
+
+
+async def test_undo_comes_too_late(world: World) -> None:
+    """After ten minutes, once erased, the person cannot be brought back, and the bot says so."""
+    peter = await world.person("Пётр")
+    done = only(await world.press(f"f:1:{peter.id}:1"))
+    world.clock.advance(UNDO_WINDOW + timedelta(seconds=1))
+    assert await Eraser(world.database, world.clock, b"key").erase_due() == 1
+    assert only(await world.press(done.buttons["Undo"])).text == text("en", "forget-too-late")
+
+
+async def test_cancelling_forgets_nothing(world: World) -> None:
+    """The other button leaves everything as it is."""
+    peter = await world.person("Пётр")
+    asked = only(await world.press(f"p:1:{peter.id}:f"))
+    assert only(await world.press(asked.buttons["Cancel"])).text == text("en", "kept")
+    assert await world.known(peter.id) == peter
+
+
+@pytest.mark.parametrize("way", ["/forget", "/forget everything", "/forget всё", "/forget усе"])
+async def test_everything_is_forgotten_only_after_a_confirmation(world: World, way: str) -> None:
+    """Asked by button or in words, "everything" is confirmed, done, and can be undone."""
+    peter = await world.person("Пётр")
+    asked = only(await world.send(way))
+    if way == "/forget":
+        asked = only(await world.press(asked.buttons["Forget everything"]))
+    assert asked.text == text("en", "forget-everything-confirm")
+    assert await world.known(peter.id) == peter
+    done = only(await world.press(asked.buttons["Yes, forget"]))
+    assert done.text == text("en", "forget-everything-done", minutes=10)
+    assert await world.known(peter.id) is None
+    assert only(await world.press(done.buttons["Undo"])).text == text("en", "forget-undone")
+    assert await world.known(peter.id) is not None
+
+
+async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
+    """/forget alone asks; a name answers, an unknown one is said to be so, and namesakes are chosen between."""
+    await world.person("Ivan")
+    await world.person("Ivan")
+    await world.send("/forget")
+    choice = only(await world.send("ivan"))
+    assert len(choice.buttons) == 2
+    assert only(await world.press(choice.buttons["Ivan"])).text == text("en", "forget-person-confirm", name="Ivan")
+    await world.send("/forget")
+    assert only(await world.send("Зинаида")).text == text("en", "person-unknown", name="Зинаида")
