@@ -63,3 +63,21 @@ NOT_NAMES = words(
 """Capitalised words that never begin an English name."""
 
 PRONOUNS = words("he him his she her hers they them their theirs")
+
+GIVEN_NAMES = words(
+    """
+    grace priya liam noah mason ethan logan aiden oscar hugo felix otto asher ezra owen dylan wyatt hudson
+    nolan ian sean evan blake kyle brandon austin marcus derek trevor shane brett connor colin craig keith
+    neil graham nigel alistair callum declan ewan finlay gavin hamish angus rory stuart darren dean wayne
+    dwayne tyrone jamal ava mia harper luna layla zoe riley aurora violet hazel ivy willow naomi bella
+    skylar freya isla imogen poppy daisy rosie lily ruby jade amber paige brooke chelsea kelly kylie tracy
+    karen beth gemma fiona siobhan niamh aoife ciara hope faith joy raj rahul amit anil arjun ananya deepak
+    sanjay vikram neha pooja kiran ravi suresh anjali divya meera wei ming chen hiroshi yuki kenji mei
+    carlos jose juan miguel jorge diego pedro pablo ana carmen luis javier andres sofia lucia aria mohammed
+    muhammad ahmed omar fatima aisha hassan yusuf hans klaus jurgen stefan wolfgang ingrid greta heidi
+    pierre marie francois antoine giovanni marco luca paolo giulia chiara anders lars sven astrid piotr
+    agnieszka kasia wojtek krzysztof tomasz pawel magda bob jack frank bill joe tony mark will rose dan ben
+    matt nick steve dave jeff greg pat
+    """
+)
+"""First names that the `nicknames` package does not hold as names of their own."""

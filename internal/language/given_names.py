@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
+from internal.language.english import GIVEN_NAMES
 from internal.language.morphology import Gender, regular_forms
 from internal.language.romanisation import skeletons
 from internal.language.spelling import name_key
@@ -117,4 +118,6 @@ def english_relatives(word: str) -> frozenset[str]:
 def is_english_given_name(word: str) -> bool:
     """Whether the English table or ours knows this Latin word as a first name."""
     key = name_key(word)
-    return key.isascii() and (key in _english()[1] or any(not name.declined for name in _readings().get(key, ())))
+    if not key.isascii():
+        return False
+    return key in GIVEN_NAMES or key in _english()[1] or any(not name.declined for name in _readings().get(key, ()))

@@ -67,7 +67,7 @@ def _reading(parse: Any, language: Language) -> NameReading | None:
     if not marks or parse.tag.number == "plur":
         return None
     return NameReading(
-        lemma=_nominative(parse),
+        lemma=dictionary_nominative(parse),
         kind=_KINDS[next(iter(marks))],
         gender=parse.tag.gender if parse.tag.gender in ("masc", "femn") else None,
         case=parse.tag.case or "nomn",
@@ -76,8 +76,8 @@ def _reading(parse: Any, language: Language) -> NameReading | None:
     )
 
 
-def _nominative(parse: Any) -> str:
-    """The nominative of the same gender: Петровой becomes Петрова, which the normal form would make a man."""
+def dictionary_nominative(parse: Any) -> str:
+    """The nominative of a parse in its own gender: Петровой becomes Петрова, which the normal form would make a man."""
     wanted = {"nomn", "sing"} if "sing" in parse.tag.grammemes else {"nomn"}
     if parse.tag.gender in ("masc", "femn"):
         wanted.add(parse.tag.gender)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from internal.language.given_names import GivenName, given_names
-from internal.language.morphology import Gender, NameReading, name_readings, parses
+from internal.language.morphology import Gender, NameReading, dictionary_nominative, name_readings, parses
 from internal.language.spelling import Language, name_key, words
 
 _DATIVE = words("к ко по благодаря завдяки")
 _INSTRUMENTAL = words("с со з із зі перед над под між межу между под під перед")
 _GENITIVE = words("от без для до после около у від біля після із-за крім кроме возле ради")
 _LOCATIVE = words("о об обо при про на в во через")
-_DATIVE_VERBS = (
-    "звон", "дзвон", "напис", "пис", "пиш", "сказ", "скаж", "помо", "помаг", "допом", "отве", "відпов", "перед", "отда",
-    "відда", "расск", "розпов", "подар", "дяк", "спасиб", "обещ", "обіц", "говор", "вер", "довер", "должен", "винен",
-)  # fmt: skip
+_DATIVE_VERB = re.compile(
+    r"^(?:по|на|пере|при|рас|роз|с|за|об|до|у|від|от)?(?:дзвон|звон|пис|пиш|сказ|каж|скаж|мог|маг|помо|ответ|відпов|дал|дав"
+    r"|подар|дяк|спасиб|обещ|обіц|говор|довер|должен|винен)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Surroundings:
     cases: frozenset[str] = frozenset()
     gender: Gender | None = None
     language: Language = "ru"
+    subject: Gender | None = None
+    """Gender of the verb before: a name of the other gender cannot be its subject ("видел Александра")."""
 
 
 def surroundings(before: str | None, after: str | None, language: Language, gender: Gender | None) -> Surroundings:
@@ -38,7 +41,7 @@ def surroundings(before: str | None, after: str | None, language: Language, gend
         return Surroundings(cases, gender, language)
     verb = _past_gender(before, language)
     if verb and subject is None:
-        return Surroundings(_after_verb(name_key(before)), gender, language)
+        return Surroundings(_after_verb(name_key(before)), gender, language, verb)
     return Surroundings(frozenset({"nomn"}) if subject else frozenset(), gender or subject, language)
 
 
@@ -57,7 +60,7 @@ def _governed(word: str) -> frozenset[str]:
 
 def _after_verb(verb: str) -> frozenset[str]:
     """A verb before a name may have it as its subject too, so the nominative stays possible."""
-    return frozenset({"datv", "nomn"} if verb.startswith(_DATIVE_VERBS) else {"accs", "nomn"})
+    return frozenset({"datv", "nomn"} if _DATIVE_VERB.match(verb) else {"accs", "nomn"})
 
 
 def _past_gender(word: str, language: Language) -> Gender | None:
@@ -69,8 +72,13 @@ def _past_gender(word: str, language: Language) -> Gender | None:
 
 def nominative(written: Sequence[str], kinds: Sequence[str], around: Surroundings) -> tuple[str, Gender | None]:
     """The nominative of the words of one Cyrillic name, and the person's gender where it can be told."""
-    gender = around.gender or _gender(written, kinds)
     cases = around.cases & _shared_cases(written) or _shared_cases(written)
+    standing = _standing_gender(written, kinds)
+    if standing and around.subject and standing != around.subject:
+        cases = cases - {"nomn"} or cases
+    if cases == {"nomn"} or (not around.cases and standing):
+        cases = cases & {"nomn"} or cases
+    gender = around.gender or (standing if "nomn" in cases else None) or _gender(written, kinds)
     restored = [
         _first(word, gender, cases, around.language) if kind == "first" else _last(word, gender, cases, around.language)
         for word, kind in zip(written, kinds, strict=True)
@@ -80,14 +88,20 @@ def nominative(written: Sequence[str], kinds: Sequence[str], around: Surrounding
     return " ".join(restored), gender
 
 
+def _standing_gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
+    """The gender if the first name, as it is written, is a nominative of one gender only."""
+    for word, kind in zip(written, kinds, strict=True):
+        if kind == "first":
+            genders = {name.gender for name in given_names(word) if not name.declined}
+            return genders.pop() if len(genders) == 1 else None
+    return None
+
+
 def _gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
     """What patronymic and first name agree on."""
     for kind in ("patronymic", "first", "surname"):
         found = {
-            gender
-            for word, own in zip(written, kinds, strict=True)
-            if own == kind
-            for gender in _genders(word, kind)
+            gender for word, own in zip(written, kinds, strict=True) if own == kind for gender in _genders(word, kind)
         }
         if len(found) == 1:
             return found.pop()
@@ -141,7 +155,7 @@ def _last(word: str, gender: Gender | None, cases: frozenset[str], language: Lan
         if readings:
             best = min(readings, key=lambda reading: (reading.case != "nomn" and name_key(word) == reading.lemma,))
             return _cased(best.lemma)
-    return _cased(_guessed(word, cases, language))
+    return _cased(_guessed(word, gender, cases, language))
 
 
 def _fitting(word: str, kind: str, gender: Gender | None, cases: frozenset[str]) -> list[NameReading]:
@@ -151,13 +165,17 @@ def _fitting(word: str, kind: str, gender: Gender | None, cases: frozenset[str])
     return by_case or by_gender or known
 
 
-def _guessed(word: str, cases: frozenset[str], language: Language) -> str:
-    """Штольцем becomes Штольц: only the instrumental is telling enough to be undone without a dictionary."""
+def _guessed(word: str, gender: Gender | None, cases: frozenset[str], language: Language) -> str:
+    """Штольцем becomes Штольц, Белого becomes Белый: what can be undone without knowing the surname."""
     key = word.casefold()
+    for parse in parses(key, language):
+        fits = str(parse.tag.gender) in ((gender,) if gender else ("masc", "femn")) and (
+            not cases or str(parse.tag.case) in cases
+        )
+        if parse.is_known and parse.tag.POS == "ADJF" and fits:
+            return dictionary_nominative(parse)
     if key.endswith(("ом", "ем")) and len(key) > 4 and (not cases or "ablt" in cases):
-        for parse in parses(key, language):
-            if str(parse.tag.case) == "ablt" and str(parse.tag.number) == "sing":
-                return str(parse.normal_form)
+        return word[:-2]
     return word
 
 

@@ -83,6 +83,24 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"»”)]*\s+(?=[\"«“(—–-]*[^\W\d_a-zа-яёіїєґ]|@)|\n+")
+_ABBREVIATION = re.compile(
+    r"(?:^|\W)(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|jr|им|ул|вул|проф|св|гр|пр|см|т\.?\s?[кдпе])\.$", re.IGNORECASE
+)
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where each sentence of a text begins and ends (characters), at least one; "Dr. Foster" is not cut."""
+    bounds: list[tuple[int, int]] = []
+    start = 0
+    for match in _SENTENCE_BREAK.finditer(text):
+        if "\n" not in match.group() and _ABBREVIATION.search(text[start : match.start()]):
+            continue
+        bounds.append((start, match.end()))
+        start = match.end()
+    return [*bounds, (start, len(text) + 1)]
+
+
 def word_languages(word: str) -> tuple[Language, ...]:
     """The languages whose alphabets can write this word, in the order in which they are asked."""
     lower = word.casefold()

@@ -1,0 +1,180 @@
+"""Reading a transcript by rules: for each person meant, what the owner said of him and in which lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from internal.agents.archivist.quotes import asks
+from internal.agents.model import Language, TranscriptLine
+from internal.language.morphology import Gender
+from internal.language.name_words import name_words
+from internal.language.names import mentions, name_boosts, same_person_reason
+from internal.language.sightings import Sighting, find_people
+from internal.language.spelling import name_key, sentences, text_language, tokens, words
+
+_IDENTITY = re.compile(
+    r"\W{0,3}(?:это и есть|он же|она же|він же|вона ж|это|це|то|is actually|is|aka|also known as|=|—|–)"
+    r"(?:\s+(?:это|це))?\W{0,3}",
+    re.IGNORECASE,
+)
+_PRONOUNS: Mapping[str, Gender | None] = {
+    **dict.fromkeys(words("он его ему ним нем він його йому ним he his him"), "masc"),
+    **dict.fromkeys(words("она ее ей ней вона її їй нею she her"), "femn"),
+    **dict.fromkeys(words("это це"), None),
+}
+
+
+@dataclass(slots=True)
+class Dossier:
+    """What one conversation says of one person. `person_id` is None for somebody new."""
+
+    person_id: int | None
+    names: list[str] = field(default_factory=list)
+    username: str | None = None
+    circle: str | None = None
+    gender: Gender | None = None
+    lines: set[int] = field(default_factory=set)
+    said: list[str] = field(default_factory=list)
+
+    def add_name(self, name: str) -> None:
+        if name_key(name) not in {name_key(known) for known in self.names}:
+            self.names.append(name)
+
+    def take(self, sighting: Sighting) -> None:
+        """What this sighting adds; the last circle said wins."""
+        if not (sighting.username and sighting.username == sighting.name and self.names):
+            self.add_name(sighting.name)
+        self.username = sighting.username or self.username
+        self.circle = sighting.circle or self.circle
+        self.gender = sighting.gender or self.gender
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The owner said that two names are one person."""
+
+    one: Dossier
+    other: Dossier
+    line: int
+    sentence: str
+
+
+class Reading:
+    """The dossiers of a transcript, in the order in which people are first named."""
+
+    def __init__(self, known: Mapping[int, Sequence[str]], default: Language) -> None:
+        self._known = known
+        self._default = default
+        self._last: Dossier | None = None
+        self.dossiers: list[Dossier] = []
+        self.identities: list[Identity] = []
+
+    def read(self, line: TranscriptLine) -> None:
+        """Takes in one line. Forwards and the assistant's words are no evidence and are passed over."""
+        if line.role != "user" or line.forwarded_from is not None:
+            return
+        sightings = self._sightings(line.text)
+        subjects = [self._subject(sighting) for sighting in sightings]
+        for number, (start, end) in enumerate(sentences(line.text)):
+            inside = [
+                (sighting, subject)
+                for sighting, subject in zip(sightings, subjects, strict=True)
+                if sighting.sentence == number and subject is not None
+            ]
+            self._sentence(line, line.text[start:end], inside)
+
+    def _sightings(self, text: str) -> list[Sighting]:
+        """Names that the finder sees, and known people whom only the index of their names sees."""
+        found = find_people(text, text_language(text, self._default))
+        for written in mentions(text, self._known).values():
+            start = text.find(written)
+            if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
+                number = next(n for n, (_, end) in enumerate(sentences(text)) if start < end)
+                found.append(Sighting(written, written, start, start + len(written), number))
+        return sorted(found, key=lambda sighting: sighting.start)
+
+    def _subject(self, sighting: Sighting) -> Dossier | None:
+        """Whom a sighting means; None if it fits several known people."""
+        meant = self._meant(sighting)
+        if meant == "several":
+            return None
+        for dossier in self.dossiers:
+            if meant is not None and dossier.person_id == meant:
+                return dossier
+            if meant is None and dossier.person_id is None and _same(dossier, sighting):
+                return dossier
+        dossier = Dossier(meant if isinstance(meant, int) else None, [sighting.name], sighting.username)
+        self.dossiers.append(dossier)
+        return dossier
+
+    def _meant(self, sighting: Sighting) -> int | str | None:
+        names = f"@{sighting.username}" if sighting.username else ""
+        by_username = mentions(names, self._known)
+        if by_username and sighting.username == sighting.name:
+            return next(iter(by_username))
+        found = mentions(sighting.name, self._known) or mentions(sighting.written, self._known)
+        fitting = [person for person in found if not self._contradicts(sighting, person)]
+        if len(fitting) == 1:
+            return fitting[0]
+        exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= 0.8]
+        return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
+
+    def _contradicts(self, sighting: Sighting, person: int) -> bool:
+        """A fuller name than the known one is the same person only if the known one is a surname."""
+        written = name_words(sighting.name)
+        for name in self._known[person]:
+            known = name_words(name)
+            if not name.startswith("@") and same_person_reason(name, sighting.name) is not None:
+                return len(written) > len(known) and all(word.kind == "first" for word in known)
+            if name_key(name) == name_key(sighting.name):
+                return False
+        return len(written) > 1
+
+    def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> None:
+        if asks(sentence):
+            self._last = inside[-1][1] if inside else self._last
+            return
+        for sighting, dossier in inside:
+            dossier.take(sighting)
+        if self._identify(line, sentence, inside):
+            return
+        meant = [dossier for _, dossier in inside] or list(self._continued(sentence))
+        for subject in {id(dossier): dossier for dossier in meant}.values():
+            subject.said.append(sentence)
+            subject.lines.add(line.number)
+        self._last = meant[-1] if meant else self._last
+
+    def _identify(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> bool:
+        if len(inside) != 2 or inside[0][1] is inside[1][1]:
+            return False
+        (first, one), (second, other) = inside
+        between = line.text[first.end : second.start]
+        if not _IDENTITY.fullmatch(between):
+            return False
+        one.lines.add(line.number)
+        other.lines.add(line.number)
+        self.identities.append(Identity(one, other, line.number, sentence.strip()))
+        return True
+
+    def _continued(self, sentence: str) -> Iterator[Dossier]:
+        """A sentence that opens with "он" goes on about the person named last, if the gender allows it."""
+        opening = [token.key for token in tokens(sentence)[:2]]
+        pronoun = next((word for word in opening if word in _PRONOUNS), None)
+        if pronoun is None or self._last is None:
+            return
+        gender = _PRONOUNS[pronoun]
+        if gender is None or self._last.gender in (None, gender):
+            yield self._last
+
+
+def _same(dossier: Dossier, sighting: Sighting) -> bool:
+    """Within one conversation a case form, or a part of a name, means the person named before."""
+    if sighting.username and dossier.username == sighting.username:
+        return True
+    return any(
+        name_key(name) == name_key(sighting.name)
+        or same_person_reason(name, sighting.name) in ("declension", "prefix", "patronymic")
+        for name in dossier.names
+    )

@@ -1,0 +1,144 @@
+"""The archivist without a model: names, kinship and work words, and the owner's own sentences.
+
+It is weaker than a model and honest about it: it finds who is named plainly, takes the circle from a word beside the
+name, quotes instead of summing up, and merges two people only when the owner says that they are one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from internal.agents.archivist.dossiers import Dossier, Identity, Reading
+from internal.agents.archivist.quotes import bio_of
+from internal.agents.model import AgentReply, ArchivistRequest
+from internal.language.name_words import name_words
+from internal.language.spelling import name_key
+from internal.language.worker import LanguageWorker
+from internal.people.model import Circle, Person
+
+MODEL = "offline-rules"
+
+
+class OfflineArchivist:
+    """The Archivist by rules, run in the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def ask(self, request: ArchivistRequest) -> AgentReply:
+        """The reply in the archivist's contract format. ModelUnavailable if the language process cannot answer."""
+        return AgentReply(await self._worker.run_bulk(propose, request), MODEL)
+
+
+def propose(request: ArchivistRequest) -> str:
+    """The JSON of the archivist's contract for a transcript; pure, some 5 ms a line."""
+    people = {person.id: person for person in request.people}
+    reading = Reading({person.id: searched_names(person) for person in request.people}, request.owner.language)
+    for line in request.transcript:
+        reading.read(line)
+    merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
+    gone = _join_identities(reading.identities)
+    changes = [
+        _change(dossier, people)
+        for dossier in reading.dossiers
+        if dossier.lines and not any(d is dossier for d in gone)
+    ]
+    operations = [operation for operation in changes if operation] + merged
+    return json.dumps({"people_operations": operations}, ensure_ascii=False)
+
+
+def searched_names(person: Person) -> list[str]:
+    """Names and username of a person as the language room takes them."""
+    return [*person.names, *([f"@{person.username}"] if person.username else [])]
+
+
+def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]]:
+    """Two known people are merged into the one mentioned more often, unless their usernames or ids differ."""
+    if identity.one.person_id is None or identity.other.person_id is None:
+        return []
+    pair = sorted(
+        (people[identity.one.person_id], people[identity.other.person_id]),
+        key=lambda person: (person.mention_count, len(person.display_name)),
+    )
+    source, target = pair
+    for mark in ("username", "telegram_id"):
+        marks = {name_key(str(getattr(person, mark))) for person in pair if getattr(person, mark)}
+        if len(marks) > 1:
+            return []
+    return [
+        {
+            "type": "Merged",
+            "source_id": source.id,
+            "target_id": target.id,
+            "reason": identity.sentence,
+            "evidence": [identity.line],
+        }
+    ]
+
+
+def _join_identities(identities: Sequence[Identity]) -> list[Dossier]:
+    """Lets the known, else the fuller, of two names take in the other; gives back those taken in."""
+    gone: list[Dossier] = []
+    for identity in identities:
+        one, other = identity.one, identity.other
+        if one.person_id is not None and other.person_id is not None:
+            continue
+        keep, drop = (one, other) if _fuller(one) >= _fuller(other) else (other, one)
+        for name in drop.names:
+            keep.add_name(name)
+        keep.lines |= drop.lines
+        keep.said = [*drop.said, *keep.said]
+        keep.circle = keep.circle or drop.circle
+        keep.username = keep.username or drop.username
+        gone.append(drop)
+    return gone
+
+
+def _fuller(dossier: Dossier) -> tuple[bool, int]:
+    return dossier.person_id is not None, max((len(name_words(name)) for name in dossier.names), default=0)
+
+
+def _change(dossier: Dossier, people: dict[int, Person]) -> dict[str, Any] | None:
+    if dossier.person_id is None:
+        return _added(dossier)
+    return _updated(dossier, people[dossier.person_id])
+
+
+def _added(dossier: Dossier) -> dict[str, Any]:
+    display, *aliases = sorted(dossier.names, key=lambda name: -len(name_words(name)))
+    person = {
+        "display_name": display,
+        "aliases": aliases,
+        "username": dossier.username,
+        "circle": dossier.circle or Circle.OTHER.value,
+        "bio": bio_of("", dossier.said),
+    }
+    return {"type": "Added", "person": person, "evidence": sorted(dossier.lines)}
+
+
+def _updated(dossier: Dossier, known: Person) -> dict[str, Any] | None:
+    """Only what is new; None if the conversation says nothing new."""
+    keys = {name_key(name) for name in known.names}
+    new_names = [name for name in dossier.names if name_key(name) not in keys and _is_other_name(name, known)]
+    person: dict[str, Any] = {"id": known.id}
+    if new_names:
+        person["aliases"] = new_names
+    if dossier.username and name_key(dossier.username) != name_key(known.username or ""):
+        person["username"] = dossier.username
+    if dossier.circle and dossier.circle != known.circle.value:
+        person["circle"] = dossier.circle
+    bio = bio_of(known.bio, dossier.said)
+    if bio != bio_of(known.bio, ()):
+        person["bio"] = bio
+    if len(person) == 1:
+        return None
+    return {"type": "Updated", "person": person, "evidence": sorted(dossier.lines)}
+
+
+def _is_other_name(name: str, known: Person) -> bool:
+    """Петровым is no alias of Петров, nor is Иван one of Иван Петров; Гелёй is."""
+    words = {word.key for own in known.names for word in name_words(own)}
+    bases = {base for own in known.names for word in name_words(own) for base in word.bases}
+    return any(word.key not in words and not word.bases & bases for word in name_words(name))
