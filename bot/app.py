@@ -45,6 +45,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
 from internal.flows.delivery import Delivery
+from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.intake import Intake
 from internal.flows.maintenance import Job, Maintenance, drop_settled
@@ -124,6 +125,11 @@ class App:
         await self.database.write(lambda c: runs.hurry(c, user_id, now))
         self.ticker.wake()
         return count
+
+    async def document(self, user_id: int) -> str:
+        """Everything kept for this user, as JSON text."""
+        now = self.clock.now()
+        return await self.database.read(lambda c: export_document(c, user_id, now=now))
 
     async def restore(self) -> int:
         """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
@@ -353,7 +359,7 @@ async def _telegram_side(app: App, api_base: str, token: str) -> AsyncIterator[T
 
 
 def _services(app: App) -> Services:
-    return Services(app.database, app.clock, app.config, archival=app, export=Exporter(app.database, app.clock))
+    return Services(app.database, app.clock, app.config, archival=app, export=app)
 
 
 def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:

@@ -6,11 +6,6 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from internal.agents.archivist.offline import OfflineArchivist
-from internal.agents.enricher.offline import OfflineEnricher
-from internal.agents.reranker.offline import OfflineReranker
-from internal.agents.responder.offline import OfflineResponder
-
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.enricher.agent import ModelEnricher
 from internal.agents.model import Archivist, Enricher, Reranker, Responder
@@ -51,6 +46,13 @@ async def open_models(
 
 
 def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Models:
+    # Imported here: whoever has a provider never loads them.
+    from internal.agents.enricher.offline import OfflineEnricher
+    from internal.agents.reranker.offline import OfflineReranker
+    from internal.agents.responder.offline import OfflineResponder
+
+    from internal.agents.archivist.offline import OfflineArchivist
+
     agents = config.agents
     return Models(
         archivist=OfflineArchivist(worker),

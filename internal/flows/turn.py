@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Literal, Protocol
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -224,7 +225,8 @@ class TurnFlow:
         speaker = self._persona.name if assistant else user.name
         role: Literal["assistant", "user"] = "assistant" if assistant else "user"
         forwarded = message.forward.name if message.forward else None
-        return TranscriptLine(number, role, speaker, message.timestamp, message.content, forwarded)
+        at = message.timestamp.astimezone(ZoneInfo(user.tz))
+        return TranscriptLine(number, role, speaker, at, message.content, forwarded)
 
     async def _keep(self, question: _Question, reply: ChatReply, *, stopped: bool) -> _Outcome:
         """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""

@@ -1,0 +1,169 @@
+"""The real process between a local Telegram and a scripted model: started, killed, started again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.simulator.client import ControlClient
+from bot.simulator.launch import LocalTelegram, start_local_telegram
+from internal.storage.crash import CRASH_VARIABLE
+from internal.testing import ScriptedModel
+
+ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Product:
+    """`start` runs `laplaced run` until its HTTP server answers; `kill` is SIGKILL; `stop` is SIGTERM."""
+
+    data_dir: Path
+    telegram: LocalTelegram | None
+    model: ScriptedModel | None
+    settings: dict[str, str] = field(default_factory=dict)
+    process: asyncio.subprocess.Process | None = None
+    url: str = ""
+    chat_page: str = ""
+    output: list[str] = field(default_factory=list)
+    log: Path = Path()
+
+    async def start(self, **extra: str) -> None:
+        self.log = self.data_dir.parent / "bot.log"
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "bot", "run",
+                env=self._environment() | extra, cwd=self.data_dir.parent,
+                stdout=asyncio.subprocess.PIPE, stderr=log,
+            )  # fmt: skip
+        await asyncio.wait_for(self._until_ready(self.process), 60)
+
+    async def start_until_killed(self, crash_at: str) -> None:
+        """Starts with a crash point armed; the process may die before it is ready."""
+        try:
+            await self.start(**{CRASH_VARIABLE: crash_at})
+        except ProcessEnded:
+            return
+
+    async def ended(self, within: float = 30.0) -> int:
+        assert self.process is not None
+        return await asyncio.wait_for(self.process.wait(), within)
+
+    async def kill(self) -> None:
+        if self.process is not None and self.process.returncode is None:
+            self.process.send_signal(signal.SIGKILL)
+            await self.process.wait()
+
+    async def stop(self) -> int:
+        assert self.process is not None
+        self.process.terminate()
+        return await self.ended()
+
+    async def get(self, path: str, **query: Any) -> Any:
+        key = (self.data_dir / "server_api_key").read_text().strip()
+        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            answer = await client.get(path, params=query)
+        answer.raise_for_status()
+        return answer.json()
+
+    async def metrics(self) -> str:
+        async with httpx.AsyncClient(base_url=self.url) as client:
+            return (await client.get("/metrics")).text
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Reads the stopped or running bot's database from outside."""
+        connection = sqlite3.connect(f"file:{self.data_dir / 'laplaced.db'}?mode=ro", uri=True)
+        try:
+            return connection.execute(query, values).fetchall()
+        finally:
+            connection.close()
+
+    def _environment(self) -> dict[str, str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
+        environment |= {
+            "PYTHONPATH": str(ROOT),
+            "LAPLACED_DATA_DIR": str(self.data_dir),
+            "LAPLACED_SERVER__PORT": "0",
+            "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
+            "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
+            "LAPLACED_SCHEDULER__TICK": "0.2s",
+            "LAPLACED_RUNS__RETRY_BASE": "0.2s",
+            "LAPLACED_ACCESS__MESSAGES_PER_MINUTE": "0",
+        }
+        if self.telegram is not None:
+            environment |= {
+                "LAPLACED_TELEGRAM__TOKEN": self.telegram.token,
+                "LAPLACED_TELEGRAM__API_BASE": self.telegram.url,
+            }
+        if self.model is not None:
+            environment |= {
+                "LAPLACED_LLM__BASE_URL": self.model.url,
+                "LAPLACED_EMBEDDING__DIMENSIONS": "256",
+                "LAPLACED_RAG__RETRIEVAL__PEOPLE_THRESHOLD": "0.1",
+                "LAPLACED_AGENTS__ARCHIVIST__MODEL": ARCHIVIST,
+                "LAPLACED_AGENTS__RESPONDER__MODEL": RESPONDER,
+                "LAPLACED_AGENTS__RERANKER__MODEL": RERANKER,
+                "LAPLACED_AGENTS__ENRICHER__MODEL": ENRICHER,
+            }
+        return environment | self.settings
+
+    async def _until_ready(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while line := (await process.stdout.readline()).decode():
+            self.output.append(line.rstrip())
+            if "Open http" in line:
+                self.chat_page = line.split("Open ")[1].split()[0]
+            if line.startswith("Health, metrics and REST: "):
+                self.url = line.rsplit(" ", 1)[1].strip()
+                return
+        raise ProcessEnded(f"the bot ended with {await process.wait()}: {self.log.read_text()[-2000:]}")
+
+
+class ProcessEnded(Exception):
+    pass
+
+
+@asynccontextmanager
+async def product(
+    tmp_path: Path, *, scripted: bool, own_telegram: bool = True, **settings: str
+) -> AsyncIterator[tuple[Product, ControlClient | None]]:
+    """A product that is not started yet; with a Telegram of its own that outlives the bot, and a scripted model."""
+    data_dir = tmp_path / "data"
+    model = ScriptedModel() if scripted else None
+    if model is not None:
+        await model.__aenter__()
+    bot = Product(data_dir, None, model, settings)
+    try:
+        if not own_telegram:
+            yield bot, None
+            return
+        async with start_local_telegram(tmp_path / "telegram") as telegram, ControlClient(telegram.url) as people:
+            bot.telegram = telegram
+            yield bot, people
+            await bot.kill()
+    finally:
+        await bot.kill()
+        if model is not None:
+            await model.__aexit__(None, None, None)
+
+
+async def until(condition: Callable[[], Any], within: float = 20.0) -> Any:
+    """The first true result of the condition (a coroutine function is awaited)."""
+    async with asyncio.timeout(within):
+        while True:
+            found = condition()
+            if asyncio.iscoroutine(found):
+                found = await found
+            if found:
+                return found
+            await asyncio.sleep(0.05)
