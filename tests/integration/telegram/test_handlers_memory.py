@@ -50,7 +50,7 @@ async def test_status_counts_what_is_there(world: World) -> None:
     now = world.clock.now()
     message = {"user_id": 1, "role": "user", "content": "…", "rev": 0, "timestamp": now}
     run = {"user_id": 1, "agent": "archivist", "first_n": 1, "last_n": 2, "rev": 1, "due_at": now, "created_at": now}
-    await world.write(lambda c: c.execute(insert(messages), [{**message, "seq": n, "id": str(n)} for n in range(3)]))
+    await world.write(lambda c: c.execute(insert(messages), [{**message, "seq": n, "id": str(n)} for n in (1, 2, 3)]))
     states = ("due", "claimed", "dead", "applied")
     await world.write(lambda c: c.execute(insert(runs), [{**run, "id": s, "state": s} for s in states]))
     update = {"bot_id": 7, "raw": "{}", "state": "quarantined", "received_at": now}
