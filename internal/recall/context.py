@@ -19,6 +19,7 @@ from internal.agents.model import (
 )
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyInvalid
+from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import INNER_CIRCLE, Person
@@ -167,7 +168,7 @@ class TurnRecall:
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
                 meant = await self._names.mentions(query, {person.id: names_of(person) for person in outside})
-        except (ModelError, TimeoutError) as error:
+        except (ModelError, LanguageCallFailed, TimeoutError) as error:
             self._degraded("names", error)
             return []
         return [person for person in outside if person.id in meant]

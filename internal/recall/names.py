@@ -13,7 +13,7 @@ Names = Mapping[int, Sequence[str]]
 
 
 class NameTools(Protocol):
-    """Names over case, declension, short forms and alphabets. Both calls may raise ModelUnavailable."""
+    """Names over case, declension, short forms and alphabets. Both calls may raise ModelUnavailable or LanguageCallFailed."""
 
     @property
     def weight(self) -> float:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from internal.errors import ModelUnavailable
 from internal.language.spelling import tokens
+from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -158,7 +159,7 @@ class PeopleSearch:
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
                 boosts = await names.boosts(text, await self._candidates(user_id, matrix, scores, text))
-        except (ModelUnavailable, TimeoutError):
+        except (ModelUnavailable, LanguageCallFailed, TimeoutError):
             self._observer.recall_degraded("names")
             return
         for person_id, boost in boosts.items():

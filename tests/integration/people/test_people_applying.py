@@ -303,7 +303,10 @@ def test_operations_of_one_reply_build_on_one_another(archive: Archive) -> None:
     """Update and merge in one reply lose nothing: each sees what the one before it wrote."""
     archive.fragment(Added("Мария", bio="Подруга."), Added("Maria Ivanovna"))
     outcome = archive.fragment(
-        Updated(1, bio="Живёт в Киеве."), Updated(1, circle=Circle.FRIENDS), Updated(1, circle=Circle.FAMILY), Merged(2, 1)
+        Updated(1, bio="Живёт в Киеве."),
+        Updated(1, circle=Circle.FRIENDS),
+        Updated(1, circle=Circle.FAMILY),
+        Merged(2, 1),
     )
     (person,) = archive.people
     assert outcome.applied == {"Updated": 3, "Merged": 1}

@@ -183,8 +183,7 @@ class LifeOfPeople(RuleBasedStateMachine):
 def _content(matrix: PeopleMatrix) -> object:
     outside = matrix.outside({Circle.FAMILY, Circle.WORK_INNER})
     rows = {
-        int(person_id): (matrix.vectors[row].tolist(), bool(outside[row]))
-        for row, person_id in enumerate(matrix.ids)
+        int(person_id): (matrix.vectors[row].tolist(), bool(outside[row])) for row, person_id in enumerate(matrix.ids)
     }
     return rows, matrix.pending, matrix.names
 

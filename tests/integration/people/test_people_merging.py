@@ -67,9 +67,7 @@ def test_the_old_id_leads_to_the_target_through_any_number_of_merges(two: Archiv
 
 def test_what_cannot_be_merged_is_refused(two: Archive) -> None:
     """Self, a redirect, other ids: each by its own reason, and nothing changes."""
-    two.fragment(
-        Added("Иван", username="ivan", telegram_id=8), telegram_ids=(8,)
-    )
+    two.fragment(Added("Иван", username="ivan", telegram_id=8), telegram_ids=(8,))
     two.fragment(Added("Пётр", username="petr"))
     before = two.people
     assert reasons(two.fragment(Merged(1, 1), Merged(2, 3), Merged(2, 4))) == [

@@ -62,6 +62,6 @@ def test_unique_names_hold_their_promises_for_any_input(names: list[str]) -> Non
     ],
 )
 def test_namesakes_are_told_apart_by_surname(one: list[str], other: list[str], shared: set[str], differ: bool) -> None:
-    """Two Ivans of different surnames are two people; a missing surname, a patronymic or another alphabet decides nothing."""
+    """Two Ivans of different surnames are two; a missing surname, a patronymic, another alphabet decide nothing."""
     assert surnames_differ(one, other, shared) is differ
     assert surnames_differ(other, one, shared) is differ

@@ -1,0 +1,27 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from recall_stage import DIMENSIONS, Memory, Watched, add_users
+
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.testing.vectors import TrigramEmbedder
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open(tmp_path / "laplaced.db") as opened:
+        await opened.exclusive(migrate)
+        await opened.write(add_users)
+        yield opened
+
+
+@pytest.fixture
+def memory(database: Database) -> Memory:
+    return Memory(database, TrigramEmbedder(DIMENSIONS))
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
