@@ -15,6 +15,7 @@ from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
+from internal.errors import StorageError
 from internal.flows.forgetting import UNDO_WINDOW, Eraser
 from internal.storage.tables import inbox, messages, runs
 
@@ -167,3 +168,16 @@ async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
     assert only(await world.press(choice.buttons["Ivan"])).text == text("en", "forget-person-confirm", name="Ivan")
     await world.send("/forget")
     assert only(await world.send("Зинаида")).text == text("en", "person-unknown", name="Зинаида")
+
+
+class BrokenArchival:
+    async def request(self, user_id: int) -> int:
+        raise StorageError("the disk is full")
+
+
+async def test_what_is_no_refusal_goes_on_to_whoever_runs_the_update(world: World) -> None:
+    """A fault is not told as a refusal: it reaches the ingest, which records it and tries again."""
+    services = world.services
+    world.use(Services(services.database, services.clock, services.config, BrokenArchival(), services.export))
+    with pytest.raises(StorageError, match="disk is full"):
+        await world.send("/archive")

@@ -264,3 +264,12 @@ async def test_a_suggested_merge_is_asked_with_both_names(world: World) -> None:
     await world.press(question.buttons["Yes"])
     assert await world.known(one.id) is None
     assert only(await world.press("ss:1")).text == text("en", "suggestion-none")
+
+
+async def test_dates_are_those_of_the_users_clock(world: World) -> None:
+    """Half past eleven in the evening by UTC is the next day in Kyiv, and so the profile says."""
+    world.clock.set(world.clock.now().replace(hour=23, minute=30))
+    await world.person("Пётр")
+    assert "November 21, 2026" in only(await world.send("/person Пётр")).text
+    await world.send("/timezone Europe/Kyiv")
+    assert "November 22, 2026" in only(await world.send("/person Пётр")).text
