@@ -34,7 +34,7 @@ async def test_a_kill_at_a_commit_point_loses_and_doubles_nothing(tmp_path: Path
         await bot.start()
 
         await until(lambda: bot.rows("SELECT 1 FROM vectors"), within=60)
-        delivered = "SELECT 1 FROM outbox WHERE state = 'sent' HAVING count(*) = 1"
+        delivered = "SELECT count(*) FROM outbox WHERE state = 'sent' HAVING count(*) = 1"
         await until(lambda: bot.rows(delivered), within=60)
         answers = await people.bot_messages(user)
         assert [answer["text"] for answer in answers] == ["Відповідь."] * (1 + ((point, moment) == ("C6", "before")))
