@@ -87,7 +87,7 @@ def run(config_path: Path | None) -> None:
     config = _load(config_path)
     from bot import app
 
-    sys.exit(asyncio.run(app.run(config, None)))
+    sys.exit(asyncio.run(app.run(config)))
 
 
 @_command("laplaced archive --user 123456789")
@@ -112,16 +112,14 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None)
 
 
 async def _archive(config: Config, user_id: int | None, backfill: str | None) -> ArchiveReport:
-    from bot import app
-    from bot.web.client import ask_archive
-    from internal.errors import StorageLocked
-    from internal.storage.lock import holder
+    from internal.storage.lock import held, holder
 
-    try:
-        async with app.open_app(config) as opened:
-            return await opened.archive(user_id, backfill)
-    except StorageLocked:
-        server = holder(config.data_dir)
-        if server is None or server.url is None:
-            raise
-    return await ask_archive(config, server, user_id, backfill)
+    server = holder(config.data_dir) if held(config.data_dir) else None
+    if server is not None and server.url is not None:
+        from bot.web.client import ask_archive
+
+        return await ask_archive(config, server, user_id, backfill)
+    from bot import app  # aiogram and the models take seconds to import: only who works here himself needs them
+
+    async with app.open_app(config) as opened:
+        return await opened.archive(user_id, backfill)

@@ -49,7 +49,7 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
     """
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        file_lock = FileLock(data_dir / LOCK_FILE, timeout=0, mode=PRIVATE_FILE, fallback_to_soft=False)
+        file_lock = _lock_of(data_dir)
         file_lock.acquire()
     except Timeout:
         raise StorageLocked(_who_holds(data_dir)) from None
@@ -64,13 +64,31 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
         file_lock.release()
 
 
+def held(data_dir: Path) -> bool:
+    """Whether a process owns the folder at this moment."""
+    if not (data_dir / LOCK_FILE).exists():
+        return False
+    try:
+        with _lock_of(data_dir):
+            return False
+    except Timeout:
+        return True
+    except OSError as error:
+        raise StorageError(f"cannot use the data folder {data_dir}: {error.strerror}") from error
+
+
 def holder(data_dir: Path) -> Holder | None:
-    """Who says to own the folder. True only while the lock is held: ask after StorageLocked."""
+    """Who says to own the folder. True only while it is `held`: a killed process takes no note away."""
     try:
         note = json.loads((data_dir / HOLDER_FILE).read_text(encoding="utf-8"))
         return Holder(int(note["pid"]), note["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _lock_of(data_dir: Path) -> FileLock:
+    # A soft lock, the fallback of file systems without flock, would outlive a killed process.
+    return FileLock(data_dir / LOCK_FILE, timeout=0, mode=PRIVATE_FILE, fallback_to_soft=False)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from internal.errors import StorageError, StorageLocked
 from internal.storage import keys, lock
-from internal.storage.lock import Holder, hold, holder
+from internal.storage.lock import Holder, held, hold, holder
 
 HOLD_UNTIL_KILLED = """
 import sys, time
@@ -39,6 +39,7 @@ def test_second_process_is_refused_with_the_holders_pid(folder: Path) -> None:
         with pytest.raises(StorageLocked, match=f"process {first.pid} holds the data folder"), hold(folder):
             pass
         assert holder(folder) == Holder(first.pid, "http://127.0.0.1:1")
+        assert held(folder)
         first.send_signal(signal.SIGKILL)
 
 
@@ -48,6 +49,8 @@ def test_killed_holder_leaves_no_lock(folder: Path) -> None:
         assert first.stdout is not None
         first.stdout.readline()
         first.send_signal(signal.SIGKILL)
+    assert not held(folder)
+    assert holder(folder) == Holder(first.pid, "http://127.0.0.1:1")
     with hold(folder):
         assert holder(folder) == Holder(os.getpid(), None)
 
@@ -66,8 +69,16 @@ def test_folder_is_free_after_the_block(folder: Path) -> None:
     with pytest.raises(ZeroDivisionError), hold(folder):
         raise ZeroDivisionError
     assert holder(folder) is None
+    assert not held(folder)
+
+
+def test_asking_takes_nothing(folder: Path) -> None:
+    """Looking whether a folder is held neither makes it nor keeps it from the next owner."""
+    assert not held(folder)
+    assert not folder.exists()
     with hold(folder):
-        pass
+        assert held(folder)
+        assert holder(folder) == Holder(os.getpid(), None)
 
 
 def test_folder_is_private(folder: Path) -> None:

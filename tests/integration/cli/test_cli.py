@@ -1,0 +1,148 @@
+"""The command line as its user meets it: help, exit codes, one line for a failure."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from bot.cli import main
+from bot.web.admin import ArchiveReport, admin_router
+from bot.web.guard import Guard
+from bot.web.server import serving
+from internal.storage.keys import ensure_key
+from internal.storage.lock import hold
+
+COMMANDS = sorted(main.commands)
+TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
+HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
+
+
+def called(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """`laplaced WORDS` in an empty folder, without the settings of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")}
+    return subprocess.run(
+        [sys.executable, "-m", "bot", *words],
+        cwd=folder,
+        env=kept | {"PYTHONPATH": str(Path(__file__).parents[3])} | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    """A bare --help lists what there is, on stdout."""
+    told = called(tmp_path, "--help")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert COMMANDS == ["archive", "run"]
+    assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_and_takes_a_configuration(tmp_path: Path, command: str) -> None:
+    """--help of each command shows how it is really called."""
+    told = called(tmp_path, command, "--help")
+    assert told.returncode == 0
+    assert f"Example: laplaced {command} " in told.stdout
+    assert "--config" in told.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """Help comes at once: no library that takes long is imported for it."""
+    script = "import sys; from bot.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert HEAVY & set(shown.splitlines()[-1].split()) == set()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("dance",), ("run", "--fast"), ("archive", "--user", "me"), ("archive", "--user", "9" * 30), ("run", "extra")],
+)
+def test_wrong_usage_is_two(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """What the command line cannot understand ends with 2 and says so on stderr."""
+    told = called(tmp_path, *words)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "Usage: laplaced" in told.stderr or "Usage: python -m bot" in told.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("words", "environ", "said"),
+    [
+        (["--config", "absent.yaml"], {}, "laplaced: cannot read absent.yaml: No such file or directory\n"),
+        ([], {"LAPLACED_SERVER__PORT": "x"}, "laplaced: server.port: "),
+        (
+            [],
+            {"LAPLACED_TELEGRAM__TOKN": TOKEN},
+            "laplaced: unknown key telegram.tokn (from LAPLACED_TELEGRAM__TOKN)\n",
+        ),
+        (
+            [],
+            {"LAPLACED_TELEGRAM__TOKEN_FILE": f"/bot{TOKEN}/x"},
+            "laplaced: LAPLACED_TELEGRAM__TOKEN_FILE: cannot read",
+        ),
+    ],
+)
+def test_wrong_configuration_is_one_line(
+    tmp_path: Path, command: str, words: list[str], environ: dict[str, str], said: str
+) -> None:
+    """A nameable failure ends with 1 and one line on stderr, without a traceback or a secret."""
+    told = called(tmp_path, command, *words, **environ)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.startswith(said)
+    assert told.stderr.count("\n") == 1
+    assert TOKEN not in told.stderr
+
+
+def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
+    """config.yaml of the working directory is the default."""
+    (tmp_path / "config.yaml").write_text("telgram: {}\n", encoding="utf-8")
+    assert called(tmp_path, "run").stderr == "laplaced: unknown key telgram\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
+    """While another process that serves nothing holds the data, a command names it and ends with 1."""
+    with hold(tmp_path / "data"):
+        told = called(tmp_path, command)
+    assert told.returncode == 1
+    assert told.stderr == (
+        f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
+    )
+
+
+async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Path) -> None:
+    """A running bot does the work; its report is printed, and its refusal is the command's failure."""
+
+    async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
+        assert backfill in {None, "archivist"}
+        return ArchiveReport(fragments=user_id or 0, applied=2, waiting=1)
+
+    app = FastAPI()
+    app.include_router(admin_router(archive))
+    with hold(tmp_path / "data") as lock:
+        guarded = Guard(app, api_key=ensure_key(tmp_path / "data", "server_api_key"), allowed_hosts=[], own_secret=[])
+        async with serving(guarded, "127.0.0.1", 0) as server:
+            lock.announce(server.url)
+            words = ("archive", "--user", "7", "--backfill", "archivist")
+            told = await asyncio.to_thread(called, tmp_path, *words)
+            refused = await asyncio.to_thread(called, tmp_path, "archive", LAPLACED_SERVER__API_KEY="other")
+    assert (told.returncode, told.stdout) == (0, "7 fragments published; runs: 2 applied, 1 waiting, 0 dead\n")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "server.api_key" in refused.stderr
+
+
+def test_archive_works_by_itself_when_nothing_runs(tmp_path: Path) -> None:
+    """Without a running bot the command opens the data itself; a user it does not know is told."""
+    no_model = {"LAPLACED_LLM__BASE_URL": "http://127.0.0.1:9/v1"}
+    nothing = called(tmp_path, "archive", **no_model)
+    assert (nothing.returncode, nothing.stdout) == (0, "0 fragments published; runs: 0 applied, 0 waiting, 0 dead\n")
+    stranger = called(tmp_path, "archive", "--user", "7", **no_model)
+    assert (stranger.returncode, stranger.stderr.splitlines()[-1]) == (1, "laplaced: there is no user 7")
