@@ -31,6 +31,9 @@ _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""
 
+_ID_KEY: Final = r"(?<![a-z_])(?:person_|source_|target_)?id\\*\"?\s*:\s*\\*\"?"
+"""A person's id as model replies write it, also where the JSON stands inside another JSON string."""
+
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
 
 
@@ -124,7 +127,7 @@ def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[
     """A test for texts that mention somebody: by a name in any ending, by id as prompts and replies write it
     (`Person:42`, `"id": 42`), or by a whole phrase. Case does not matter. Catches too much rather than too little."""
     parts = [rf"(?<!\w){re.escape(_stem(word.casefold()))}\w*" for word in words if word.strip()]
-    parts += [rf"person:{number}(?!\d)|id\"?:\s*\"?{number}(?!\d)" for number in ids]
+    parts += [rf"person:{number}(?!\d)|{_ID_KEY}{number}(?!\d)" for number in ids]
     parts += [re.escape(phrase.casefold()) for phrase in phrases if phrase.strip()]
     if not parts:
         return lambda text: False
