@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.simulator.entities import Entity, checked, split_text, trimmed, utf16_slice, with_found
 from bot.simulator.repository import Json
-from bot.simulator.telegram import Telegram
+from bot.simulator.telegram import Telegram, as_bot_sees, as_quoted
 
 _SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")
 
@@ -80,9 +80,7 @@ class People:
             self._repository.set_standing(chat["id"], "member")
 
     def _quoted(self, chat_id: int, message_id: int) -> Json:
-        quoted = self._message(chat_id, message_id)
-        quoted.pop("reply_to_message", None)  # Telegram shows one level
-        return quoted
+        return as_quoted(self._message(chat_id, message_id))
 
     def _bot_sees(self, chat: Json, message: Json) -> bool:
         """In groups with privacy mode a bot gets commands, mentions, replies to it and service messages only."""
@@ -137,7 +135,7 @@ class People:
         query = {
             "id": callback_id,
             "from": user,
-            "message": message,
+            "message": as_bot_sees(message),
             "chat_instance": str(3_000_000_000_000_000_000 + chat["id"]),
             "data": data,
         }

@@ -96,15 +96,21 @@ class _Door:
         if kind == "bad_gateway":
             self._record(method, values, 502, fault, description="Bad Gateway")
             return Response("<html><body><h1>502 Bad Gateway</h1></body></html>", 502, media_type="text/html")
+        if fault is not None and kind == "hang":
+            self._record(method, values, 0, fault, description="never answered, not processed")
+            return await self._silence(request, fault)
         if fault is not None and kind == "slow":
             await asyncio.sleep(fault.seconds if fault.seconds is not None else 1.0)
         response = await self._process(method, values, uploads, fault)
         if kind == "reset_after":
             return _cut(request)
         if fault is not None and kind == "no_reply":
-            await _hold(request, self._telegram, fault.seconds if fault.seconds is not None else _HOLD)
-            return _cut(request)
+            return await self._silence(request, fault)
         return response
+
+    async def _silence(self, request: Request, fault: Fault) -> Response:
+        await _hold(request, self._telegram, fault.seconds if fault.seconds is not None else _HOLD)
+        return _cut(request)
 
     async def _process(self, method: Method, values: Json, uploads: dict[str, Upload], fault: Fault | None) -> Response:
         try:

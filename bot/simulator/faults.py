@@ -13,7 +13,7 @@ from bot.simulator.refusals import ApiRefusal, bad_request, blocked, too_many_re
 
 Kind = Literal[
     "flood", "bad_request", "forbidden", "unauthorized", "conflict", "server_error", "bad_gateway", "reset",
-    "reset_after", "no_reply", "slow", "migrate",
+    "reset_after", "hang", "no_reply", "slow", "migrate",
 ]  # fmt: skip
 
 # Answered instead of being processed. The others change what happens around the processing.
@@ -24,7 +24,8 @@ class Fault(BaseModel):
     """One order for failures.
 
     `method` is a Bot API method or `*`. The first `skip` matching calls pass, the next `times` calls fail. `chat_id`
-    limits the order to one chat. `seconds` is the delay of `slow`, and how long `no_reply` keeps the connection
+    limits the order to one chat. `reset` and `hang` come before processing, `reset_after` and `no_reply` after it: a
+    bot cannot tell them apart. `seconds` is the delay of `slow`, and how long `hang` and `no_reply` keep the connection
     open (default an hour, so that the client's own read timeout ends it).
     """
 

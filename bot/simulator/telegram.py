@@ -198,6 +198,18 @@ class Telegram:
         return []
 
 
+def as_bot_sees(message: Json) -> Json:
+    """A stored message as updates and answers show it: of keyboards only inline ones are part of a Message."""
+    if "inline_keyboard" in message.get("reply_markup", {}):
+        return message
+    return {key: value for key, value in message.items() if key != "reply_markup"}
+
+
+def as_quoted(message: Json) -> Json:
+    """A message inside `reply_to_message`, where Telegram shows one level."""
+    return {key: value for key, value in as_bot_sees(message).items() if key != "reply_to_message"}
+
+
 def new_file_id() -> tuple[str, str]:
     """A file id and the unique id that belongs to it, in the look of Telegram's."""
     unique = secrets.token_urlsafe(12)

@@ -160,6 +160,7 @@ async def test_reply_and_edit(open_chat: OpenChat, control: ControlClient) -> No
     await own.hover()
     await own.get_by_label("Змінити").click()
     await expect(chat.field).to_have_value("колега")
+    await expect(chat.field).to_be_focused()
     await chat.page.keyboard.press("Escape")
     await expect(chat.field).to_have_value("")
     await own.hover()

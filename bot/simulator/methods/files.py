@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bot.simulator.entities import CAPTION_LIMIT
-from bot.simulator.methods.messages import as_answered, formatted
+from bot.simulator.methods.messages import formatted
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters, Upload, method
 from bot.simulator.methods.replies import checked_markup, quoted
 from bot.simulator.refusals import ApiRefusal, bad_request
 from bot.simulator.repository import Json, Repository
-from bot.simulator.telegram import new_file_id
+from bot.simulator.telegram import as_bot_sees, new_file_id
 
 UPLOAD_LIMIT = 50 * 1024 * 1024
 DOWNLOAD_LIMIT = 20 * 1024 * 1024
@@ -38,12 +38,12 @@ async def send_document(call: Call, wanted: SendDocument) -> Json:
         wanted.caption, wanted.parse_mode, wanted.caption_entities, limit=CAPTION_LIMIT,
         too_long="message caption is too long",
     )  # fmt: skip
-    markup = checked_markup(wanted.reply_markup)
     content: Json = {"document": _document(call, wanted.document)}
     content |= {"caption": caption} if caption else {}
     content |= {"caption_entities": entities} if caption and entities else {}
-    content |= quoted(telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id) | markup
-    return as_answered(telegram.bot_message(chat, content, thread_id=wanted.message_thread_id), markup)
+    content |= quoted(telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id)
+    content |= checked_markup(wanted.reply_markup)
+    return as_bot_sees(telegram.bot_message(chat, content, thread_id=wanted.message_thread_id))
 
 
 def _document(call: Call, given: str | None) -> Json:

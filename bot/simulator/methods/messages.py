@@ -8,10 +8,10 @@ from typing import Any
 from bot.simulator.entities import TEXT_LIMIT, Entity, checked, trimmed, utf16_length, with_found
 from bot.simulator.markup import parse
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Numbers, Parameters, method
-from bot.simulator.methods.replies import checked_markup, quoted, shown_markup
+from bot.simulator.methods.replies import checked_markup, quoted
 from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
-from bot.simulator.telegram import DRAFT_LIFETIME, Draft
+from bot.simulator.telegram import DRAFT_LIFETIME, Draft, as_bot_sees
 
 _CALLBACK_LIFETIME = 15 * 60
 
@@ -97,17 +97,11 @@ async def send_message(call: Call, wanted: SendMessage) -> Json:
     telegram = call.telegram
     chat = telegram.reachable_chat(wanted.chat_id)
     content = _required(wanted)
-    markup = checked_markup(wanted.reply_markup)
-    content |= quoted(telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id) | markup
+    content |= quoted(telegram, chat, wanted.reply_parameters, wanted.reply_to_message_id)
+    content |= checked_markup(wanted.reply_markup)
     if wanted.protect_content:
         content["has_protected_content"] = True
-    message = telegram.bot_message(chat, content, thread_id=wanted.message_thread_id)
-    return as_answered(message, markup)
-
-
-def as_answered(message: Json, markup: Json) -> Json:
-    """The stored message as the bot gets it back: other keyboards than inline ones are not part of it."""
-    return {key: value for key, value in message.items() if key != "reply_markup"} | shown_markup(markup)
+    return as_bot_sees(telegram.bot_message(chat, content, thread_id=wanted.message_thread_id))
 
 
 @method("sendMessageDraft", SendMessageDraft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.simulator.entities import utf16_length
 from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
-from bot.simulator.telegram import Telegram
+from bot.simulator.telegram import Telegram, as_quoted
 
 _CALLBACK_DATA_LIMIT = 64
 _BUTTON_KINDS = (
@@ -43,12 +43,6 @@ def _button(button: Json) -> Json:
     return {key: value for key, value in button.items() if value is not None}
 
 
-def shown_markup(markup: Json) -> Json:
-    """The markup as part of the Message that the bot gets back: inline keyboards only."""
-    kept = markup.get("reply_markup", {})
-    return markup if "inline_keyboard" in kept else {}
-
-
 def quoted(telegram: Telegram, chat: Json, parameters: Json | None, message_id: int | None) -> Json:
     """`{"reply_to_message": ...}` for `reply_parameters` or the old `reply_to_message_id`."""
     wanted = parameters or ({"message_id": message_id} if message_id else {})
@@ -60,8 +54,7 @@ def quoted(telegram: Telegram, chat: Json, parameters: Json | None, message_id: 
         if wanted.get("allow_sending_without_reply"):
             return {}
         raise bad_request("message to be replied not found")
-    message.pop("reply_to_message", None)
-    result: Json = {"reply_to_message": message}
+    result: Json = {"reply_to_message": as_quoted(message)}
     quote = wanted.get("quote")
     if quote:
         text = str(message.get("text") or message.get("caption") or "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nicegui import events, ui
@@ -208,6 +209,7 @@ class Bubble:
     def _pressed(self, button: Json, element: ui.button) -> None:
         if "callback_data" in button:
             element.props("loading")
+            ui.timer(_PATIENCE, partial(self.settle_button, button["callback_data"]), once=True)
         self._reactions.press(self.message, button)
 
     def _copy(self, text: str) -> None:
@@ -229,6 +231,7 @@ class Bubble:
 
 
 _COMMAND_OF_CLICK = "(e) => { const c = e.target.closest('[data-command]'); if (c) emit(c.dataset.command); }"
+_PATIENCE = 15.0  # seconds that a button waits for the bot before it can be pressed again
 _WAVE = (5, 9, 14, 8, 17, 20, 11, 6, 13, 18, 9, 15, 7, 4, 10, 16, 12, 6, 9, 5)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from nicegui import Client, ui
 
+from bot.simulator.actions import ActRefused
 from bot.simulator.feed import News
 from bot.simulator.page.bubbles import Reactions
 from bot.simulator.page.composer import Composer
@@ -132,7 +133,10 @@ class ChatPage:
             kind = next((key for key in button if key != "text"), "")
             ui.notify(self._seat.say("not-here", kind=kind))
             return
-        self._seat.people.press(self._seat.user_id, message["message_id"], data, chat_id=self._seat.chat_id)
+        try:
+            self._seat.people.press(self._seat.user_id, message["message_id"], data, chat_id=self._seat.chat_id)
+        except ActRefused as error:  # another tab was faster, or the bot has just changed the message
+            ui.notify(str(error), type="negative")
 
     def _toggle_block(self) -> None:
         act = self._seat.people.unblock if self._seat.blocked() else self._seat.people.block
@@ -201,7 +205,7 @@ class ChatPage:
                 self._show_standing()
 
     def _arrived(self, message: Json) -> None:
-        self._conversation.add(message)
+        self._conversation.arrived(message)
         self._conversation.show_preview()
         if message["from"]["is_bot"]:
             self._composer.obey_markup(message)

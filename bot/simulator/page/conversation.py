@@ -13,6 +13,7 @@ from bot.simulator.repository import Json
 from bot.simulator.telegram import Draft
 
 _PAGE = 60
+_MOST = 300  # bubbles on the screen; a busy chat drops its oldest from view
 
 
 class Conversation:
@@ -73,6 +74,13 @@ class Conversation:
                 self._last_day = day
                 ui.label(self._seat.say.day(day, date.today())).classes("day")
             self._bubbles[message["message_id"]] = Bubble(self._seat, message, self._reactions)
+
+    def arrived(self, message: Json) -> None:
+        """Show a new message, and forget the oldest bubble of a very long list."""
+        self.add(message)
+        if len(self._bubbles) > _MOST:
+            self.remove(min(self._bubbles))
+            self._earlier.set_visibility(True)
 
     def replace(self, message: Json) -> None:
         bubble = self._bubbles.get(message["message_id"])

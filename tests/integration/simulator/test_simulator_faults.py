@@ -80,6 +80,15 @@ async def test_processed_but_never_answered(stage: Stage) -> None:
     assert [(call["status"], call["fault"]) for call in await stage.ledger(user)] == [(200, "no_reply")]
 
 
+async def test_hanging_call_is_not_processed(stage: Stage) -> None:
+    """With hang the client waits in vain, and nothing was sent."""
+    user = await stage.person()
+    await stage.fault("hang", "sendMessage")
+    with pytest.raises(httpx.ReadTimeout):
+        await stage.http.post(f"/bot{stage.local.token}/sendMessage", json={"chat_id": user, "text": "x"}, timeout=0.5)
+    assert await stage.messages(user) == []
+
+
 async def test_processed_then_reset(stage: Stage) -> None:
     """With reset_after the message is in the chat, and the connection breaks before the answer."""
     user = await stage.person()

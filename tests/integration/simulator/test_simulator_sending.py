@@ -143,6 +143,12 @@ async def test_reply_and_force_reply(stage: Stage) -> None:
     assert sent.reply_to_message is not None
     assert sent.reply_to_message.text == "скільки?"
     assert sent.reply_markup is None
+    await stage.take_updates()
+    await stage.say(user, "чому сім?", reply_to=sent.message_id)
+    (update,) = await stage.take_updates()  # aiogram could not parse a ForceReply inside the quoted message
+    assert update.message is not None
+    assert update.message.reply_to_message is not None
+    assert update.message.reply_to_message.text == "сім"
 
 
 async def test_edit_text_and_keyboard(stage: Stage) -> None:
