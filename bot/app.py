@@ -1,6 +1,6 @@
 """The composition root: builds everything on one exit stack, so that stopping is starting reversed. Tests call it too.
 
-`open_app` is the product without delivery (what `laplaced archive` needs); `run` adds Telegram, HTTP and the clock.
+`core` builds the product without delivery; this adds Telegram, HTTP and the clock.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 from aiogram.exceptions import TelegramAPIError
 
-from bot.models import Models, open_models
+from bot.core import App, open_app
 from bot.simulator.launch import start_local_telegram
 from bot.telegram.budget import Budget
 from bot.telegram.commands import Commands
@@ -28,219 +25,26 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
-from bot.telegram.menu import set_menu
+from bot.telegram.menu import set_menu, set_owner_menu
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import PollMonitor, TelegramSide, is_known_to_telegram, open_bot, raw_update, set_webhook
-from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
 from bot.web.server import RunningServer, serving
 from bot.web.webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
-from internal.access.model import User
+from internal.access.model import Role
 from internal.config import Config
-from internal.dialogue import repository as dialogue
-from internal.dialogue.buffers import DialogueBuffers
-from internal.errors import NotFound
-from internal.flows.archival import ArchivalHandler
 from internal.flows.delivery import Delivery
-from internal.flows.export import export_document
-from internal.flows.forgetting import Eraser
 from internal.flows.intake import Intake
-from internal.flows.maintenance import Job, Maintenance, drop_settled
-from internal.flows.names import WorkerNameReader
-from internal.flows.publication import Publication
-from internal.flows.runs import RunLoop
+from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
-from internal.language.worker import LanguageWorker
 from internal.recall.context import RecallLimits, TurnRecall
-from internal.recall.embedding import VectorFollowing
-from internal.recall.names import WorkerNames
-from internal.recall.people import PeopleSearch
-from internal.scheduling import repository as runs
-from internal.scheduling.clock import Clock, SystemClock
-from internal.scheduling.model import RunState
-from internal.scheduling.ticker import Ticker
-from internal.storage.engine import Database
 from internal.storage.keys import ensure_key
-from internal.storage.lock import FolderLock, hold
-from internal.storage.migration import migrate
-from internal.telemetry.calls import CallRecorder
 from internal.telemetry.logs import log_loop_trouble, redact
-from internal.telemetry.metrics import Metrics
 
 log = logging.getLogger(__name__)
-
-ARCHIVE_PATIENCE_S = 600.0
-"""How long an order to archive waits for one owner's runs before it reports what is still waiting."""
-
-CLEANING = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """The product without delivery: storage, models and the flows that work in the background."""
-
-    config: Config
-    clock: Clock
-    lock: FolderLock
-    database: Database
-    metrics: Metrics
-    models: Models
-    names: WorkerNames
-    search: PeopleSearch
-    buffers: DialogueBuffers
-    ticker: Ticker
-    publication: Publication
-    runs: RunLoop
-    vectors: VectorFollowing
-    eraser: Eraser
-    recorder: CallRecorder
-
-    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
-        """Publishes what waits and works it off. Raises NotFound for an unknown user, Refused for an unknown agent."""
-        owners = await self._owners(user_id)
-        before = await self._runs_by_state(owners)
-        fragments = 0
-        for owner in owners:
-            fragments += await self.publication.publish_fragments(owner)
-        if backfill is not None:
-            fragments += await self.publication.backfill(backfill, owners)
-        for owner in owners:
-            await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
-        await self.vectors.embed_due()
-        after = await self._runs_by_state(owners)
-        return ArchiveReport(
-            fragments=fragments,
-            applied=after[RunState.APPLIED] - before[RunState.APPLIED],
-            waiting=sum(after[state] for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)),
-            dead=after[RunState.DEAD],
-        )
-
-    async def request(self, user_id: int) -> int:
-        """Publishes what is buffered and has it archived now; how many messages that were."""
-        now = self.clock.now()
-        count = await self.publication.publish_now(user_id)
-        await self.database.write(lambda c: runs.hurry(c, user_id, now))
-        self.ticker.wake()
-        return count
-
-    async def document(self, user_id: int) -> str:
-        """Everything kept for this user, as JSON text."""
-        now = self.clock.now()
-        return await self.database.read(lambda c: export_document(c, user_id, now=now))
-
-    async def restore(self) -> int:
-        """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
-        restored = await self.database.read(dialogue.restorable)
-        for state in restored:
-            self.buffers.restore(state)
-        return len(restored)
-
-    def maintenance(self) -> Maintenance:
-        return Maintenance(
-            self.ticker,
-            self.clock,
-            [
-                Job("publication", self.publication.publish_due),
-                Job("runs", self.runs.start_ready),
-                Job("vectors", self.vectors.embed_due),
-                Job("forgetting", self.eraser.erase_due),
-                Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
-                Job("calls", self.recorder.drop_old, CLEANING),
-            ],
-        )
-
-    async def _owners(self, user_id: int | None) -> list[int]:
-        everybody: list[User] = await self.database.read(users.everybody)
-        ids = [user.user_id for user in everybody]
-        if user_id is None:
-            return ids
-        if user_id not in ids:
-            raise NotFound(f"there is no user {user_id}")
-        return [user_id]
-
-    async def _runs_by_state(self, owners: list[int]) -> Counter[RunState]:
-        total: Counter[RunState] = Counter()
-        for owner in owners:
-            total.update(await self._counts(owner))
-        return total
-
-    async def _counts(self, owner: int) -> dict[RunState, int]:
-        return await self.database.read(lambda c: runs.counts(c, owner))
-
-
-@contextlib.asynccontextmanager
-async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterator[App]:
-    """Takes the data folder, opens and migrates the database, builds the models.
-
-    Raises StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
-    """
-    clock = clock or SystemClock()
-    async with contextlib.AsyncExitStack() as stack:
-        lock = stack.enter_context(hold(config.data_dir))
-        database = await stack.enter_async_context(Database.open(config.database_path))
-        await database.exclusive(migrate)
-        hmac_key = ensure_key(config.data_dir, "hmac_key")
-        redact.tell(hmac_key)
-        metrics = Metrics(config.metrics, hmac_key)
-        recorder = CallRecorder(database, clock)
-        stack.push_async_callback(recorder.flush)
-        worker = LanguageWorker()
-        stack.push_async_callback(worker.close)
-        models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
-        yield _assemble(config, clock, lock, database, metrics, recorder, models, worker, hmac_key.encode())
-
-
-def _assemble(
-    config: Config,
-    clock: Clock,
-    lock: FolderLock,
-    database: Database,
-    metrics: Metrics,
-    recorder: CallRecorder,
-    models: Models,
-    worker: LanguageWorker,
-    hmac_key: bytes,
-) -> App:
-    names = WorkerNames(worker)
-    ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
-    search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
-    handler = ArchivalHandler(
-        database,
-        clock,
-        models.archivist,
-        WorkerNameReader(worker),
-        metrics,
-        persona_name=config.persona.name,
-        tombstone_key=hmac_key,
-        wake=ticker.wake,
-    )
-    handlers = [handler] if config.agents.archivist.enabled else []
-    return App(
-        config=config,
-        clock=clock,
-        lock=lock,
-        database=database,
-        metrics=metrics,
-        models=models,
-        names=names,
-        search=search,
-        buffers=buffers,
-        ticker=ticker,
-        publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
-        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd),
-        vectors=VectorFollowing(
-            database,
-            models.embedder,
-            clock,
-            retry_base=config.runs.retry_base,
-            retry_max=config.runs.retry_max,
-        ),
-        eraser=Eraser(database, clock, hmac_key, [buffers, search]),
-        recorder=recorder,
-    )
 
 
 async def run(config: Config, ready: Callable[[str], None] | None = None) -> int:
@@ -274,7 +78,7 @@ async def _work(app: App, side: TelegramSide, server: RunningServer, stop: async
         endless.append(side.poller.run())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())
-    menu = asyncio.create_task(_publish_menu(side))
+    menu = asyncio.create_task(_publish_menu(app, side))
     try:
         done, _ = await asyncio.wait([*tasks, stopping, server.ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -285,9 +89,13 @@ async def _work(app: App, side: TelegramSide, server: RunningServer, stop: async
         task.result()
 
 
-async def _publish_menu(side: TelegramSide) -> None:
+async def _publish_menu(app: App, side: TelegramSide) -> None:
+    everybody = await app.database.read(users.everybody)
     try:
         await set_menu(side.bot)
+        for owner in everybody:
+            if owner.role is Role.OWNER:
+                await set_owner_menu(side.bot, owner.user_id, owner.lang)
     except TelegramAPIError as error:  # cosmetic: the next start tries again
         log.warning("menu_not_set", extra={"error": describe(error)})
 
@@ -378,10 +186,8 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         app.database,
         app.clock,
         app.buffers,
-        recall,
+        Prompts(recall, app.clock, config.agents.responder, config.persona),
         models.responder,
-        config=config.agents.responder,
-        persona=config.persona,
         render=render,
         phrases=phrase,
         drafts=drafts,

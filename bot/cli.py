@@ -119,7 +119,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
         from bot.web.client import ask_archive
 
         return await ask_archive(config, server, user_id, backfill)
-    from bot import app  # aiogram and the models take seconds to import: only who works here himself needs them
+    from bot.core import open_app  # the models take seconds to import: only who works here himself needs them
 
-    async with app.open_app(config) as opened:
+    async with open_app(config) as opened:
         return await opened.archive(user_id, backfill)

@@ -93,6 +93,7 @@ class TelegramDrafts:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _pump(self, showing: _Showing) -> None:
+        await self._typing(showing.turn)
         while True:
             showing.changed.clear()
             try:
@@ -102,6 +103,13 @@ class TelegramDrafts:
             await asyncio.sleep(INTERVAL_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(showing.changed.wait(), REFRESH_S)
+
+    async def _typing(self, turn: Turn) -> None:
+        try:
+            if self._budget.try_take(turn.chat_id):
+                await self._bot.send_chat_action(turn.chat_id, "typing", message_thread_id=turn.thread_id)
+        except TelegramAPIError as error:
+            log.debug("typing_shed", extra={"error": describe(error)})
 
     async def _update(self, showing: _Showing) -> None:
         turn = showing.turn
@@ -134,9 +142,10 @@ class TelegramDrafts:
         if showing.placeholder is None and (row := await self._placeholder(turn)) is not None:
             showing.placeholder = row.tg_id
         if showing.placeholder is None:
-            await self._bot.send_chat_action(turn.chat_id, "typing", message_thread_id=turn.thread_id)
             if showing.text:
                 await self._owe_placeholder(turn)
+            else:
+                await self._typing(turn)
             return
         part = draft(showing.text) or Rendered(PLACEHOLDER)
         await self._bot.edit_message_text(

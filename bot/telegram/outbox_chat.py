@@ -105,7 +105,7 @@ class OutboxChat:
             entities=part.entities,
             dedupe=f"{self._key}:{self._said}",
             kind=kind,
-            keyboard=_buttons(keyboard),
+            keyboard=buttons(keyboard),
             force_reply=force_reply,
             tg_id=tg_id,
             filename=filename,
@@ -117,7 +117,8 @@ class OutboxChat:
         await self._database.write(lambda c: [mailbox.put(c, row, now) for row in rows])
 
 
-def _buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:
+def buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:
+    """A keyboard in Bot API form."""
     if not keyboard:
         return None
     return [[{"text": label, "callback_data": data} for label, data in row] for row in keyboard]

@@ -54,6 +54,10 @@ class NameReader(Protocol):
         ...
 
 
+AskOwner = Callable[[Connection, int, datetime], None]
+"""Owes the owner a question about what the archivist may only suggest."""
+
+
 class ArchivalObserver(Protocol):
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None: ...
 
@@ -107,11 +111,12 @@ class ArchivalHandler:
         *,
         persona_name: str,
         tombstone_key: bytes,
+        ask_owner: AskOwner,
         wake: Callable[[], None],
     ) -> None:
         self._database, self._clock, self._archivist, self._names = database, clock, archivist, names
         self._observer, self._persona, self._wake = observer, persona_name, wake
-        self._tombstone_key = tombstone_key
+        self._tombstone_key, self._ask_owner = tombstone_key, ask_owner
 
     async def read(self, run: Run) -> Prepared[ArchivalInput]:
         read = await self._database.read(lambda c: _slice(c, run))
@@ -173,6 +178,8 @@ class ArchivalHandler:
         )
         outcome = applying.apply(connection, run.user_id, proposal.operations, context)
         people_service.note_mentions(connection, run.user_id, run.episode_id, slice_.mentioned, now=now)
+        if outcome.suggested:
+            self._ask_owner(connection, run.user_id, now)
         refused = (*proposal.refused, *outcome.refused)
         links = {"run": run.id, "fragment": run.episode_id}
         for refusal in proposal.refused:

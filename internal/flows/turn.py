@@ -6,32 +6,25 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Literal, Protocol
-from zoneinfo import ZoneInfo
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.access import repository as users
 from internal.access import service as access
-from internal.access.model import User
-from internal.agents.model import DialogueLine, OwnerProfile, Responder, ResponderRequest, TranscriptLine
-from internal.config import PersonaConfig, ResponderConfig
+from internal.agents.model import Responder
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import HIDDEN_MARK, Message, Turn, TurnState, visible
+from internal.dialogue.model import Message, Turn, TurnState
 from internal.errors import ModelError, ModelRefused, ModelUnavailable
 from internal.events import repository as events
-from internal.flows.forgetting import everything_asked
 from internal.flows.intake import Phrases
+from internal.flows.question import Prompts, Question, freeze
 from internal.llm.model import ChatReply, Usage
-from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
-from internal.recall.context import TurnRecall
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
@@ -91,21 +84,6 @@ class _Outcome(Enum):
     AGAIN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The frozen inputs of one attempt."""
-
-    turn: Turn
-    user: User
-    asked: tuple[Message, ...]
-    earlier: tuple[Message, ...]
-    rev: int
-
-    @property
-    def text(self) -> str:
-        return "\n".join(message.content for message in self.asked if message.content)
-
-
 class TurnFlow:
     """Answers turns, each once. A turn that a crash interrupted is answered by calling `answer` again."""
 
@@ -114,11 +92,9 @@ class TurnFlow:
         database: Database,
         clock: Clock,
         buffers: DialogueBuffers,
-        recall: TurnRecall,
+        prompts: Prompts,
         responder: Responder,
         *,
-        config: ResponderConfig,
-        persona: PersonaConfig,
         render: Renderer,
         phrases: Phrases,
         drafts: Drafts,
@@ -126,8 +102,7 @@ class TurnFlow:
         wake_outbox: Callable[[], None],
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._recall, self._responder = recall, responder
-        self._config, self._persona, self._render, self._phrases = config, persona, render, phrases
+        self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
 
@@ -153,20 +128,10 @@ class TurnFlow:
             event.set()
         return event is not None
 
-    async def _start(self, turn: Turn) -> _Question | None:
-        def work(connection: Connection) -> _Question | None:
-            started = turns.start(connection, turn)
-            if started is None:
-                return None
-            asked = dialogue.of_turn(connection, turn.user_id, turn.id)
-            earlier = _remembered(connection, turn)
-            user = users.get(connection, turn.user_id)
-            rev = turns.revision(connection, turn)
-            return _Question(started, user, tuple(asked), tuple(visible(earlier)), rev)
+    async def _start(self, turn: Turn) -> Question | None:
+        return await self._database.write(lambda connection: freeze(connection, turn), point="C3")
 
-        return await self._database.write(work, point="C3")
-
-    async def _attempt(self, question: _Question, stop: asyncio.Event) -> _Outcome:
+    async def _attempt(self, question: Question, stop: asyncio.Event) -> _Outcome:
         if not any(message.content.strip() for message in question.asked):
             return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
         if question.turn.attempts > MAX_ATTEMPTS:
@@ -178,8 +143,8 @@ class TurnFlow:
             return await self._failed(question, error, stop)
         return await self._keep(question, reply, stopped=stop.is_set())
 
-    async def _write(self, question: _Question, stop: asyncio.Event) -> ChatReply:
-        request = await self._request(question)
+    async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
+        request = await self._prompts.request(question)
         text, final = "", None
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
             while not stop.is_set():
@@ -189,46 +154,9 @@ class TurnFlow:
                 text, final = text + delta.text, delta.final
                 if delta.text:
                     await self._drafts.show(question.turn, text)
-        return final or ChatReply(text, self._config.model, Usage())
+        return final or ChatReply(text, "stopped", Usage())
 
-    async def _request(self, question: _Question) -> ResponderRequest:
-        user = question.user
-        owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
-        recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
-        recalled = await self._recall.recall(owner, question.text, recent)
-        return ResponderRequest(
-            owner=owner,
-            persona_name=self._persona.name,
-            persona_tone=self._persona.tone,
-            inner_circle=recalled.inner_circle,
-            relevant_people=recalled.relevant_people,
-            dialogue=self._within_budget(question),
-            now=self._clock.now(),
-            query=recalled.query,
-            system_lines=[m.content for m in question.earlier if m.role == "system"],
-        )
-
-    def _within_budget(self, question: _Question) -> list[DialogueLine]:
-        """The question whole, and before it as much recent dialogue as the token budget holds."""
-        lines = [_dialogue_line(message) for message in question.asked if message.content]
-        left = self._config.history_tokens
-        for message in reversed(question.earlier):
-            left -= count_tokens(message.content)
-            if left < 0:
-                break
-            if message.role != "system" and message.content:
-                lines.insert(0, _dialogue_line(message))
-        return lines
-
-    def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
-        assistant = message.role == "assistant"
-        speaker = self._persona.name if assistant else user.name
-        role: Literal["assistant", "user"] = "assistant" if assistant else "user"
-        forwarded = message.forward.name if message.forward else None
-        at = message.timestamp.astimezone(ZoneInfo(user.tz))
-        return TranscriptLine(number, role, speaker, at, message.content, forwarded)
-
-    async def _keep(self, question: _Question, reply: ChatReply, *, stopped: bool) -> _Outcome:
+    async def _keep(self, question: Question, reply: ChatReply, *, stopped: bool) -> _Outcome:
         """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
@@ -328,7 +256,7 @@ class TurnFlow:
             links={"turn": turn.id},
         )
 
-    async def _failed(self, question: _Question, error: ModelError, stop: asyncio.Event) -> _Outcome:
+    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event) -> _Outcome:
         """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
         turn = question.turn
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
@@ -340,7 +268,7 @@ class TurnFlow:
             await asyncio.wait_for(stop.wait(), pause(turn.attempts, RETRY_BASE, RETRY_MAX).total_seconds())
         return _Outcome.AGAIN
 
-    async def _say(self, question: _Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
+    async def _say(self, question: Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
@@ -367,19 +295,12 @@ class TurnFlow:
     def _ended(self, turn: Turn, outcome: str) -> None:
         self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
 
-    def _sorry(self, question: _Question, key: str) -> str:
+    def _sorry(self, question: Question, key: str) -> str:
         return self._phrases(question.user.lang, key)
 
-    def _cannot_read(self, question: _Question) -> str:
+    def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
-
-
-def _remembered(connection: Connection, turn: Turn) -> list[Message]:
-    """The messages before a turn, without those that its owner asked to forget."""
-    earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
-    asked = everything_asked(connection, turn.user_id)
-    return [message for message in earlier if asked is None or message.timestamp > asked.created_at]
 
 
 class _Edited(Exception):
@@ -401,11 +322,3 @@ async def _next_or_stop(deltas: Any, stop: asyncio.Event) -> Any:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-
-
-def _dialogue_line(message: Message) -> DialogueLine:
-    role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
-    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
-    if message.forward is not None:
-        metadata["forwarded_from"] = message.forward.name
-    return DialogueLine(role, message.content, metadata or None)

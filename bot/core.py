@@ -1,0 +1,215 @@
+"""The product without delivery: storage, models and what works in the background. `laplaced archive` needs no more."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.models import Models, open_models
+from bot.telegram.suggesting import ask_first
+from bot.web.admin import ArchiveReport
+from internal.access import repository as users
+from internal.access.model import User
+from internal.config import Config
+from internal.dialogue import repository as dialogue
+from internal.dialogue.buffers import DialogueBuffers
+from internal.errors import NotFound
+from internal.flows.archival import ArchivalHandler
+from internal.flows.export import export_document
+from internal.flows.forgetting import Eraser
+from internal.flows.maintenance import Job, Maintenance, drop_settled
+from internal.flows.names import WorkerNameReader
+from internal.flows.publication import Publication
+from internal.flows.runs import RunLoop
+from internal.language.worker import LanguageWorker
+from internal.recall.embedding import VectorFollowing
+from internal.recall.names import WorkerNames
+from internal.recall.people import PeopleSearch
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock, SystemClock
+from internal.scheduling.model import RunState
+from internal.scheduling.ticker import Ticker
+from internal.storage.engine import Database
+from internal.storage.keys import ensure_key
+from internal.storage.lock import FolderLock, hold
+from internal.storage.migration import migrate
+from internal.telemetry.calls import CallRecorder
+from internal.telemetry.logs import redact
+from internal.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+ARCHIVE_PATIENCE_S = 600.0
+"""How long an order to archive waits for one owner's runs before it reports what is still waiting."""
+
+CLEANING = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The product without delivery: storage, models and the flows that work in the background."""
+
+    config: Config
+    clock: Clock
+    lock: FolderLock
+    database: Database
+    metrics: Metrics
+    models: Models
+    names: WorkerNames
+    search: PeopleSearch
+    buffers: DialogueBuffers
+    ticker: Ticker
+    publication: Publication
+    runs: RunLoop
+    vectors: VectorFollowing
+    eraser: Eraser
+    recorder: CallRecorder
+
+    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
+        """Publishes what waits and works it off. Raises NotFound for an unknown user, Refused for an unknown agent."""
+        owners = await self._owners(user_id)
+        before = await self._runs_by_state(owners)
+        fragments = 0
+        for owner in owners:
+            fragments += await self.publication.publish_fragments(owner)
+        if backfill is not None:
+            fragments += await self.publication.backfill(backfill, owners)
+        for owner in owners:
+            await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
+        await self.vectors.embed_due()
+        after = await self._runs_by_state(owners)
+        return ArchiveReport(
+            fragments=fragments,
+            applied=after[RunState.APPLIED] - before[RunState.APPLIED],
+            waiting=sum(after[state] for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)),
+            dead=after[RunState.DEAD],
+        )
+
+    async def request(self, user_id: int) -> int:
+        """Publishes what is buffered and has it archived now; how many messages that were."""
+        now = self.clock.now()
+        count = await self.publication.publish_now(user_id)
+        await self.database.write(lambda c: runs.hurry(c, user_id, now))
+        self.ticker.wake()
+        return count
+
+    async def document(self, user_id: int) -> str:
+        """Everything kept for this user, as JSON text."""
+        now = self.clock.now()
+        return await self.database.read(lambda c: export_document(c, user_id, now=now))
+
+    async def restore(self) -> int:
+        """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
+        restored = await self.database.read(dialogue.restorable)
+        for state in restored:
+            self.buffers.restore(state)
+        return len(restored)
+
+    def maintenance(self) -> Maintenance:
+        return Maintenance(
+            self.ticker,
+            self.clock,
+            [
+                Job("publication", self.publication.publish_due),
+                Job("runs", self.runs.start_ready),
+                Job("vectors", self.vectors.embed_due),
+                Job("forgetting", self.eraser.erase_due),
+                Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
+                Job("calls", self.recorder.drop_old, CLEANING),
+            ],
+        )
+
+    async def _owners(self, user_id: int | None) -> list[int]:
+        everybody: list[User] = await self.database.read(users.everybody)
+        ids = [user.user_id for user in everybody]
+        if user_id is None:
+            return ids
+        if user_id not in ids:
+            raise NotFound(f"there is no user {user_id}")
+        return [user_id]
+
+    async def _runs_by_state(self, owners: list[int]) -> Counter[RunState]:
+        total: Counter[RunState] = Counter()
+        for owner in owners:
+            total.update(await self._counts(owner))
+        return total
+
+    async def _counts(self, owner: int) -> dict[RunState, int]:
+        return await self.database.read(lambda c: runs.counts(c, owner))
+
+
+@contextlib.asynccontextmanager
+async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterator[App]:
+    """Takes the data folder, opens and migrates the database, builds the models.
+
+    Raises StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
+    """
+    clock = clock or SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        lock = stack.enter_context(hold(config.data_dir))
+        database = await stack.enter_async_context(Database.open(config.database_path))
+        await database.exclusive(migrate)
+        hmac_key = ensure_key(config.data_dir, "hmac_key")
+        redact.tell(hmac_key)
+        metrics = Metrics(config.metrics, hmac_key)
+        recorder = CallRecorder(database, clock)
+        stack.push_async_callback(recorder.flush)
+        worker = LanguageWorker()
+        stack.push_async_callback(worker.close)
+        models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
+        yield _assemble(config, clock, lock, database, metrics, recorder, models, worker, hmac_key.encode())
+
+
+def _assemble(
+    config: Config,
+    clock: Clock,
+    lock: FolderLock,
+    database: Database,
+    metrics: Metrics,
+    recorder: CallRecorder,
+    models: Models,
+    worker: LanguageWorker,
+    hmac_key: bytes,
+) -> App:
+    names = WorkerNames(worker)
+    ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
+    search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
+    handler = ArchivalHandler(
+        database,
+        clock,
+        models.archivist,
+        WorkerNameReader(worker),
+        metrics,
+        persona_name=config.persona.name,
+        tombstone_key=hmac_key,
+        ask_owner=ask_first,
+        wake=ticker.wake,
+    )
+    handlers = [handler] if config.agents.archivist.enabled else []
+    return App(
+        config=config,
+        clock=clock,
+        lock=lock,
+        database=database,
+        metrics=metrics,
+        models=models,
+        names=names,
+        search=search,
+        buffers=buffers,
+        ticker=ticker,
+        publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
+        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd),
+        vectors=VectorFollowing(
+            database,
+            models.embedder,
+            clock,
+            retry_base=config.runs.retry_base,
+            retry_max=config.runs.retry_max,
+        ),
+        eraser=Eraser(database, clock, hmac_key, [buffers, search]),
+        recorder=recorder,
+    )

@@ -1,0 +1,112 @@
+"""What a turn asks, frozen at C3, and what the responder is given to answer it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import User
+from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.config import PersonaConfig, ResponderConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import HIDDEN_MARK, Message, Turn, visible
+from internal.flows.forgetting import everything_asked
+from internal.llm.tokens import count_tokens
+from internal.recall.context import TurnRecall
+from internal.scheduling.clock import Clock
+
+HISTORY = 200
+"""Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+
+RECENT = 8
+"""Messages before the question that the enricher sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The frozen inputs of one attempt."""
+
+    turn: Turn
+    user: User
+    asked: tuple[Message, ...]
+    earlier: tuple[Message, ...]
+    rev: int
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message.content for message in self.asked if message.content)
+
+
+def freeze(connection: Connection, turn: Turn) -> Question | None:
+    """C3: closes the window and counts an attempt; None if the turn is over. What it read is what is answered."""
+    started = turns.start(connection, turn)
+    if started is None:
+        return None
+    asked = dialogue.of_turn(connection, turn.user_id, turn.id)
+    earlier = visible(_remembered(connection, turn))
+    user = users.get(connection, turn.user_id)
+    return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn))
+
+
+def _remembered(connection: Connection, turn: Turn) -> list[Message]:
+    """The messages before a turn, without those that its owner asked to forget."""
+    earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+    asked = everything_asked(connection, turn.user_id)
+    return [message for message in earlier if asked is None or message.timestamp > asked.created_at]
+
+
+class Prompts:
+    """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
+
+    def __init__(self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig) -> None:
+        self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
+
+    async def request(self, question: Question) -> ResponderRequest:
+        user = question.user
+        owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
+        recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
+        recalled = await self._recall.recall(owner, question.text, recent)
+        return ResponderRequest(
+            owner=owner,
+            persona_name=self._persona.name,
+            persona_tone=self._persona.tone,
+            inner_circle=recalled.inner_circle,
+            relevant_people=recalled.relevant_people,
+            dialogue=self._within_budget(question),
+            now=self._clock.now(),
+            query=recalled.query,
+            system_lines=[m.content for m in question.earlier if m.role == "system"],
+        )
+
+    def _within_budget(self, question: Question) -> list[DialogueLine]:
+        """The question whole, and before it as much recent dialogue as the token budget holds."""
+        lines = [_dialogue_line(message) for message in question.asked if message.content]
+        left = self._config.history_tokens
+        for message in reversed(question.earlier):
+            left -= count_tokens(message.content)
+            if left < 0:
+                break
+            if message.role != "system" and message.content:
+                lines.insert(0, _dialogue_line(message))
+        return lines
+
+    def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
+        assistant = message.role == "assistant"
+        speaker = self._persona.name if assistant else user.name
+        role: Literal["assistant", "user"] = "assistant" if assistant else "user"
+        forwarded = message.forward.name if message.forward else None
+        at = message.timestamp.astimezone(ZoneInfo(user.tz))
+        return TranscriptLine(number, role, speaker, at, message.content, forwarded)
+
+
+def _dialogue_line(message: Message) -> DialogueLine:
+    role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
+    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
+    if message.forward is not None:
+        metadata["forwarded_from"] = message.forward.name
+    return DialogueLine(role, message.content, metadata or None)
