@@ -89,12 +89,14 @@ def nominative(written: Sequence[str], kinds: Sequence[str], around: Surrounding
 
 
 def _standing_gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:
-    """The gender if the first name, as it is written, is a nominative of one gender only."""
-    for word, kind in zip(written, kinds, strict=True):
-        if kind == "first":
-            genders = {name.gender for name in given_names(word) if not name.declined}
-            return genders.pop() if len(genders) == 1 else None
-    return None
+    """The gender if the name, as it is written, is a nominative of one gender only; a first name decides."""
+    genders: set[Gender] = set()
+    if "first" in kinds:
+        genders = {name.gender for name in given_names(written[kinds.index("first")]) if not name.declined}
+    elif len(written) == 1:
+        readings = [one for one in name_readings(written[0]) if one.known and one.case == "nomn" and one.gender]
+        genders = {one.gender for one in readings if one.kind == "surname" and one.gender}
+    return genders.pop() if len(genders) == 1 else None
 
 
 def _gender(written: Sequence[str], kinds: Sequence[str]) -> Gender | None:

@@ -128,7 +128,8 @@ def _meanings(token: Token) -> tuple[Relation, ...]:
     key = token.key
     for prefix in ("ex-", "экс-", "екс-"):
         key = key.removeprefix(prefix)
-    return relations().get(key, ()) if not (token.capital and not token.opens) else ()
+    shouted = token.text.isupper()
+    return relations().get(key, ()) if token.opens or shouted or not token.capital else ()
 
 
 def _chosen(meanings: Sequence[Relation]) -> Relation:

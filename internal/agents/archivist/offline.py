@@ -13,6 +13,7 @@ from typing import Any
 from internal.agents.archivist.dossiers import Dossier, Identity, Reading
 from internal.agents.archivist.quotes import bio_of
 from internal.agents.model import AgentReply, ArchivistRequest
+from internal.agents.naming import names_of
 from internal.language.name_words import name_words
 from internal.language.spelling import name_key
 from internal.language.worker import LanguageWorker
@@ -35,7 +36,7 @@ class OfflineArchivist:
 def propose(request: ArchivistRequest) -> str:
     """The JSON of the archivist's contract for a transcript; pure, some 5 ms a line."""
     people = {person.id: person for person in request.people}
-    reading = Reading({person.id: searched_names(person) for person in request.people}, request.owner.language)
+    reading = Reading({person.id: names_of(person) for person in request.people}, request.owner.language)
     for line in request.transcript:
         reading.read(line)
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
@@ -47,11 +48,6 @@ def propose(request: ArchivistRequest) -> str:
     ]
     operations = [operation for operation in changes if operation] + merged
     return json.dumps({"people_operations": operations}, ensure_ascii=False)
-
-
-def searched_names(person: Person) -> list[str]:
-    """Names and username of a person as the language room takes them."""
-    return [*person.names, *([f"@{person.username}"] if person.username else [])]
 
 
 def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]]:

@@ -6,12 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from offline_cases import Score, cases, request_of
 
 from internal.agents.archivist.offline import propose
 from internal.language.names import name_key
 from internal.people.model import Circle
-from offline_cases import Score, cases, request_of
-
 
 # Known to be beyond the rules: a product's name that is a first name, and a capital in the middle for effect.
 BEYOND = ("Купил Сони", "Лето прошло", "I use Jenkins")

@@ -1,0 +1,70 @@
+"""The enricher without a model: a question about "him" gets the name of the one spoken of last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from internal.agents.model import EnricherRequest, TranscriptLine
+from internal.language.morphology import Gender
+from internal.language.sightings import Sighting, find_people
+from internal.language.spelling import text_language, tokens, words
+from internal.language.worker import LanguageWorker
+
+_PRONOUNS: Mapping[str, Gender | None] = {
+    **dict.fromkeys(words("он его ему ним нем нём него нему він його йому нього ньому he him his"), "masc"),
+    **dict.fromkeys(words("она ее её ей ней нею неё нее вона її їй нею неї she her hers"), "femn"),
+    **dict.fromkeys(words("они их им ними них вони їх їм ними them they their"), None),
+}
+_CONTINUES = words("а и і й and but what так тогда тоді ещё еще ще почему чому why когда коли when")
+_SHORT = 4
+_TOPIC = 120
+"""Characters of the earlier message that a question without any name is put behind."""
+
+
+class OfflineEnricher:
+    """The Enricher by rules, run in the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def standalone(self, request: EnricherRequest) -> str:
+        """As the port says. ModelUnavailable if the language process cannot answer."""
+        if not request.recent or not request.question.strip():
+            return request.question
+        return await self._worker.run(enrich, request)
+
+
+def enrich(request: EnricherRequest) -> str:
+    """The question, behind the name or the words it leans on if it leans on any; pure."""
+    question = request.question
+    keys = [token.key for token in tokens(question)]
+    pronoun = next((key for key in keys if key in _PRONOUNS), None)
+    follows = pronoun is not None or (len(keys) <= _SHORT and bool(keys) and keys[0] in _CONTINUES)
+    if not follows or find_people(question, text_language(question, request.owner.language)):
+        return question
+    names = _last_named(request, _PRONOUNS[pronoun] if pronoun else None, many=pronoun is not None and _many(pronoun))
+    leaning = ", ".join(names) or _topic(request)
+    return f"{leaning}: {question}" if leaning else question
+
+
+def _many(pronoun: str) -> bool:
+    return _PRONOUNS[pronoun] is None
+
+
+def _last_named(request: EnricherRequest, gender: Gender | None, many: bool) -> list[str]:
+    """The names of the latest message that names somebody whom the pronoun can mean."""
+    for line in reversed(request.recent):
+        fitting = [one for one in _sightings(line, request) if gender is None or one.gender in (None, gender)]
+        if fitting:
+            names = list(dict.fromkeys(sighting.name for sighting in fitting))
+            return names if many else names[-1:]
+    return []
+
+
+def _sightings(line: TranscriptLine, request: EnricherRequest) -> list[Sighting]:
+    return find_people(line.text, text_language(line.text, request.owner.language))
+
+
+def _topic(request: EnricherRequest) -> str:
+    said = next((line.text for line in reversed(request.recent) if line.role == "user"), "")
+    return " ".join(said.split())[:_TOPIC].strip(" ?.!")

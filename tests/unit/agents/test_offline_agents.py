@@ -1,0 +1,251 @@
+"""The offline responder, enricher and reranker: rules, in three languages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+
+import pytest
+from fluent.syntax import parse as parse_fluent
+from fluent.syntax.ast import Message
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal.agents.enricher.offline import OfflineEnricher, enrich
+from internal.agents.model import (
+    DialogueLine,
+    EnricherRequest,
+    OwnerProfile,
+    RerankerRequest,
+    ResponderRequest,
+    TranscriptLine,
+)
+from internal.agents.reranker.offline import OfflineReranker, pick
+from internal.agents.responder import offline as responder
+from internal.agents.responder.offline import OfflineResponder, compose
+from internal.language.worker import LanguageWorker
+from internal.people.model import Circle, Person
+
+NOW = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
+OWNER = OwnerProfile(user_id=1, name="Owner", username=None, language="ru", timezone="UTC")
+
+
+def person(number: int, name: str, circle: Circle, bio: str = "", *aliases: str, username: str | None = None) -> Person:
+    return Person(
+        id=number,
+        user_id=1,
+        entity_id=str(number),
+        display_name=name,
+        circle=circle,
+        bio=bio,
+        first_seen=NOW,
+        last_seen=NOW,
+        aliases=aliases,
+        username=username,
+    )
+
+
+PETROV = person(1, "Петров", Circle.WORK_INNER, "Мой начальник Петров опоздал.")
+MARIA = person(2, "Мария", Circle.FAMILY, "Моя сестра Мария живёт в Туле.", "Маша")
+TOM = person(3, "Tom Baker", Circle.WORK_INNER, "My colleague Tom Baker plays chess.")
+OLENA = person(4, "Олена Коваль", Circle.FRIENDS, "Подруга Олена працює журналісткою.", username="olena_k")
+NOBODY_KNOWS = person(5, "Артур", Circle.OTHER)
+
+
+def asked(
+    *said: str, inner: Sequence[Person] = (PETROV, MARIA, TOM), relevant: Sequence[Person] = (OLENA,), query: str = ""
+) -> ResponderRequest:
+    before = [DialogueLine("user", "…"), DialogueLine("assistant", "…")]
+    return ResponderRequest(
+        owner=OWNER,
+        persona_name="Laplaced",
+        persona_tone="warm",
+        inner_circle=inner,
+        relevant_people=relevant,
+        dialogue=[*before, *(DialogueLine("user", text) for text in said)],
+        now=NOW,
+        query=query,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "reply"),
+    [
+        ("кто такой Петров?", "Петров (близкие по работе). Вы говорили: «Мой начальник Петров опоздал.»"),
+        ("что ты знаешь о Маше?", "Мария (семья). Вы говорили: «Моя сестра Мария живёт в Туле.»"),
+        ("хто така Олена?", "Олена Коваль (друзі). Ви казали: «Подруга Олена працює журналісткою.»"),
+        ("розкажи про Коваль", "Олена Коваль (друзі). Ви казали: «Подруга Олена працює журналісткою.»"),
+        ("Who is Tom?", "Tom Baker (close colleagues). You said: “My colleague Tom Baker plays chess.”"),
+        ("who is @olena_k", "Олена Коваль (friends). You said: “Подруга Олена працює журналісткою.”"),
+        ("знаешь Илью?", "Пока ничего не знаю о человеке по имени Илья."),
+        ("кто такой Задорожный?", "Пока ничего не знаю о человеке по имени Задорожный."),
+        ("хто такий Кличко?", "Поки нічого не знаю про людину на ім'я Кличко."),
+        ("Who is Fitzgerald?", "I know nothing yet about a person called Fitzgerald."),
+        ("Мой брат Саша приехал", "Запомню: Саша."),
+        ("Мій колега Тарас і сестра Софія тут", "Запам'ятаю про всіх: Тарас і Софія."),
+        ("My friend Bob and Alice came", "Noted, all of them: Bob and Alice."),
+        ("Петров заболел", "Добавлю к тому, что знаю: Петров."),
+        ("привіт!", "Вітаю! Я Laplaced. Розкажіть про людей у вашому житті: я запам'ятаю і нагадаю, коли спитаєте."),
+        ("спасибо большое", "Пожалуйста!"),
+        ("дякую", "Будь ласка!"),
+        ("thanks", "You are welcome!"),
+        ("сегодня дождь", "Понятно."),
+    ],
+)
+def test_replies(said: str, reply: str) -> None:
+    """People asked about are quoted, unknown ones admitted, news noted by name, in the language of the message."""
+    assert compose(asked(said)) == reply
+
+
+@pytest.mark.parametrize(
+    ("said", "listed"),
+    [
+        ("с кем я работаю?", {"Петров", "Tom Baker"}),
+        ("З ким я працюю?", {"Петров", "Tom Baker"}),
+        ("who is in my family?", {"Мария"}),
+        ("кто мои друзья?", {"Олена Коваль"}),
+    ],
+)
+def test_a_circle_is_listed(said: str, listed: set[str]) -> None:
+    """A question about a circle names everybody in it and nobody else."""
+    lines = compose(asked(said)).splitlines()[1:]
+    assert {line.removeprefix("- ").split(":")[0] for line in lines} == listed
+
+
+def test_an_empty_circle_is_admitted() -> None:
+    """Nobody is made up to fill a circle."""
+    assert compose(asked("кто в моей семье?", inner=[])) == "Пока никого не знаю в этом кругу: семья."
+
+
+def test_what_it_cannot_answer_it_says() -> None:
+    """Without anybody remembered there is nothing to say; with somebody only near in meaning it says it is unsure."""
+    assert compose(asked("what is the weather?", relevant=[])).startswith("I have nothing to say to that")
+    assert compose(asked("кто пишет для газеты?")).startswith("Точно не знаю. Может быть, речь об этом:\n- Олена")
+
+
+def test_an_empty_profile_is_admitted() -> None:
+    """A person of whom only the name is known is not embroidered."""
+    assert (
+        compose(asked("кто такой Артур?", relevant=[NOBODY_KNOWS])) == "Артур (знакомые). Больше я пока ничего не знаю."
+    )
+
+
+def test_a_pronoun_is_answered_through_the_standalone_question() -> None:
+    """Who is meant by "он" stands in the enriched query."""
+    assert compose(asked("а он что сказал?", query="Петров: а он что сказал?")).startswith("Петров (")
+
+
+def test_the_first_reply_says_that_no_model_answers() -> None:
+    """Once, at the beginning of a dialogue."""
+    first = ResponderRequest(OWNER, "Laplaced", "", [], [], [DialogueLine("user", "Мой начальник Петров")], NOW)
+    assert "без языковой модели" in compose(first)
+    assert "без языковой модели" not in compose(asked("Мой начальник Петров"))
+
+
+def test_stored_words_cannot_format_the_reply() -> None:
+    """Replies are Markdown; a bio is text."""
+    crooked = person(9, "Артур", Circle.OTHER, "пишет **жирно** [сюда](http://x)")
+    assert r"\*\*жирно\*\* \[сюда\]" in compose(asked("кто такой Артур?", relevant=[crooked]))
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=3))
+def test_any_message_gets_some_reply(said: list[str]) -> None:
+    """Messages are whatever people type."""
+    assert compose(asked(*said)).strip()
+
+
+def test_every_language_has_every_phrase() -> None:
+    """The three phrase files hold the same phrases."""
+    phrases = [
+        {entry.id.name for entry in parse_fluent(responder.phrase_source(language)).body if isinstance(entry, Message)}
+        for language in ("ru", "uk", "en")
+    ]
+    assert phrases[0] == phrases[1] == phrases[2]
+    assert {circle.value for circle in Circle} < phrases[0]
+
+
+@pytest.fixture
+async def worker() -> AsyncIterator[LanguageWorker]:
+    language = LanguageWorker()
+    yield language
+    await language.close()
+
+
+async def test_the_reply_is_streamed(worker: LanguageWorker) -> None:
+    """The pieces make up the whole, which comes last; the prompt for receipts holds the people and the dialogue."""
+    offline = OfflineResponder(worker)
+    request = asked("кто такой Петров?")
+    deltas = [delta async for delta in offline.reply(request)]
+    assert len(deltas) > 2
+    final = deltas[-1].final
+    assert final is not None
+    assert deltas[-1].text == ""
+    assert "".join(delta.text for delta in deltas) == final.text == compose(request)
+    assert [message.role for message in offline.messages(request)] == ["system", "system", "user", "assistant", "user"]
+    assert "[Person:1] Петров" in offline.messages(request)[0].content
+
+
+# --- Enricher
+
+
+def follow_up(question: str, *recent: str) -> EnricherRequest:
+    lines = [TranscriptLine(number, "user", "Owner", NOW, text) for number, text in enumerate(recent, start=1)]
+    return EnricherRequest(OWNER, question, lines)
+
+
+@pytest.mark.parametrize(
+    ("recent", "question", "standalone"),
+    [
+        (["Вчера видел Петрова"], "а он что сказал?", "Петров: а он что сказал?"),
+        (["Бачив Олену"], "а вона?", "Олена: а вона?"),
+        (["I met Tom Baker", "Nice day"], "what about him?", "Tom Baker: what about him?"),
+        (["Петров и Маша приехали"], "а она где?", "Маша: а она где?"),
+        (["Маша приехала", "Петров уехал"], "а она где?", "Маша: а она где?"),
+        (["Петров и Маша приехали"], "где они?", "Петров, Маша: где они?"),
+        (["Сколько стоит билет?"], "а завтра?", "Сколько стоит билет: а завтра?"),
+        (["Вчера видел Петрова"], "что сказала Оля?", "что сказала Оля?"),
+        (["Вчера видел Петрова"], "какая сегодня погода на улице?", "какая сегодня погода на улице?"),
+        ([], "а он?", "а он?"),
+    ],
+)
+def test_follow_ups(recent: list[str], question: str, standalone: str) -> None:
+    """A pronoun gets the latest name of its gender; a question that stands alone stays as it is."""
+    assert enrich(follow_up(question, *recent)) == standalone
+
+
+async def test_the_enricher_runs_in_the_process(worker: LanguageWorker) -> None:
+    """The port gives what the rule gives."""
+    request = follow_up("а он что сказал?", "Вчера видел Петрова")
+    assert await OfflineEnricher(worker).standalone(request) == enrich(request)
+
+
+# --- Reranker
+
+CANDIDATES = [OLENA, NOBODY_KNOWS, PETROV, MARIA, TOM]
+
+
+@pytest.mark.parametrize(
+    ("query", "most", "picked"),
+    [
+        ("что там у Петрова?", 10, [1]),
+        ("Маша и Tom Baker", 10, [2, 3]),
+        ("Маша и Tom Baker", 1, [2]),
+        ("кто пишет для газеты", 10, [4, 5, 1]),
+        ("кто пишет для газеты", 2, [4, 5]),
+        ("кто пишет для газеты", 0, []),
+    ],
+)
+def test_picks(query: str, most: int, picked: list[int]) -> None:
+    """Those named and nobody else; without a name the first three; never more than asked for."""
+    request = RerankerRequest(OWNER, query, CANDIDATES, most)
+    assert [one.person_id for one in pick(request)][:most] == picked
+
+
+async def test_the_reranker_runs_in_the_process(worker: LanguageWorker) -> None:
+    """The port gives what the rule gives, and nobody when there is nobody to pick."""
+    offline = OfflineReranker(worker)
+    request = RerankerRequest(OWNER, "что там у Петрова?", CANDIDATES, 10)
+    assert await offline.pick(request) == pick(request)
+    assert await offline.pick(RerankerRequest(OWNER, "Петров", [], 10)) == []
+    assert await offline.pick(RerankerRequest(OWNER, "Петров", CANDIDATES, 0)) == []

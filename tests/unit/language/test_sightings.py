@@ -1,0 +1,101 @@
+"""Names in messages, put back into the nominative."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal.language.sightings import find_people
+from internal.language.spelling import Language, sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "names"),
+    [
+        ("ru", "видел Александра вчера", ["Александр"]),
+        ("ru", "приехала Александра", ["Александра"]),
+        ("ru", "с Александрой Ивановой", ["Александра Иванова"]),
+        ("ru", "Юлия Крылова тут", ["Юлия Крылова"]),
+        ("ru", "позвонил Петрову", ["Петров"]),
+        ("ru", "видел Петрову", ["Петрова"]),
+        ("ru", "видел Петрова", ["Петров"]),
+        ("ru", "Петрова сказала", ["Петрова"]),
+        ("ru", "от Петрова", ["Петров"]),
+        ("ru", "со Львом", ["Лев"]),
+        ("ru", "с Любовью Андреевной", ["Любовь Андреевна"]),
+        ("ru", "с Ильёй Черных", ["Илья Черных"]),
+        ("ru", "у Саши Белого", ["Саша Белый"]),
+        ("ru", "про Виктора Штольца и с Генри Штольцем", ["Виктор Штольц", "Генри Штольц"]),
+        ("ru", "с сергеем ивановичем кузнецовым", ["Сергей Иванович Кузнецов"]),
+        ("ru", "созвон с Tom Baker и Машей", ["Tom Baker", "Маша"]),
+        ("uk", "з Оленою Петрівною Кравець", ["Олена Петрівна Кравець"]),
+        ("uk", "у Миколи Гриценка", ["Микола Гриценко"]),
+        ("uk", "для Ігоря", ["Ігор"]),
+        ("uk", "бачив Надію Савчук", ["Надія Савчук"]),
+        ("uk", "зі Львом Біленьким", ["Лев Біленький"]),
+        ("uk", "Тарасові й Наталці", ["Тарас", "Наталка"]),
+        ("en", "Lunch with Оксана and Tom", ["Оксана", "Tom"]),
+        ("en", "Mr. Henderson and Vincent van Gogh's neighbour", ["Henderson", "Vincent van Gogh"]),
+        ("en", "talked to michael", ["Michael"]),
+    ],
+)
+def test_names_are_restored(language: Language, text: str, names: list[str]) -> None:
+    """Case, gender and the words around give back the name as it is called."""
+    assert [sighting.name for sighting in find_people(text, language)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "circle"),
+    [
+        ("мой брат Саша", "Family"),
+        ("Саша, мой брат, приехал", "Family"),
+        ("Саша — мой брат", "Family"),
+        ("брат Саши приехал", None),
+        ("бывший начальник Петров", "Work_Outer"),
+        ("начальник Петров", "Work_Inner"),
+        ("экс-коллега Лена", "Work_Outer"),
+        ("мы с Леной работаем вместе", "Work_Inner"),
+        ("подруга Лена", "Friends"),
+        ("Лена, её брат", None),
+        ("клиент Петров", "Work_Outer"),
+        ("соседка Галина", "Other"),
+        ("дочку зовут Соня", "Family"),
+        ("my boss Tom", "Work_Inner"),
+        ("Tom is my boss", "Work_Inner"),
+        ("Our CTO, Tom Baker, agreed", "Work_Inner"),
+        ("Tom, his brother, came", None),
+        ("a former colleague, Tom", None),
+        ("my former colleague Tom", "Work_Outer"),
+    ],
+)
+def test_circles(text: str, circle: str | None) -> None:
+    """A role word counts for the name that it stands with, in its case, and for no other."""
+    assert [sighting.circle for sighting in find_people(text, "ru")] == [circle]
+
+
+def test_a_username_beside_a_name_is_his() -> None:
+    """One person is not seen twice; a bot is nobody."""
+    found = find_people("Юлия (@yulia_k) и @taras, спроси у @weatherbot", "ru")
+    assert [(sighting.name, sighting.username) for sighting in found] == [("Юлия", "yulia_k"), ("taras", "taras")]
+
+
+def test_sentences_are_not_cut_at_abbreviations() -> None:
+    """Dr. Foster and И. Петров stay whole."""
+    text = "Dr. Foster came. И. Петров ушёл! Конец"
+    assert [text[start:end].strip() for start, end in sentences(text)] == [
+        "Dr. Foster came.",
+        "И. Петров ушёл!",
+        "Конец",
+    ]
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80), st.sampled_from(["ru", "uk", "en"]))
+def test_any_text_can_be_read(text: str, language: Language) -> None:
+    """Sightings stand where they say, in order, without overlapping."""
+    end = 0
+    for sighting in find_people(text, language):
+        assert end <= sighting.start < sighting.end <= len(text)
+        assert text[sighting.start : sighting.end] == sighting.written
+        end = sighting.end
