@@ -60,6 +60,7 @@ async def test_languages_follow_the_person(open_chat: OpenChat) -> None:
     await expect(chat.page).to_have_url(re.compile(r"user=1002"))
     await chat.person("Emma").click()
     await expect(chat.page.locator(".sidebar-subtitle")).to_have_text("Nothing leaves this computer")
+    await expect(chat.page).to_have_url(re.compile(r"user=1003"))
     await chat.page.reload()
     await expect(chat.field).to_have_attribute("placeholder", "Message")
 

@@ -117,9 +117,9 @@ class ChatPage:
         self._root.classes(remove="list-open")
         if (user_id, chat_id) == (self._seat.user_id, self._seat.chat_id):
             return
-        self._open(*self._chosen(user_id, chat_id))
         extra = f"&chat={chat_id}" if chat_id != user_id else ""
         ui.navigate.history.replace(f"/?user={user_id}{extra}")
+        self._open(*self._chosen(user_id, chat_id))
 
     def _add_person(self) -> None:
         PersonDialog(self._seat, lambda user: self._choose(user["id"], user["id"])).open()

@@ -38,7 +38,7 @@ async def hook() -> AsyncIterator[Hook]:
     hook = Hook()
     app = web.Application()
     app.router.add_post("/hook", hook.handle)
-    runner = web.AppRunner(app)
+    runner = web.AppRunner(app, shutdown_timeout=0.2)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
