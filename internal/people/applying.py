@@ -31,6 +31,7 @@ from internal.people.operations import (
 from internal.people.repository import SetBy
 from internal.storage.types import new_id
 
+
 def apply(connection: Connection, user_id: int, operations: Sequence[Operation], context: ApplyContext) -> ApplyOutcome:
     """Applies operations in their order and says what became of each; counters move by the outcome after the commit.
 

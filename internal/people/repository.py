@@ -99,8 +99,9 @@ def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> d
     """The visible ones among these people, by id."""
     found: dict[int, Person] = {}
     for start in range(0, len(person_ids), _CHUNK):
-        query = _select(user_id).where(people.c.id.in_(person_ids[start : start + _CHUNK]))
-        found |= {row.id: person_of(row) for row in connection.execute(query)}
+        # Owners are compared here: with `user_id =` beside it SQLite reads the owner's whole index instead of the ids.
+        query = select(people).where(people.c.id.in_(person_ids[start : start + _CHUNK]), _VISIBLE)
+        found |= {row.id: person_of(row) for row in connection.execute(query) if row.user_id == user_id}
     return found
 
 
@@ -166,23 +167,24 @@ def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, 
 def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> list[Person]:
     """Visible people who are called by one of these keys, rejected aliases apart; in the order in which they came."""
     wanted = sorted(key for key in keys if key)[:_CHUNK]
-    named = select(name_keys.c.entity_id).where(
-        name_keys.c.user_id == user_id, name_keys.c.key.in_(wanted), ~name_keys.c.rejected
-    )
-    query = _select(user_id).where(people.c.entity_id.in_(named)).order_by(people.c.id)
-    return [person_of(row) for row in connection.execute(query)]
+    return sorted(_named(connection, user_id, name_keys.c.key.in_(wanted)), key=lambda person: person.id)
 
 
 def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int) -> list[Person]:
-    """Visible people one of whose names begins with this key."""
+    """Visible people one of whose names begins with this key, most mentioned first."""
     if not key:
         return []
     # A range, not LIKE: names may hold % and _.
-    begins = (name_keys.c.key >= key) & (name_keys.c.key < key + "\U0010ffff")
-    named = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, begins, ~name_keys.c.rejected)
-    query = _select(user_id).where(people.c.entity_id.in_(named))
-    ordered = query.order_by(people.c.mention_count.desc(), people.c.id).limit(limit)
-    return [person_of(row) for row in connection.execute(ordered)]
+    found = _named(connection, user_id, (name_keys.c.key >= key) & (name_keys.c.key < key + "\U0010ffff"))
+    return sorted(found, key=lambda person: (-person.mention_count, person.id))[:limit]
+
+
+def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:
+    """In two steps: joined into one, SQLite would read everybody the owner knows."""
+    entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
+    ids = list(connection.execute(entities.distinct().limit(_CHUNK)).scalars())
+    query = select(people).where(people.c.entity_id.in_(ids), _VISIBLE)
+    return [person_of(row) for row in connection.execute(query) if row.user_id == user_id]
 
 
 def rejected_keys(connection: Connection, user_id: int, entity_id: str) -> set[str]:

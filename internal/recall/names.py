@@ -13,7 +13,10 @@ Names = Mapping[int, Sequence[str]]
 
 
 class NameTools(Protocol):
-    """Names over case, declension, short forms and alphabets. Both calls may raise ModelUnavailable or LanguageCallFailed."""
+    """Names over case, declension, short forms and alphabets.
+
+    Both calls may raise ModelUnavailable or LanguageCallFailed.
+    """
 
     @property
     def weight(self) -> float:

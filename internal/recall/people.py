@@ -235,4 +235,3 @@ def _top(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     if count >= len(scores):
         return np.arange(len(scores))
     return np.argpartition(scores, -count)[-count:] if count > 0 else np.arange(0)
-

@@ -68,18 +68,18 @@ def people_vectors(
 ) -> Iterator[PersonVector]:
     """Visible people (of these ids) with the vector of their current text, made by this model in this size."""
     if ids is None:
-        yield from _vectors_of(connection, _query(user_id, model, dim))
+        yield from _vectors_of(connection, user_id, _query(model, dim).where(people.c.user_id == user_id))
         return
     for start in range(0, len(ids), _CHUNK):
-        yield from _vectors_of(
-            connection, _query(user_id, model, dim).where(people.c.id.in_(ids[start : start + _CHUNK]))
-        )
+        # Owners are compared in `_vectors_of`: with `user_id =` beside the ids SQLite reads the owner's whole index.
+        query = _query(model, dim).where(people.c.id.in_(ids[start : start + _CHUNK]))
+        yield from _vectors_of(connection, user_id, query)
 
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 
 
-def _query(user_id: int, model: str, dim: int) -> Select[Any]:
+def _query(model: str, dim: int) -> Select[Any]:
     item = and_(
         search_items.c.user_id == people.c.user_id,
         search_items.c.kind == "person",
@@ -92,13 +92,16 @@ def _query(user_id: int, model: str, dim: int) -> Select[Any]:
         vectors.c.dim == dim,
         vectors.c.text_hash == search_items.c.text_hash,
     )
-    columns = (people.c.id, people.c.circle, people.c.display_name, people.c.aliases, people.c.username, vectors.c.vec)
+    names = (people.c.display_name, people.c.aliases, people.c.username)
     joined = people.outerjoin(search_items, item).outerjoin(vectors, vector)
-    return select(*columns).select_from(joined).where(people.c.user_id == user_id, _VISIBLE)
+    columns = (people.c.user_id, people.c.id, people.c.circle, *names, vectors.c.vec)
+    return select(*columns).select_from(joined).where(_VISIBLE)
 
 
-def _vectors_of(connection: Connection, query: Select[Any]) -> Iterator[PersonVector]:
-    for person_id, circle, name, aliases, username, blob in connection.execute(query):
+def _vectors_of(connection: Connection, user_id: int, query: Select[Any]) -> Iterator[PersonVector]:
+    for owner, person_id, circle, name, aliases, username, blob in connection.execute(query):
+        if owner != user_id:
+            continue
         names = (name, *aliases, *((f"@{username}",) if username else ()))
         yield PersonVector(person_id, Circle(circle), names, None if blob is None else from_blob(blob))
 
