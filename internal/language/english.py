@@ -62,8 +62,6 @@ NOT_NAMES = words(
 )
 """Capitalised words that never begin an English name."""
 
-PRONOUNS = words("he him his she her hers they them their theirs")
-
 GIVEN_NAMES = words(
     """
     grace priya liam noah mason ethan logan aiden oscar hugo felix otto asher ezra owen dylan wyatt hudson

@@ -43,9 +43,13 @@ def analyzer(language: Language) -> Any:
     return pymorphy3.MorphAnalyzer(lang=language)
 
 
-@lru_cache(maxsize=50_000)
 def parses(word: str, language: Language) -> tuple[Any, ...]:
-    """The analyses of one Cyrillic word, likeliest first (Ukrainian ones carry no likelihood)."""
+    """The analyses of one Cyrillic word in any case, likeliest first (Ukrainian ones carry no likelihood)."""
+    return _parses(word.lower(), language)
+
+
+@lru_cache(maxsize=50_000)
+def _parses(word: str, language: Language) -> tuple[Any, ...]:
     return tuple(analyzer(language).parse(word))
 
 
@@ -142,11 +146,27 @@ def ordinary(word: str) -> bool:
     return any(_ordinary_in(key, language) for language in word_languages(key) if language != "en")
 
 
+@lru_cache(maxsize=50_000)
+def ordinary_namesakes(word: str) -> frozenset[str]:
+    """Every form of the ordinary words that a name in the nominative is written like: мороз for Мороз."""
+    return frozenset(
+        name_key(form.word)
+        for language in word_languages(word)
+        if language != "en" and _ordinary_in(word, language)
+        for parse in _ordinary_parses(word, language)
+        for form in parse.lexeme
+    )
+
+
 def _ordinary_in(word: str, language: Language) -> bool:
-    readings = [parse for parse in parses(word, language) if parse.is_known and _ordinary_parse(parse, language)]
+    readings = _ordinary_parses(word, language)
     if language == "uk":
         return bool(readings)
     return float(sum(parse.score for parse in readings)) > _ORDINARY_SCORE
+
+
+def _ordinary_parses(word: str, language: Language) -> list[Any]:
+    return [parse for parse in parses(word, language) if parse.is_known and _ordinary_parse(parse, language)]
 
 
 def _ordinary_parse(parse: Any, language: Language) -> bool:

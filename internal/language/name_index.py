@@ -10,7 +10,7 @@ from functools import lru_cache
 from internal.language.english import ORDINARY_NAMES, SENTENCE_OPENERS
 from internal.language.given_names import GivenName, english_relatives, spellings_of
 from internal.language.kinship import relations
-from internal.language.morphology import declined_forms, name_readings, ordinary
+from internal.language.morphology import declined_forms, name_readings, ordinary, ordinary_namesakes
 from internal.language.name_words import NameWord, name_words, translations
 from internal.language.romanisation import cyrillic_spelling, skeletons
 from internal.language.spelling import Token, name_key, tokens
@@ -49,6 +49,10 @@ class Match:
     @property
     def full(self) -> bool:
         return self.words == self.length
+
+    @property
+    def places(self) -> range:
+        return range(self.start, self.start + self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,11 @@ def _needs_capital(key: str, word: NameWord) -> bool:
         return word.key.isascii() or len(key) < 4
     if key.isascii():
         return key in ORDINARY_NAMES or len(key) < 3
-    return key not in relations() and ordinary(key)
+    if key in relations():
+        return False
+    # First names are few and their forms are asked one by one; surnames are many, and a form that is another word
+    # is nearly always a form of one ordinary word (коваль, ковалем).
+    return ordinary(key) if word.given else key in ordinary_namesakes(word.key)
 
 
 @dataclass(slots=True)
@@ -138,6 +146,7 @@ class NameIndex:
     _forms: dict[str, dict[str, Form]] = field(default_factory=dict)
     _by_word: dict[str, list[int]] = field(default_factory=dict)
     _usernames: dict[str, int] = field(default_factory=dict)
+    _entered: set[NameWord] = field(default_factory=set)
 
     @classmethod
     def of(cls, people: Mapping[int, Sequence[str]]) -> NameIndex:
@@ -159,10 +168,15 @@ class NameIndex:
         self._names.append(_Name(person_id, name, kept))
         for word in kept:
             self._by_word.setdefault(word.key, []).append(len(self._names) - 1)
-            for key, form in word_forms(word).items():
-                known = self._forms.setdefault(key, {}).get(word.key)
-                if known is None or form.likeness < known.likeness:
-                    self._forms[key][word.key] = form
+            if word not in self._entered:
+                self._enter(word)
+
+    def _enter(self, word: NameWord) -> None:
+        self._entered.add(word)
+        for key, form in word_forms(word).items():
+            known = self._forms.setdefault(key, {}).get(word.key)
+            if known is None or form.likeness < known.likeness:
+                self._forms[key][word.key] = form
 
     def matches(self, text: str, *, strict: bool = True) -> list[Match]:
         """Every way a name of a person stands in the text, overlapping ones included.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -27,12 +27,15 @@ _LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivn
 
 @dataclass(frozen=True, slots=True)
 class NameWord:
-    """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name."""
+    """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name.
+
+    Both follow from key and kind, so these two alone make it equal (and hashing it cheap).
+    """
 
     key: str
     kind: WordKind
-    bases: frozenset[str]
-    given: tuple[GivenName, ...]
+    bases: frozenset[str] = field(compare=False)
+    given: tuple[GivenName, ...] = field(compare=False)
 
     @property
     def groups(self) -> frozenset[int]:
