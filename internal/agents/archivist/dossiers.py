@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from internal.agents.archivist.quotes import asks
 from internal.agents.model import Language, TranscriptLine
@@ -19,6 +19,8 @@ _IDENTITY = re.compile(
     r"(?:\s+(?:это|це))?\W{0,3}",
     re.IGNORECASE,
 )
+_SURELY = 0.8
+"""The name boost of a first name that is a part of the known name; a short form has less."""
 _PRONOUNS: Mapping[str, Gender | None] = {
     **dict.fromkeys(words("он его ему ним нем він його йому ним he his him"), "masc"),
     **dict.fromkeys(words("она ее ей ней вона її їй нею she her"), "femn"),
@@ -76,7 +78,7 @@ class Reading:
         if line.role != "user" or line.forwarded_from is not None:
             return
         sightings = self._sightings(line.text)
-        subjects = [self._subject(sighting) for sighting in sightings]
+        subjects = [self._subject(sighting, line) for sighting in sightings]
         for number, (start, end) in enumerate(sentences(line.text)):
             inside = [
                 (sighting, subject)
@@ -95,30 +97,44 @@ class Reading:
                 found.append(Sighting(written, written, start, start + len(written), number))
         return sorted(found, key=lambda sighting: sighting.start)
 
-    def _subject(self, sighting: Sighting) -> Dossier | None:
+    def _subject(self, sighting: Sighting, line: TranscriptLine) -> Dossier | None:
         """Whom a sighting means; None if it fits several known people."""
         meant = self._meant(sighting)
-        if meant == "several":
-            return None
+        owner = self._owner_of(sighting.username)
+        if owner is not None and owner != meant:
+            if isinstance(meant, int):
+                self._same_username(sighting, meant, owner, line)
+            meant = owner
+        return None if meant == "several" else self._dossier(sighting, meant if isinstance(meant, int) else None)
+
+    def _dossier(self, sighting: Sighting, meant: int | None) -> Dossier:
         for dossier in self.dossiers:
             if meant is not None and dossier.person_id == meant:
                 return dossier
             if meant is None and dossier.person_id is None and _same(dossier, sighting):
                 return dossier
-        dossier = Dossier(meant if isinstance(meant, int) else None, [sighting.name], sighting.username)
+        dossier = Dossier(meant, [sighting.name], sighting.username)
         self.dossiers.append(dossier)
         return dossier
 
+    def _same_username(self, sighting: Sighting, meant: int, owner: int, line: TranscriptLine) -> None:
+        """Маша (@masha), where @masha is known as somebody else: one username is one person."""
+        start, end = sentences(line.text)[sighting.sentence]
+        one, other = self._dossier(replace(sighting, username=None), meant), self._dossier(sighting, owner)
+        one.lines.add(line.number)
+        self.identities.append(Identity(one, other, line.number, line.text[start:end].strip()))
+
+    def _owner_of(self, username: str | None) -> int | None:
+        known = mentions(f"@{username}", self._known) if username else {}
+        return next(iter(known), None)
+
     def _meant(self, sighting: Sighting) -> int | str | None:
-        names = f"@{sighting.username}" if sighting.username else ""
-        by_username = mentions(names, self._known)
-        if by_username and sighting.username == sighting.name:
-            return next(iter(by_username))
+        """The id of the known person, "several", or None for somebody new; by name only."""
         found = mentions(sighting.name, self._known) or mentions(sighting.written, self._known)
         fitting = [person for person in found if not self._contradicts(sighting, person)]
         if len(fitting) == 1:
             return fitting[0]
-        exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= 0.8]
+        exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= _SURELY]
         return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
 
     def _contradicts(self, sighting: Sighting, person: int) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from offline_cases import Score, cases, request_of
 
-from internal.agents.archivist.offline import propose
+from internal.agents.archivist.offline import OfflineArchivist, propose
 from internal.language.names import name_key
+from internal.language.worker import LanguageWorker
 from internal.people.model import Circle
 
 # Known to be beyond the rules: a product's name that is a first name, and a capital in the middle for effect.
@@ -61,3 +62,72 @@ def test_every_circle_is_in_the_set() -> None:
     """The floors mean something only if the set asks for every circle."""
     asked = {row.get("circle") for case in cases() for row in case.get("people", [])} - {None}
     assert asked == {circle.value for circle in Circle}
+
+
+def proposed(case: dict[str, Any]) -> list[dict[str, Any]]:
+    operations: list[dict[str, Any]] = json.loads(propose(request_of({"lang": "ru", **case})))["people_operations"]
+    return operations
+
+
+PETROV = {"id": 1, "name": "Петров", "circle": "Other", "bio": "Говорил с Петровым."}
+
+
+def test_a_fuller_name_becomes_an_alias() -> None:
+    """A known surname that gets a first name stays one person; the case form it was written in is no alias."""
+    (operation,) = proposed({"say": ["Вчера звонил Иван Петров."], "known": [PETROV]})
+    assert operation["type"] == "Updated"
+    assert operation["person"]["aliases"] == ["Иван Петров"]
+    (operation,) = proposed({"say": ["Ужинал с Петровым в кафе."], "known": [PETROV]})
+    assert "aliases" not in operation["person"]
+
+
+def test_a_first_name_of_two_known_people_is_left_alone() -> None:
+    """Who is meant cannot be told: nobody is changed and nobody is added."""
+    known = [{**PETROV, "id": 1, "name": "Иван Петров"}, {**PETROV, "id": 2, "name": "Иван Сидоров"}]
+    assert proposed({"say": ["Иван купил машину."], "known": known}) == []
+
+
+def test_the_owner_need_not_repeat_himself() -> None:
+    """What is already in the profile changes nothing."""
+    assert proposed({"say": ["говорил с петровым"], "known": [PETROV]}) == []
+
+
+def test_a_bio_grows_to_three_sentences_and_no_further() -> None:
+    """The first sentence says who it is and stays; of the others the latest are kept."""
+    bio = "Коллега по проекту. Любит кофе. Живёт в Туле."
+    (operation,) = proposed({"say": ["Петров купил собаку."], "known": [{**PETROV, "bio": bio}]})
+    assert operation["person"]["bio"] == "Коллега по проекту. Живёт в Туле. Петров купил собаку."
+
+
+def test_one_username_is_one_person() -> None:
+    """A name beside the username of another known person merges the two; other usernames forbid it."""
+    maria = {"id": 2, "name": "Мария", "circle": "Friends", "bio": "", "username": "masha_p", "mentions": 5}
+    masha = {"id": 3, "name": "Маша", "circle": "Friends", "bio": "", "mentions": 1}
+    say = ["Маша (@masha_p) приехала."]
+    merges = [one for one in proposed({"say": say, "known": [maria, masha]}) if one["type"] == "Merged"]
+    assert [(one["source_id"], one["target_id"]) for one in merges] == [(3, 2)]
+    other = {**masha, "username": "another"}
+    assert not [one for one in proposed({"say": say, "known": [maria, other]}) if one["type"] == "Merged"]
+
+
+def test_evidence_is_the_owners_lines() -> None:
+    """Numbers of the lines in which the person is spoken of, questions and the bot's words left out."""
+    say = ["Мой друг Саша приехал.", "assistant: Саша? Расскажите о Саше.", "Кто такой Саша?", "Он врач."]
+    (operation,) = proposed({"say": say})
+    assert operation["evidence"] == [1, 4]
+
+
+def test_a_question_alone_adds_nobody() -> None:
+    """Asking about somebody is not telling about him."""
+    assert proposed({"say": ["Ты знаешь Петрова?", "Расскажи о Маше Ивановой"]}) == []
+
+
+async def test_it_runs_in_the_language_process() -> None:
+    """The port gives the reply of the rules, and names them as its model."""
+    request = request_of({"lang": "ru", "say": ["Мой начальник Петров опоздал.", *["Саша звонил."] * 9]})
+    worker = LanguageWorker()
+    try:
+        reply = await OfflineArchivist(worker).ask(request)
+    finally:
+        await worker.close()
+    assert (reply.text, reply.model) == (propose(request), "offline-rules")
