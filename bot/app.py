@@ -230,7 +230,9 @@ async def _web(app: App, side: TelegramSide) -> AsyncIterator[RunningServer]:
 
 
 def _webhook_secret(config: Config) -> str:
-    return config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
+    secret = config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
+    redact.tell(secret)
+    return secret
 
 
 async def _notice_token(app: App, bot_id: int) -> None:

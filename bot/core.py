@@ -7,10 +7,11 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
 
 from bot.models import Models, open_models
-from bot.telegram.suggesting import ask_first
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
@@ -151,6 +152,8 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
     clock = clock or SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         lock = stack.enter_context(hold(config.data_dir))
+        if config.database_path.parent.resolve() != config.data_dir.resolve():
+            stack.enter_context(hold(config.database_path.parent))
         database = await stack.enter_async_context(Database.open(config.database_path))
         await database.exclusive(migrate)
         hmac_key = ensure_key(config.data_dir, "hmac_key")
@@ -186,7 +189,7 @@ def _assemble(
         metrics,
         persona_name=config.persona.name,
         tombstone_key=hmac_key,
-        ask_owner=ask_first,
+        ask_owner=_ask_owner,
         wake=ticker.wake,
     )
     handlers = [handler] if config.agents.archivist.enabled else []
@@ -213,3 +216,10 @@ def _assemble(
         eraser=Eraser(database, clock, hmac_key, [buffers, search]),
         recorder=recorder,
     )
+
+
+def _ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
+    # Imported here: aiogram takes seconds, and `laplaced archive` seldom has a question to ask.
+    from bot.telegram.suggesting import ask_first
+
+    ask_first(connection, user_id, now)

@@ -12,6 +12,7 @@ from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramAPIError
+from aiogram.utils.token import TokenValidationError
 
 from bot.telegram.delivery import Sender, describe
 from bot.telegram.drafts import TelegramDrafts
@@ -82,7 +83,7 @@ def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
     server = TelegramAPIServer.from_base(api_base.rstrip("/"))
     try:
         return Bot(token, session=AiohttpSession(api=server))
-    except ValueError:
+    except TokenValidationError:
         raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
 
 
