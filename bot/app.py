@@ -65,9 +65,11 @@ async def run(config: Config, ready: Callable[[str], None] | None = None) -> int
             await _greet(app, api_base, server.url)
             if ready is not None:
                 ready(server.url)
-            await _work(app, side, server, stop)
-            log.info("stopping")
-            await asyncio.gather(side.stop(), app.runs.drain(6))
+            try:
+                await _work(app, side, server, stop)
+            finally:
+                log.info("stopping")
+                await asyncio.gather(side.stop(), app.runs.drain(6))
     return 0
 
 

@@ -66,6 +66,7 @@ class Poller:
         """`api_url` ends with the token and is never logged."""
         self._url, self._accept, self._observer = api_url, accept, observer
         self._offset: int | None = None
+        self._heard = False
         self._failures = 0
         self._conflicts = 0
 
@@ -85,6 +86,7 @@ class Poller:
             if updates is None:
                 continue
             self._failures = self._conflicts = 0
+            self._heard = True
             self._observer.polled()
             if updates:
                 await self._accept(updates)
@@ -93,7 +95,9 @@ class Poller:
     async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
         """One long poll; None if Telegram refused it and it is to be tried again."""
         # The first poll has no offset: after a quiet week Telegram may restart its ids anywhere.
-        asked: dict[str, Any] = {"timeout": LONG_POLL_S, "allowed_updates": list(ALLOWED_UPDATES)}
+        # It does not wait either: its answer says at once that the token is good and the bot is ready.
+        wait = LONG_POLL_S if self._heard else 0
+        asked: dict[str, Any] = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
         if self._offset is not None:
             asked["offset"] = self._offset
         response = await client.post(f"{self._url}/getUpdates", json=asked)
