@@ -28,6 +28,15 @@ _PUBLIC = words(
 )
 """Within two words before a name these speak of a street, a work or somebody in public, not of the owner's life."""
 
+_CALLED = words(
+    """
+    проект проекта проекту проектом проекте компания компании компанию компанией фирма фирмы фирме фирму продукт
+    продукта кафе ресторан ресторане магазин магазине проєкт проєкту проєктом проєкті компанія компанії компанію
+    компанією фірма фірми фірмі фірму продукту кафе ресторані магазині project company startup product cafe restaurant
+    """
+)
+"""Right before a name that is no first name in common use, these say what the name is of: проект Альфа."""
+
 _SLAVIC: tuple[Language, ...] = ("ru", "uk")
 _PLACE_BEFORE = words("в во из до у на к в у до з із від під из-под in at from near to")
 _FROM_SOMEBODY = words("у от від с з із для к до from with for and и та і")
@@ -110,6 +119,8 @@ class _Reader:
         before = [token.key for token in self._tokens[max(start, position - 2) : position]]
         if not before or before[-1] in _FROM_SOMEBODY:
             return False
+        if before[-1] in _CALLED and not given_names(self._tokens[position].text):
+            return True
         return any(key in _PUBLIC for key in before)
 
     def _sentence_start(self, position: int) -> int:

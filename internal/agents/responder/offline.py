@@ -13,9 +13,10 @@ from fluent.runtime import FluentBundle, FluentResource
 from internal.agents.model import Language, ResponderRequest
 from internal.agents.naming import names_of
 from internal.agents.responder.phrases import Wanted, asked_name, wanted
+from internal.language.kinship import relations
 from internal.language.names import mentions, name_boosts
 from internal.language.sightings import find_people
-from internal.language.spelling import sentences, text_language
+from internal.language.spelling import sentences, text_language, tokens
 from internal.language.worker import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
@@ -152,7 +153,7 @@ def _line(person: Person) -> str:
 
 
 def _question(request: ResponderRequest, said: str, people: Sequence[Person], speech: _Speech) -> str:
-    named = _named(said, people) or _named(request.query, people)
+    named = _named(said, people) or _of_role(said, people) or _named(request.query, people)
     if named:
         return "\n".join(speech.person(person) for person in named[:_MAX_QUOTED])
     asked = asked_name(said)
@@ -170,6 +171,17 @@ def _named(text: str, people: Sequence[Person]) -> list[Person]:
     boosts = name_boosts(text, {person.id: names_of(person) for person in people})
     named = [person for person in people if boosts.get(person.id, 0) >= _NAMED]
     return sorted(named, key=lambda person: -boosts[person.id])
+
+
+def _of_role(text: str, people: Sequence[Person]) -> list[Person]:
+    """Those who were called what the question calls somebody: "What does my brother do?" finds "my brother Tom"."""
+    asked = _roles(text)
+    return [person for person in people if asked & _roles(person.bio)]
+
+
+def _roles(text: str) -> set[str]:
+    """The dictionary forms of the role words of a text."""
+    return {role.word for token in tokens(text) for role in relations().get(token.key, ())}
 
 
 def _news(said: str, people: Sequence[Person], speech: _Speech) -> str:

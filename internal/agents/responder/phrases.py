@@ -12,7 +12,7 @@ Wish = Literal["greeting", "thanks", "circle", "question", "news"]
 
 _GREETING = re.compile(
     r"\W*(?:привет\w*|здравствуй\w*|добр\w+ (?:день|утро|вечер)|салют|привіт\w*|вітаю|доброго \w+|добрий \w+"
-    r"|hi|hello|hey|good (?:morning|evening|afternoon)|/start)\W*(?:laplaced|лаплас\w*)?\W*",
+    r"|(?:hi|hello|hey)(?: there| again)?|good (?:morning|evening|afternoon)|/start)\W*(?:laplaced|лаплас\w*)?\W*",
     re.IGNORECASE,
 )
 _THANKS = re.compile(

@@ -249,3 +249,17 @@ async def test_the_reranker_runs_in_the_process(worker: LanguageWorker) -> None:
     assert await offline.pick(request) == pick(request)
     assert await offline.pick(RerankerRequest(OWNER, "Петров", [], 10)) == []
     assert await offline.pick(RerankerRequest(OWNER, "Петров", CANDIDATES, 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Где живёт моя сестра?", "Мария"),
+        ("Что говорил мой начальник?", "Петров"),
+        ("What does my colleague play?", "Tom Baker"),
+        ("Що робить моя подруга?", "Олена Коваль"),
+    ],
+)
+def test_a_question_by_role_finds_whom_the_owner_called_so(said: str, name: str) -> None:
+    """Who was introduced as "my sister" is found by "my sister", also without the name."""
+    assert compose(asked(said)).startswith(name)
