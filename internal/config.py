@@ -24,6 +24,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal.config_sources import from_environment, from_file, merge
 from internal.errors import ConfigurationError
@@ -264,7 +265,9 @@ class GraphitiConfig(Section):
     entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(_named_types)] = []
 
 
-class Config(Section):
+class Config(BaseSettings):
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
     telegram: TelegramConfig = TelegramConfig()
     access: AccessConfig = AccessConfig()
     llm: LLMConfig = LLMConfig()
@@ -282,6 +285,19 @@ class Config(Section):
     mcp: McpConfig = McpConfig()
     graph: GraphConfig = GraphConfig()
     graphiti: GraphitiConfig = GraphitiConfig()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what `load` gives: the sources of pydantic-settings read lists as JSON alone, pass over unknown names
+        and know no `*_FILE`, so `config_sources` reads file and environment, and `Config()` is the defaults."""
+        return (init_settings,)
 
     @property
     def offline_models(self) -> bool:
