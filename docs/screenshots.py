@@ -1,0 +1,157 @@
+"""Pictures for README: a real conversation with the real product, photographed by a headless Chromium.
+
+    make screenshots        or        python docs/screenshots.py [--into docs/images]
+
+Starts `laplaced run` in a temporary folder with nothing configured but short waits, lets three people talk with it in
+their languages, waits until what they said is archived, asks, and takes the pictures. Nothing is drawn by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.simulator.client import ControlClient
+from bot.simulator.screenshot import take_screenshot
+
+LARGEST = 300_000
+"""Bytes: README is read over slow lines too."""
+
+CONVERSATIONS = {
+    "en": (
+        ("My colleague Tom Baker moved the Beacon release to March.", "My sister Kate is getting married in Leeds."),
+        ("/people", "What did I tell you about Baker?", "Where is Katie getting married?", "Who is Dmitry?"),
+    ),
+    "uk": (
+        ("Учора зустріла Олега Петренка, мого друга зі школи. Він переїхав до Львова.", "Моя сестра Оля чекає дитину."),
+        ("/people", "Куди переїхав Петренко?", "Хто така Olya?", "Хто такий Дмитро?"),
+    ),
+    "ru": (
+        ("Обедал с Петровым, мы вместе работаем. Он перенёс релиз на март.", "Сестра Маша приехала из Казани."),
+        ("/people", "Что я рассказывал о Петрове?", "Откуда приехала Mariya?", "Кто такой Дмитрий?"),
+    ),
+}
+"""For each language what is told at first, and what is asked once it is archived."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    lang: str
+    width: int
+    height: int
+    dark: bool = False
+    scale: float = 1.0
+
+
+PICTURES = {
+    "chat.png": Picture("en", 1100, 860),
+    "chat-dark.png": Picture("uk", 1100, 860, dark=True),
+    "chat-phone.png": Picture("ru", 390, 844, scale=1.5),
+}
+
+
+@dataclass(frozen=True)
+class Running:
+    """A started product: its chat page, its server and the key to that."""
+
+    chat_page: str
+    url: str
+    key: str
+
+    async def people(self, user_id: int) -> list[dict[str, Any]]:
+        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.key}"}) as http:
+            answer = await http.get("/people", params={"user_id": user_id})
+        found: list[dict[str, Any]] = answer.raise_for_status().json()["people"]
+        return found
+
+
+@asynccontextmanager
+async def product(folder: Path) -> AsyncIterator[Running]:
+    """`laplaced run` on free ports, stopped in order at the end."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")} | {
+        "LAPLACED_DATA_DIR": str(folder / "data"),
+        "LAPLACED_SERVER__PORT": "0",
+        "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
+        "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
+        "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",
+        "LAPLACED_SCHEDULER__TICK": "1s",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "run", env=environment, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        said = await asyncio.wait_for(_said_until_ready(process), 60)
+        [chat_page] = re.findall(r"Open (\S+)", said)
+        [url] = re.findall(r"REST: (\S+)", said)
+        yield Running(chat_page, url, (folder / "data/server_api_key").read_text().strip())
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _said_until_ready(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    said = ""
+    while "REST: " not in said:
+        line = await process.stdout.readline()
+        if not line:
+            raise SystemExit(f"laplaced ended with {await process.wait()}")
+        said += line.decode()
+    return said
+
+
+async def converse(running: Running, people: ControlClient, user_id: int, lang: str) -> None:
+    told, asked = CONVERSATIONS[lang]
+    for text in told:
+        await say(people, user_id, text)
+    async with asyncio.timeout(60):
+        while len(await running.people(user_id)) < len(told):  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.2)
+    for text in asked:
+        await say(people, user_id, text)
+
+
+async def say(people: ControlClient, user_id: int, text: str) -> None:
+    """Says it, waits for the answer and lets it be read."""
+    message = await people.say(user_id, text)
+    answer = await people.wait_for_message(user_id, lambda _: True, after=message["message_id"], within=60)
+    print(f"  {text}\n    {answer['text']}")
+
+
+async def take_pictures(into: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with product(Path(folder)) as running, ControlClient(running.chat_page) as people:
+            users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
+            for lang in CONVERSATIONS:
+                await converse(running, people, users[lang], lang)
+            for name, picture in PICTURES.items():
+                await take_screenshot(
+                    running.chat_page, into / name, user_id=users[picture.lang], width=picture.width,
+                    height=picture.height, dark=picture.dark, scale=picture.scale,
+                )  # fmt: skip
+                size = (into / name).stat().st_size
+                print(f"{into / name}: {size // 1000} kB")
+                if size > LARGEST:
+                    raise SystemExit(f"{name} is larger than {LARGEST // 1000} kB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Takes the pictures of README.")
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent / "images")
+    asyncio.run(take_pictures(parser.parse_args().into))
+
+
+if __name__ == "__main__":
+    main()
