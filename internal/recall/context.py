@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -140,7 +140,7 @@ class TurnRecall:
         found = await self._search.search(
             user_id, embedding, self._limits.threshold, self._limits.candidates, INNER_CIRCLE, query
         )
-        waiting = await self._search.unembedded(user_id, INNER_CIRCLE)
+        waiting = set(await self._search.unembedded(user_id, INNER_CIRCLE))
         named = await self._named(user_id, query, waiting) if waiting else []
         candidates = [*((person, 1.0) for person in named), *((one.person, one.score) for one in found)]
         return candidates[: self._limits.candidates]
@@ -157,7 +157,7 @@ class TurnRecall:
         embedding: Vector = vectors[0]
         return embedding
 
-    async def _named(self, user_id: int, query: str, ids: Sequence[int] | None) -> list[Person]:
+    async def _named(self, user_id: int, query: str, ids: Collection[int] | None) -> list[Person]:
         """People outside the inner circle (of these ids) whom the question names: all there is without vectors."""
         if self._names is None:
             return []

@@ -1,0 +1,87 @@
+"""One owner's people as rows of a matrix, and the budget of all matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal.people.model import INNER_CIRCLE, Circle
+from internal.recall.people_matrix import MAX_NAMED, MatrixCache, PeopleMatrix
+from internal.recall.repository import PersonVector
+
+DIM = 3
+
+_CHANGES = st.lists(
+    st.tuples(st.integers(1, 12), st.sampled_from(["vector", "pending", "drop"]), st.sampled_from(tuple(Circle))),
+    max_size=60,
+)
+
+
+def _person(person_id: int, circle: Circle, number: int | None) -> PersonVector:
+    vector = None if number is None else np.full(DIM, number, dtype=np.float32)
+    return PersonVector(person_id, circle, (f"Имя {person_id}",), vector)
+
+
+@given(_CHANGES)
+def test_a_matrix_holds_exactly_what_was_put_last(changes: list[tuple[int, str, Circle]]) -> None:
+    """Rows move when others go, and the matrix grows; every person keeps his own vector and circle."""
+    matrix = PeopleMatrix(DIM, rows=2)
+    expected: dict[int, tuple[int | None, Circle]] = {}
+    for number, (person_id, change, circle) in enumerate(changes, start=1):
+        if change == "drop":
+            matrix.drop(person_id)
+            expected.pop(person_id, None)
+        else:
+            value = number if change == "vector" else None
+            matrix.put(_person(person_id, circle, value))
+            expected[person_id] = (value, circle)
+    outside = matrix.outside(INNER_CIRCLE)
+    found: dict[int, tuple[int | None, bool]] = {
+        person_id: (None, circle not in INNER_CIRCLE) for person_id, circle in matrix.pending.items()
+    }
+    for row, person_id in enumerate(matrix.ids.tolist()):
+        assert matrix.row_of(person_id) == row
+        assert len(set(matrix.vectors[row].tolist())) == 1
+        found[person_id] = (int(matrix.vectors[row, 0]), bool(outside[row]))
+    assert found == {person_id: (value, circle not in INNER_CIRCLE) for person_id, (value, circle) in expected.items()}
+    assert set(matrix.names or ()) == set(expected)
+    assert len(matrix) == len(expected)
+
+
+def test_a_dropped_vector_does_not_stay_in_memory() -> None:
+    """Whoever is forgotten is forgotten in the spare rows too."""
+    matrix = PeopleMatrix(DIM, rows=4)
+    for person_id in (1, 2):
+        matrix.put(_person(person_id, Circle.OTHER, 7))
+    matrix.drop(2)
+    matrix.drop(1)
+    assert not matrix._vectors[:2].any()
+
+
+def test_the_names_of_very_many_people_are_not_kept() -> None:
+    """Beyond MAX_NAMED an index over all names would take seconds."""
+    everybody = (_person(person_id, Circle.OTHER, 1) for person_id in range(MAX_NAMED + 1))
+    assert PeopleMatrix.load(DIM, 0, everybody, expected=10).names is None
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(1, [3]), (10**9, [1, 2, 3])])
+def test_the_budget_drops_whoever_was_seen_longest_ago(budget: int, kept: list[int]) -> None:
+    """One that is larger than the budget alone is kept alone."""
+    cache = MatrixCache(budget)
+    for user_id in (1, 2, 3):
+        cache.put(user_id, PeopleMatrix(DIM))
+    assert [user_id for user_id in (1, 2, 3) if cache.get(user_id) is not None] == kept
+
+
+def test_looking_at_a_matrix_keeps_it() -> None:
+    """Used last, dropped last."""
+    size = PeopleMatrix(DIM).nbytes
+    cache = MatrixCache(2 * size)
+    cache.put(1, PeopleMatrix(DIM))
+    cache.put(2, PeopleMatrix(DIM))
+    assert cache.get(1) is not None
+    cache.put(3, PeopleMatrix(DIM))
+    assert cache.get(2) is None
+    assert cache.get(1) is not None
+    cache.drop(1)
+    assert cache.nbytes == size
