@@ -47,8 +47,10 @@ from internal.telemetry.logs import log_loop_trouble, redact
 log = logging.getLogger(__name__)
 
 
-async def run(config: Config, ready: Callable[[str], None] | None = None) -> int:
+async def run(config: Config, ready: Callable[[str], None] | None = None, *, budget: Budget | None = None) -> int:
     """Runs the bot until SIGTERM or SIGINT and returns 0. `ready` is called with the server's URL once it works.
+
+    `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
@@ -58,7 +60,7 @@ async def run(config: Config, ready: Callable[[str], None] | None = None) -> int
             app = await stack.enter_async_context(open_app(config))
             await app.restore()
             api_base, token = await _telegram_address(config, stack)
-            side = await stack.enter_async_context(_telegram_side(app, api_base, token))
+            side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
             server = await stack.enter_async_context(_web(app, side))
             app.lock.announce(server.url)
             await side.resume()
@@ -133,13 +135,13 @@ async def _telegram_address(config: Config, stack: contextlib.AsyncExitStack) ->
 
 
 @contextlib.asynccontextmanager
-async def _telegram_side(app: App, api_base: str, token: str) -> AsyncIterator[TelegramSide]:
+async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) -> AsyncIterator[TelegramSide]:
     config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
     bot = open_bot(config.telegram, api_base, token)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(bot.session.close)
         await _notice_token(app, bot.id)
-        delivery, budget = Delivery(database, clock), Budget()
+        delivery = Delivery(database, clock)
         sender = Sender(bot, delivery, budget, metrics, clock)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
