@@ -75,8 +75,10 @@ class App:
         owners = await self._owners(user_id)
         before = await self._runs_by_state(owners)
         fragments = 0
+        now = self.clock.now()
         for owner in owners:
             fragments += await self.publication.publish_fragments(owner)
+            await self.database.write(lambda c, owner=owner: runs.revive(c, owner, now))  # type: ignore[misc]
         if backfill is not None:
             fragments += await self.publication.backfill(backfill, owners)
         for owner in owners:
@@ -94,7 +96,7 @@ class App:
         """Publishes what is buffered and has it archived now; how many messages that were."""
         now = self.clock.now()
         count = await self.publication.publish_now(user_id)
-        await self.database.write(lambda c: runs.hurry(c, user_id, now))
+        await self.database.write(lambda c: (runs.revive(c, user_id, now), runs.hurry(c, user_id, now)))
         self.ticker.wake()
         return count
 

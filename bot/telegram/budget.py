@@ -63,7 +63,9 @@ class Budget:
 
     def mute(self, chat_id: int, seconds: float) -> None:
         """Telegram asked for silence in this chat (429)."""
-        self._muted[chat_id] = time.monotonic() + seconds
+        now = time.monotonic()
+        self._muted = {chat: until for chat, until in self._muted.items() if until > now}
+        self._muted[chat_id] = now + seconds
 
     def _wait(self, chat_id: int) -> float:
         now = time.monotonic()

@@ -13,14 +13,20 @@ Job = Callable[[], Awaitable[None]]
 
 
 class Chains:
-    """Runs each key's jobs one after another. A key without jobs takes no memory."""
+    """Runs each key's jobs one after another. A key without jobs takes no memory.
+
+    Once `drain` was called, new jobs are left out: they are due in the database, and taken up at the next start.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._closing = False
         self._waiting: dict[Hashable, deque[Job]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def add(self, key: Hashable, job: Job) -> None:
+        if self._closing:
+            return
         jobs = self._waiting.get(key)
         if jobs is not None:
             jobs.append(job)
@@ -30,11 +36,16 @@ class Chains:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def __len__(self) -> int:
+        """How many keys have work."""
+        return len(self._waiting)
+
     def busy(self, key: Hashable) -> bool:
         return key in self._waiting
 
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: what was stored is taken up again at start."""
+        self._closing = True
         if not self._tasks:
             return
         _, late = await asyncio.wait(set(self._tasks), timeout=seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -31,9 +32,11 @@ from aiogram.types import (
 
 from bot.telegram.budget import Budget
 from bot.telegram.chains import Chains
+from internal.errors import StorageError
 from internal.flows.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
 
 log = logging.getLogger(__name__)
 
@@ -74,15 +77,16 @@ class Sender:
             await self._sleep(wait)
 
     async def drain(self, seconds: float) -> None:
-        """Sends what can be sent within `seconds`."""
+        """Sends what can be sent within `seconds`; a request that is out has all of them to be answered in."""
         try:
-            await asyncio.wait_for(self._send_all(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._send_all()
         except TimeoutError:
             log.info("outbox_left", extra={"reason": "deadline"})
         await self._chains.drain(0)
 
     async def _send_all(self) -> None:
-        while await self._send_due():
+        while await self._send_due() or self._chains:
             await self._sleep(timedelta(milliseconds=50))
 
     async def _send_due(self) -> int:
@@ -122,9 +126,24 @@ class Sender:
             tg_id = await self._call(out)
         except TelegramAPIError as error:
             self._observer.telegram_error(method, type(error).__name__)
-            await self._record(row, error)
+            await self._until_written(lambda error=error: self._record(row, error))  # type: ignore[misc]
+        except Exception as error:  # border of a message: one that cannot even be built must not block its chat
+            log.exception("message_impossible", extra={"outbox": row.id})
+            told = type(error).__name__
+            await self._until_written(lambda: self._delivery.refused(row, told))
         else:
-            await self._delivery.sent(row, tg_id)
+            await self._until_written(lambda: self._delivery.sent(row, tg_id))
+
+    async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
+        """What became of a message is known here only: it is written down, however long the disk refuses."""
+        failures = 0
+        while True:
+            try:
+                return await write()
+            except StorageError:
+                failures += 1
+                log.exception("outcome_not_written")
+                await asyncio.sleep(pause(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
 
     async def _record(self, row: OutboxRow, error: TelegramAPIError) -> None:
         told = describe(error)

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from aiogram import Bot
-from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNotFound
+from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNotFound, TelegramRetryAfter
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity
 
 from bot.telegram.budget import Budget
 from bot.telegram.delivery import describe
-from bot.telegram.rendering import Rendered, draft
+from bot.telegram.rendering import draft
 from internal.dialogue.model import Turn
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing
+from internal.mailbox.model import OutboxRow, Outgoing, Rendered
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
@@ -44,6 +44,8 @@ class _Showing:
     text: str = ""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    native: bool = True
+    owed: bool = False
     placeholder: int | None = None
 
 
@@ -59,6 +61,9 @@ class TelegramDrafts:
         self._native = True
 
     async def begin(self, turn: Turn) -> None:
+        if turn.id in self._showing:
+            await self.show(turn, "")
+            return
         showing = _Showing(turn)
         self._showing[turn.id] = showing
         showing.task = asyncio.create_task(self._pump(showing), name=f"draft-{turn.id}")
@@ -73,9 +78,13 @@ class TelegramDrafts:
         showing = self._showing.pop(turn.id, None)
         if showing is not None and showing.task is not None:
             showing.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await showing.task
-        return _placeholder_key(turn) if await self._placeholder(turn) is not None else None
+            await asyncio.gather(showing.task, return_exceptions=True)
+        if showing is not None and showing.owed:
+            # Behind the write that may still be under way: a read beside it would not see its placeholder.
+            placeholder = await self._database.write(lambda c: mailbox.by_dedupe(c, _placeholder_key(turn)))
+        else:
+            placeholder = await self._placeholder(turn)
+        return _placeholder_key(turn) if placeholder is not None else None
 
     def turn_of(self, chat_id: int, draft_id: int) -> str | None:
         """The turn whose draft the user stopped."""
@@ -99,7 +108,9 @@ class TelegramDrafts:
             try:
                 await self._update(showing)
             except TelegramAPIError as error:
-                log.debug("draft_shed", extra={"error": describe(error)})
+                self._shed(showing.turn, "draft_shed", error)
+            except Exception:  # border of a decoration: the answer itself must not fail with it
+                log.exception("draft_failed", extra={"turn": showing.turn.id})
             await asyncio.sleep(INTERVAL_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(showing.changed.wait(), REFRESH_S)
@@ -109,14 +120,19 @@ class TelegramDrafts:
             if self._budget.try_take(turn.chat_id):
                 await self._bot.send_chat_action(turn.chat_id, "typing", message_thread_id=turn.thread_id)
         except TelegramAPIError as error:
-            log.debug("typing_shed", extra={"error": describe(error)})
+            self._shed(turn, "typing_shed", error)
+
+    def _shed(self, turn: Turn, event: str, error: TelegramAPIError) -> None:
+        if isinstance(error, TelegramRetryAfter):
+            self._budget.mute(turn.chat_id, error.retry_after)
+        log.debug(event, extra={"error": describe(error)})
 
     async def _update(self, showing: _Showing) -> None:
         turn = showing.turn
         if not self._budget.try_take(turn.chat_id):
             showing.changed.set()  # shed now, shown with the next piece
             return
-        if self._native and turn.chat_id > 0:
+        if self._native and showing.native and turn.chat_id > 0:
             await self._draft(showing)
         else:
             await self._edit(showing)
@@ -133,9 +149,12 @@ class TelegramDrafts:
                 parse_mode=None,
                 can_stop=True,
             )
-        except (TelegramNotFound, TelegramBadRequest) as error:
-            log.info("drafts_refused", extra={"error": describe(error)})
+        except TelegramNotFound as error:  # a Bot API server that is older than drafts
+            log.info("drafts_unknown", extra={"error": describe(error)})
             self._native = False
+        except TelegramBadRequest as error:
+            log.info("draft_refused", extra={"error": describe(error)})
+            showing.native = False
 
     async def _edit(self, showing: _Showing) -> None:
         turn = showing.turn
@@ -143,7 +162,7 @@ class TelegramDrafts:
             showing.placeholder = row.tg_id
         if showing.placeholder is None:
             if showing.text:
-                await self._owe_placeholder(turn)
+                await self._owe_placeholder(showing)
             else:
                 await self._typing(turn)
             return
@@ -157,7 +176,9 @@ class TelegramDrafts:
             reply_markup=_stop_button(turn),
         )
 
-    async def _owe_placeholder(self, turn: Turn) -> None:
+    async def _owe_placeholder(self, showing: _Showing) -> None:
+        turn = showing.turn
+        showing.owed = True
         placeholder = Outgoing(
             turn.user_id,
             turn.bot_id,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, Update
 from pydantic import ValidationError
 from sqlalchemy import Connection
@@ -18,17 +20,20 @@ from bot.telegram.chains import Chains
 from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
 from bot.telegram.handlers.start import start_code
 from bot.telegram.lanes import Lanes
+from bot.telegram.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.polling import RawUpdate
 from bot.telegram.reading import author_of, incoming_of, is_command
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User, UserState, nearest_language
+from internal.errors import StorageError
 from internal.events import repository as events
 from internal.flows.intake import Intake, Phrases
 from internal.flows.turn import TurnFlow
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
@@ -36,9 +41,12 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
 """A handler that fails this often on one update is not given it again: the update is put aside for a human."""
 
-RETRY = timedelta(seconds=1)
+RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
 """Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
+
+
+Work = Callable[[], Awaitable[None]]
 
 
 class Handlers(Protocol):
@@ -80,13 +88,16 @@ class Ingest:
         phrases: Phrases,
         wake_outbox: Callable[[], None],
         observer: IngestObserver,
+        retry: timedelta = RETRY,
+        waiting: int = WAITING,
     ) -> None:
+        self._retry = retry
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
         self._handlers, self._door, self._phrases = handlers, door, phrases
         self._wake_outbox, self._observer = wake_outbox, observer
-        self._messages, self._commands = Chains("ingest"), Chains("command")
-        self._room = asyncio.Semaphore(WAITING)
+        self._chats = Chains("ingest")
+        self._room = asyncio.Semaphore(waiting)
 
     async def accept(self, updates: Sequence[RawUpdate]) -> None:
         """Returns once the updates are on disk; a repeated one is dropped."""
@@ -103,35 +114,54 @@ class Ingest:
         return len(rows)
 
     async def drain(self, seconds: float) -> None:
-        await self._messages.drain(seconds)
-        await self._commands.drain(seconds)
+        await self._chats.drain(seconds)
 
     async def _begin(self, row: InboxRow) -> None:
+        key, work = self._work(row)
+        await self._room.acquire()
+        self._chats.add(key, lambda: self._guarded(row, work))
+
+    def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
+        """What is to be done about an update, and with what it stays in order."""
         try:
             update = Update.model_validate_json(row.raw, context={"bot": self._bot})
         except ValidationError as error:
-            await self._quarantine(row, f"{error.error_count()} faults, first: {error.errors()[0]['loc']}")
-            return
-        await self._room.acquire()
-        self._messages.add(_chat_of(update), lambda: self._guarded(row, update))
+            fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
+            return ("unreadable", row.n), lambda: self._quarantine(row, fault)
+        return _order_of(update), lambda: self._route(row, update)
 
-    async def _guarded(self, row: InboxRow, update: Update) -> None:
+    async def _guarded(self, row: InboxRow, work: Work) -> None:
         try:
-            await self._until_done(row, lambda: self._route(row, update))
+            await self._until_done(row, work)
         finally:
             self._room.release()
 
-    async def _until_done(self, row: InboxRow, work: Callable[[], Awaitable[None]]) -> None:
-        """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside."""
+    async def _until_done(self, row: InboxRow, work: Work) -> None:
+        """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside.
+
+        A database that refuses is no fault of the update's: it is waited for.
+        """
+        outages = 0
+        while True:
+            try:
+                return await self._attempt(row, work)
+            except StorageError:
+                outages += 1
+                log.exception("update_waits", extra={"update": row.update_id})
+                await asyncio.sleep(pause(outages, self._retry, OUTAGE_PAUSE).total_seconds())
+
+    async def _attempt(self, row: InboxRow, work: Work) -> None:
         while True:
             try:
                 return await work()
+            except StorageError:
+                raise
             except Exception as error:  # border of one update: recorded, tried again, put aside
                 log.exception("update_failed", extra={"update": row.update_id})
                 attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
                 if attempts >= MAX_ATTEMPTS:
                     return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300])
-                await asyncio.sleep(RETRY.total_seconds() * attempts)
+                await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
 
     async def _route(self, row: InboxRow, update: Update) -> None:
         match update:
@@ -157,7 +187,7 @@ class Ingest:
         if user is None:
             await self._stranger(row, author, message.chat.id)
         elif self._for_handlers(user, message):
-            self._command(row, update, user)
+            await self._handle(row, update, user)
         else:
             await self._take(row, user, message)
 
@@ -181,7 +211,7 @@ class Ingest:
         if user is None or user.state is UserState.REMOVED:
             await self._settle(row, InboxState.IGNORED)
             return
-        if await self._intake.edit(row.n, user, incoming_of(message, self._bot.id)) is None:
+        if await self._intake.edit(row.n, incoming_of(message, self._bot.id)) is None:
             await self._settle(row, InboxState.IGNORED)
 
     async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
@@ -190,11 +220,14 @@ class Ingest:
         if user is None:
             await self._settle(row, InboxState.IGNORED)
             return
-        if query.data and query.data.startswith(STOP_CALLBACK):
-            self._turns.stop(query.data.removeprefix(STOP_CALLBACK))
-            await self._settle(row, InboxState.INGESTED, user)
+        stopped = _stopped_turn(query)
+        if stopped is None:
+            await self._handle(row, update, user)
             return
-        self._command(row, update, user)
+        self._turns.stop(stopped)
+        await self._settle(row, InboxState.INGESTED, user)
+        with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the waiting circle on the button
+            await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
 
     async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
         stopped = update.stopped_message_generation
@@ -252,17 +285,13 @@ class Ingest:
         now = self._clock.now()
         return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
 
-    def _command(self, row: InboxRow, update: Update, user: User) -> None:
-        """Commands and buttons have chains of their own: they never wait behind an answer that is being written."""
-
-        async def work() -> None:
-            handled = await self._handlers.handle(update, row, user)
-            if not handled and update.message is not None:
-                await self._take(row, user, update.message)
-            await self._settle(row, InboxState.INGESTED, user)
-            self._wake_outbox()
-
-        self._commands.add(user.user_id, lambda: self._until_done(row, work))
+    async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
+        """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
+        handled = await self._handlers.handle(update, row, user)
+        if not handled and update.message is not None:
+            await self._take(row, user, update.message)
+        await self._settle(row, InboxState.INGESTED, user)
+        self._wake_outbox()
 
     async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
         user_id = user.user_id if user else None
@@ -301,15 +330,23 @@ def _admit(connection: Connection, author: Author, door: Door, now: datetime) ->
 
 
 def _left(connection: Connection, user_id: int, *, left: bool) -> None:
-    if left:
-        access.pause(connection, user_id)
+    if left and access.pause(connection, user_id):
         mailbox.hold(connection, user_id, "blocked the bot")
 
 
-def _chat_of(update: Update) -> int:
-    for message in (update.message, update.edited_message):
+def _stopped_turn(query: CallbackQuery) -> str | None:
+    """The turn whose stop button was pressed."""
+    if query.data is None or not query.data.startswith(STOP_CALLBACK):
+        return None
+    return query.data.removeprefix(STOP_CALLBACK)
+
+
+def _order_of(update: Update) -> Hashable:
+    """Updates with the same key are worked off one after another: those of a chat. A stop waits for nothing."""
+    query = update.callback_query
+    if query is not None and _stopped_turn(query) is None:
+        return query.from_user.id
+    for message in (update.message, update.edited_message, update.my_chat_member):
         if message is not None:
             return message.chat.id
-    if update.callback_query is not None:
-        return update.callback_query.from_user.id
-    return update.update_id
+    return "update", update.update_id

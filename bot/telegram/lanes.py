@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.telegram.chains import Chains
 from internal.dialogue import turn_repository as turns
@@ -45,10 +45,11 @@ class Lanes:
     async def _answer_next(self, bot_id: int, lane: str) -> None:
         """Answers the lane's earliest open turn. Called once a stored message, so often there is none left."""
         failures = 0
+        waited_for: datetime | None = None
         while (turn := await self._next(bot_id, lane)) is not None:
-            wait = self._until_closed(turn)
-            if wait > timedelta(0):
+            if turn.close_at != waited_for and (wait := self._until_closed(turn)) > timedelta(0):
                 await asyncio.sleep(wait.total_seconds())
+                waited_for = turn.close_at
                 continue
             try:
                 async with self._writing:
@@ -62,6 +63,7 @@ class Lanes:
         return await self._database.read(lambda c: turns.next_in_lane(c, bot_id, lane))
 
     def _until_closed(self, turn: Turn) -> timedelta:
+        """How long the turn takes messages yet; never longer than its whole window, for the clock may be set back."""
         if turn.state is not TurnState.COLLECTING:
             return timedelta(0)
-        return turn.close_at - self._clock.now()
+        return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)

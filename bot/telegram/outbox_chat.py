@@ -10,14 +10,18 @@ from aiogram.types import CallbackQuery
 
 from bot.telegram.chat import Keyboard
 from bot.telegram.delivery import describe
-from bot.telegram.rendering import Rendered, render
+from bot.telegram.rendering import render
 from internal.access.model import User
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing, OutgoingKind
+from internal.mailbox.model import Outgoing, OutgoingKind, Rendered
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
+
+
+TOAST_TIMEOUT_S = 5
+"""The chat's other updates wait for this call, and Telegram forgets a button press soon anyway."""
 
 
 class OutboxChat:
@@ -76,7 +80,7 @@ class OutboxChat:
         if self._pressed is None:
             return
         try:
-            await self._bot.answer_callback_query(self._pressed.id, text or None)
+            await self._bot.answer_callback_query(self._pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
         except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more
             log.debug("toast_shed", extra={"error": describe(error)})
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
 import httpx
 
-from internal.errors import ConfigurationError, LaplacedError
+from internal.errors import ConfigurationError, LaplacedError, StorageError
 from internal.scheduling.model import pause
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,9 @@ LONG_POLL_S = 25
 DEAF_AFTER_S = LONG_POLL_S + 15
 """No answer for this long: the connection is dead however open it looks, and is built anew."""
 RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
+CONNECT_S = 10
+QUIET_S = 86_400.0
+"""Telegram restarts its update ids after a week without updates; a day is well before that."""
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 
@@ -62,10 +66,14 @@ class Poller:
         api_url: str,
         accept: Callable[[Sequence[RawUpdate]], Awaitable[None]],
         observer: PollObserver,
+        *,
+        deaf_after: float = DEAF_AFTER_S,
     ) -> None:
         """`api_url` ends with the token and is never logged."""
         self._url, self._accept, self._observer = api_url, accept, observer
+        self._deaf_after = deaf_after
         self._offset: int | None = None
+        self._spoken_at = time.monotonic()
         self._heard = False
         self._failures = 0
         self._conflicts = 0
@@ -73,28 +81,37 @@ class Poller:
     async def run(self) -> None:
         """Polls until cancelled. Raises SecondPoller or BadToken."""
         while True:
-            async with httpx.AsyncClient(timeout=httpx.Timeout(10, read=DEAF_AFTER_S)) as client:
+            # Like aiogram's client, without the proxies of the environment: half of the bot behind one helps nobody.
+            timeout = httpx.Timeout(CONNECT_S, read=self._deaf_after)
+            async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
                 await self._poll_until_broken(client)
 
     async def _poll_until_broken(self, client: httpx.AsyncClient) -> None:
         while True:
             try:
                 updates = await self._poll(client)
-            except (httpx.HTTPError, ValueError) as error:
+                if updates is not None:
+                    await self._take(updates)
+            except (httpx.HTTPError, ValueError, StorageError) as error:
                 await self._pause(type(error).__name__)
                 return
-            if updates is None:
-                continue
-            self._failures = self._conflicts = 0
-            self._heard = True
-            self._observer.polled()
-            if updates:
-                await self._accept(updates)
-                self._offset = max(update_id for update_id, _ in updates) + 1
+
+    async def _take(self, updates: Sequence[RawUpdate]) -> None:
+        self._conflicts = 0
+        self._heard = True
+        self._observer.polled()
+        now = time.monotonic()
+        if updates:
+            await self._accept(updates)
+            self._offset = max(update_id for update_id, _ in updates) + 1
+            self._spoken_at = now
+        elif now - self._spoken_at > QUIET_S:
+            self._offset = None
+        self._failures = 0
 
     async def _poll(self, client: httpx.AsyncClient) -> list[RawUpdate] | None:
         """One long poll; None if Telegram refused it and it is to be tried again."""
-        # The first poll has no offset: after a quiet week Telegram may restart its ids anywhere.
+        # The first poll has no offset, nor has one after a long silence: Telegram may restart its ids anywhere then.
         # It does not wait either: its answer says at once that the token is good and the bot is ready.
         wait = LONG_POLL_S if self._heard else 0
         asked: dict[str, Any] = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
@@ -107,7 +124,7 @@ class Poller:
         if not answer.get("ok"):
             await self._refused(answer)
             return None
-        return [(int(update["update_id"]), json.dumps(update, ensure_ascii=False)) for update in answer["result"]]
+        return _updates(answer.get("result"))
 
     async def _refused(self, answer: dict[str, Any]) -> None:
         code = int(answer.get("error_code", 0))
@@ -128,3 +145,21 @@ class Poller:
         log.warning("poll_failed", extra={"kind": kind, "failures": self._failures})
         wait = seconds if seconds is not None else pause(self._failures, RETRY_BASE, RETRY_MAX).total_seconds()
         await asyncio.sleep(wait)
+
+
+def _updates(result: Any) -> list[RawUpdate]:
+    """The updates of an answer. What has no number of its own is no update: it can neither be stored nor confirmed.
+
+    Raises ValueError if nothing in the answer is an update, or there would be no end to asking for it.
+    """
+    items = result if isinstance(result, list) else [result]
+    found = [
+        (item["update_id"], json.dumps(item, ensure_ascii=False))
+        for item in items
+        if isinstance(item, dict) and type(item.get("update_id")) is int
+    ]
+    if len(found) < len(items):
+        log.error("no_updates", extra={"items": len(items) - len(found)})
+        if not found:
+            raise ValueError("no updates in the answer")
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from aiogram.enums import ContentType
 from aiogram.types import (
     Message,
     MessageOriginChannel,
@@ -64,6 +65,8 @@ def forward_of(message: Message) -> ForwardOrigin | None:
     match origin:
         case MessageOriginUser():
             sender = origin.sender_user
+            if sender.is_bot:  # nobody to remember
+                return ForwardOrigin("user", sender.full_name, date=origin.date)
             return ForwardOrigin("user", sender.full_name, sender.id, sender.username, origin.date)
         case MessageOriginHiddenUser():
             return ForwardOrigin("hidden_user", origin.sender_user_name, date=origin.date)
@@ -78,6 +81,8 @@ def forward_of(message: Message) -> ForwardOrigin | None:
 def attachments_of(message: Message) -> list[dict[str, Any]]:
     """What came beside the text: media by kind, contact cards and text mentions with the ids they vouch for."""
     found: list[dict[str, Any]] = [{"kind": kind} for kind in MEDIA if getattr(message, kind, None)]
+    if message.content_type == ContentType.UNKNOWN:
+        found.append({"kind": "other"})  # newer than this program: told as unreadable, not passed over in silence
     if message.animation is not None:
         found = [item for item in found if item["kind"] != "document"]  # Telegram sends an animation as both
     if message.contact is not None:

@@ -7,15 +7,14 @@ refused, one inside a grapheme tears an emoji or a letter from its accent.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import pyromark
 from telegramify_markdown import RenderConfig, convert, utf16_len
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
 from bot.telegram.splitting import LIMIT, Span, split
+from internal.mailbox.model import Rendered
 
 __all__ = ["LIMIT", "Rendered", "draft", "escape", "plain", "render", "utf16_len"]
 
@@ -25,14 +24,6 @@ _REFERENCES = {"\\": "&#92;", "[": "&#91;", "]": "&#93;"}
 """Behind a backslash the converter would take brackets for the beginning of a LaTeX formula."""
 
 _LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form."""
-
-    text: str
-    entities: list[dict[str, Any]] = field(default_factory=list)
 
 
 def render(markdown: str) -> list[Rendered]:

@@ -6,12 +6,15 @@ import json
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
-from aiogram.exceptions import TelegramAPIError
+from aiogram.exceptions import ClientDecodeError, TelegramAPIError, TelegramNetworkError, TelegramServerError
+from aiogram.methods import Response, TelegramMethod
+from aiogram.methods.base import TelegramType
 from aiogram.utils.token import TokenValidationError
 
 from bot.telegram.delivery import Sender, describe
@@ -78,11 +81,25 @@ class TelegramSide:
         await self.sender.drain(4)
 
 
+class Session(AiohttpSession):
+    """aiogram's client, whose errors are all TelegramAPIErrors: a gateway's HTML page is one of the server's too."""
+
+    def check_response(
+        self, bot: Bot, method: TelegramMethod[TelegramType], status_code: int, content: str
+    ) -> Response[TelegramType]:
+        try:
+            return super().check_response(bot, method, status_code, content)
+        except ClientDecodeError as error:
+            if status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise TelegramServerError(method, f"HTTP {status_code}") from None
+            raise TelegramNetworkError(method, "an answer that cannot be read") from error
+
+
 def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
     """The Bot API client. Raises ConfigurationError for a token that cannot be one."""
     server = TelegramAPIServer.from_base(api_base.rstrip("/"))
     try:
-        return Bot(token, session=AiohttpSession(api=server))
+        return Bot(token, session=Session(api=server))
     except TokenValidationError:
         raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
 

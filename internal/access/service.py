@@ -134,11 +134,17 @@ def members(connection: Connection) -> list[User]:
     return sorted(present, key=lambda user: user.role is not Role.OWNER)
 
 
-def pause(connection: Connection, user_id: int) -> None:
-    """The user blocked the bot (403): nothing is sent or scheduled until he writes again. A removed one stays so."""
+def pause(connection: Connection, user_id: int) -> bool:
+    """The user blocked the bot (403): nothing is sent or scheduled until he writes again.
+
+    False for a stranger and for a removed user, who stays removed: nobody waits for their word.
+    """
     user = repository.find(connection, user_id)
-    if user is not None and user.state is UserState.ACTIVE:
+    if user is None or user.state is UserState.REMOVED:
+        return False
+    if user.state is UserState.ACTIVE:
         repository.change(connection, user_id, state=UserState.PAUSED.value)
+    return True
 
 
 def set_language(connection: Connection, user_id: int, lang: Language) -> User:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from internal.dialogue.model import DialogueState, Message
 
 
 class DialogueBuffers:
-    """One `DialogueState` a user, changed only after the commit of what it mirrors."""
+    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors.
+
+    What became of an answer on its way out is not mirrored: it is read where it matters, from the database.
+    """
 
     def __init__(self) -> None:
         self._states: dict[int, DialogueState] = {}
@@ -18,22 +20,21 @@ class DialogueBuffers:
     def restore(self, state: DialogueState) -> None:
         self._states[state.user_id] = state
 
-    def add(self, message: Message) -> None:
-        """Takes in a stored message; one that is there already is not taken twice."""
-        state = self._states.setdefault(
-            message.user_id, DialogueState(message.user_id, [], message.timestamp, is_active=True)
-        )
+    def add(self, message: Message, now: datetime) -> None:
+        """Takes in a message stored at `now`; one that is there already is not taken twice."""
+        state = self._states.setdefault(message.user_id, DialogueState(message.user_id, [], now, is_active=True))
         if not state.buffer or state.buffer[-1].seq < message.seq:
             state.buffer.append(message)
-        state.last_activity, state.is_active = max(state.last_activity, message.timestamp), True
+        state.last_activity, state.is_active = now, True
 
-    def edit(self, user_id: int, seq: int, text: str, edited_at: datetime) -> None:
-        state = self._states.get(user_id)
+    def edit(self, message: Message) -> None:
+        """Puts the edited message in the place of the old one, if that is in no fragment yet."""
+        state = self._states.get(message.user_id)
         if state is not None:
-            state.buffer = [replace(m, content=text, edited_at=edited_at) if m.seq == seq else m for m in state.buffer]
+            state.buffer = [message if old.seq == message.seq else old for old in state.buffer]
 
     def publish(self, user_id: int, last_seq: int, *, closes: bool) -> None:
-        """Drops what went into a fragment."""
+        """Drops what went into a fragment; the state too, if the dialogue is over."""
         state = self._states.get(user_id)
         if state is None:
             return
@@ -49,6 +50,10 @@ class DialogueBuffers:
         """A copy of the user's buffer, oldest first."""
         state = self._states.get(user_id)
         return list(state.buffer) if state else []
+
+    def states(self) -> list[DialogueState]:
+        """Copies of all states, in no order."""
+        return [DialogueState(s.user_id, list(s.buffer), s.last_activity, s.is_active) for s in self._states.values()]
 
     def full(self, size: int) -> Iterable[int]:
         """Users whose buffer holds at least `size` messages."""

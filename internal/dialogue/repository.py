@@ -84,13 +84,14 @@ def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
     return None if row is None else _message(row)
 
 
-def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> None:
+def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:
     """Gives a stored message its edited text; its `rev` grows, so that what was derived from it is stale."""
-    connection.execute(
+    changed = (
         update(messages)
         .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
         .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
     )
+    return _message(connection.execute(changed.returning(*messages.c)).one())
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
@@ -199,24 +200,26 @@ def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[
 
 def restorable(connection: Connection) -> list[DialogueState]:
     """The buffers as they were before the program stopped: active dialogues, and any with messages left behind."""
-    published = select(messages.c.seq).where(messages.c.id == dialogue_state.c.last_published_message_id)
+    last = messages.alias("last_published")
     query = (
-        select(messages, dialogue_state.c.last_activity, dialogue_state.c.is_active)
+        select(messages)
         .join(dialogue_state, dialogue_state.c.user_id == messages.c.user_id)
-        .where(messages.c.episode_id.is_(None), messages.c.seq > func.coalesce(published.scalar_subquery(), 0))
+        .outerjoin(last, last.c.id == dialogue_state.c.last_published_message_id)
+        .where(messages.c.episode_id.is_(None), messages.c.seq > func.coalesce(last.c.seq, 0))
         .order_by(messages.c.user_id, messages.c.seq)
     )
-    states: dict[int, DialogueState] = {}
+    rows = connection.execute(select(dialogue_state)).all()
+    states = {row.user_id: DialogueState(row.user_id, [], row.last_activity, row.is_active) for row in rows}
     for row in connection.execute(query):
-        fresh = DialogueState(row.user_id, [], row.last_activity, row.is_active)
-        states.setdefault(row.user_id, fresh).buffer.append(_message(row))
-    return list(states.values())
+        states[row.user_id].buffer.append(_message(row))
+    return [state for state in states.values() if state.is_active or state.buffer]
 
 
 def _waiting(user_id: int) -> Select[Any]:
+    last = messages.alias("last_published")
     published = (
-        select(messages.c.seq)
-        .join(dialogue_state, dialogue_state.c.last_published_message_id == messages.c.id)
+        select(last.c.seq)
+        .join(dialogue_state, dialogue_state.c.last_published_message_id == last.c.id)
         .where(dialogue_state.c.user_id == user_id)
         .scalar_subquery()
     )

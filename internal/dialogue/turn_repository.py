@@ -67,6 +67,15 @@ def start(connection: Connection, turn: Turn) -> Turn | None:
     return None if row is None else _turn(row)
 
 
+def discount(connection: Connection, turn: Turn) -> None:
+    """Takes back an attempt that an orderly stop of the program broke off."""
+    connection.execute(
+        update(turns)
+        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state == TurnState.RUNNING)
+        .values(attempts=func.max(turns.c.attempts - 1, 0))
+    )
+
+
 def finish(connection: Connection, turn: Turn, state: TurnState, error: str | None = None) -> bool:
     """Ends a running turn; False if it had ended already, and then nothing may be written for it."""
     done = connection.execute(

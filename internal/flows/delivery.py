@@ -31,12 +31,12 @@ MAX_ATTEMPTS = 50
 class Delivery:
     """Moves outbox rows through their states. Knows nothing of Telegram's wire."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
+        self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
     async def recover(self) -> int:
         """At start: what was being sent when the process died is unknown now. Returns how many."""
-        due_at = self._clock.now() + UNKNOWN_WAIT
+        due_at = self._clock.now() + self._unknown_wait
         return await self._database.write(lambda c: mailbox.interrupted_to_unknown(c, due_at))
 
     async def due(self, limit: int) -> list[OutboxRow]:
@@ -92,34 +92,23 @@ class Delivery:
         if row.uncertain + 1 >= MAX_UNCERTAIN:
             await self.refused(row, f"delivery unknown twice: {error}")
             return
-        due_at = self._clock.now() + UNKNOWN_WAIT
+        due_at = self._clock.now() + self._unknown_wait
         await self._database.write(lambda c: mailbox.mark_unknown(c, row.id, due_at, error))
 
     async def refused(self, row: OutboxRow, error: str) -> None:
         """Will never be delivered: shown as failed."""
         now = self._clock.now()
-
-        def work(connection: Connection) -> None:
-            mailbox.refuse(connection, row.id, error)
-            events.append(
-                connection,
-                "message_refused",
-                source="system:delivery",
-                now=now,
-                user_id=row.outgoing.user_id,
-                payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "error": error},
-                links={"turn": row.outgoing.turn_id, "outbox": row.id},
-            )
-            self._settled(connection, row, "refused", None)
-
-        await self._database.write(work)
+        await self._database.write(lambda c: self._refuse(c, row, error, now))
 
     async def left(self, row: OutboxRow, error: str) -> None:
-        """The user blocked the bot: everything owed to him waits until he writes again."""
+        """The user blocked the bot: everything owed to him waits until he writes again. A stranger gets nothing."""
+        now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            access.pause(connection, row.outgoing.user_id)
-            mailbox.hold(connection, row.outgoing.user_id, error)
+            if access.pause(connection, row.outgoing.user_id):
+                mailbox.hold(connection, row.outgoing.user_id, error)
+            else:
+                self._refuse(connection, row, error, now)
 
         await self._database.write(work)
 
@@ -132,6 +121,19 @@ class Delivery:
             mailbox.postpone(connection, row.id, due_at, "chat moved")
 
         await self._database.write(work)
+
+    def _refuse(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
+        mailbox.refuse(connection, row.id, error)
+        events.append(
+            connection,
+            "message_refused",
+            source="system:delivery",
+            now=now,
+            user_id=row.outgoing.user_id,
+            payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "error": error},
+            links={"turn": row.outgoing.turn_id, "outbox": row.id},
+        )
+        self._settled(connection, row, "refused", None)
 
     @staticmethod
     def _settled(connection: Connection, row: OutboxRow, delivery: str, tg_id: int | None) -> None:

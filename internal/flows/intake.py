@@ -69,15 +69,15 @@ class Intake:
             lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
         )
         if taken.message is not None:
-            self._buffers.add(taken.message)
+            self._buffers.add(taken.message, now)
         return taken
 
-    async def edit(self, update_n: int, user: User, incoming: Incoming) -> Message | None:
-        """Gives a stored message its new text; None if it was never stored."""
+    async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
+        """Gives a stored message its new text and returns it so; None if it was never stored, or says the same."""
         now = self._clock.now()
         message = await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
-        if message is not None and incoming.edited_at is not None:
-            self._buffers.edit(user.user_id, message.seq, incoming.text, incoming.edited_at)
+        if message is not None:
+            self._buffers.edit(message)
         return message
 
     def _take(
@@ -104,7 +104,11 @@ class Intake:
             source=f"user:{user.user_id}",
             now=now,
             user_id=user.user_id,
-            payload={"message": message.id, "seq": message.seq, "limit": None if turn else type(verdict).__name__},
+            payload={
+                "message": message.id,
+                "seq": message.seq,
+                "limit": None if isinstance(verdict, Allowed) else type(verdict).__name__,
+            },
             links={"turn": turn.id} if turn else None,
         )
         return Taken(message, turn)
@@ -150,7 +154,7 @@ class Intake:
         message = dialogue.find_incoming(connection, incoming)
         if message is None or message.content == incoming.text:
             return None
-        dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
+        message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         events.append(
             connection,
             "message_edited",
@@ -165,7 +169,7 @@ class Intake:
 def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> None:
     """A forward with an author creates or updates that person by Telegram id."""
     origin = incoming.forward
-    if origin is None or origin.user_id is None or origin.user_id == incoming.user_id:
+    if origin is None or origin.user_id is None or origin.user_id in (incoming.user_id, incoming.bot_id):
         return
     sender = people.Sender(origin.user_id, origin.name, origin.username)
     try:

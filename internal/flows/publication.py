@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,10 +39,13 @@ IDLE_BATCH = 200
 class Published:
     """What one publication took: `count` messages up to `last_seq`; `closed` = the dialogue is over."""
 
-    episode_id: str
     count: int
     last_seq: int
     closed: bool
+
+
+NOTHING_LEFT = Published(0, 0, closed=True)
+"""The dialogue is over, and all of it was published before."""
 
 
 class Publication:
@@ -65,10 +68,17 @@ class Publication:
         idle = await self._database.read(lambda c: dialogue.idle_since(c, moment, limit=IDLE_BATCH))
         fragments = 0
         for user_id in idle:
-            fragments += len(await self._publish_all(user_id, closes=True, idle_before=moment))
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=True, idle_before=moment))
         for user_id in self._buffers.full(self._config.max_messages):
-            fragments += await self._publish_once(user_id, closes=False) is not None
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, most=1))
         return fragments
+
+    async def _guarded(self, user_id: int, publishing: Awaitable[list[Published]]) -> int:
+        try:
+            return len(await publishing)
+        except Exception:  # border of one dialogue: it stays due, and must not hold up the others
+            log.exception("publication_failed", extra={"user_id": user_id})
+            return 0
 
     async def publish_now(self, user_id: int) -> int:
         """Publishes what is waiting without ending the dialogue; returns how many messages that were."""
@@ -94,9 +104,14 @@ class Publication:
             runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=self._clock.now())
         return len(missing)
 
-    async def _publish_all(self, user_id: int, *, closes: bool, idle_before: datetime | None = None) -> list[Published]:
-        fragments = []
-        while published := await self._publish_once(user_id, closes=closes, idle_before=idle_before):
+    async def _publish_all(
+        self, user_id: int, *, closes: bool, idle_before: datetime | None = None, most: int | None = None
+    ) -> list[Published]:
+        fragments: list[Published] = []
+        while most is None or len(fragments) < most:
+            published = await self._publish_once(user_id, closes=closes, idle_before=idle_before)
+            if published is None or not published.count:
+                break
             fragments.append(published)
         return fragments
 
@@ -109,6 +124,7 @@ class Publication:
         )
         if published is not None:
             self._buffers.publish(user_id, published.last_seq, closes=published.closed)
+        if published is not None and published.count:
             log.info("fragment_published", extra={"user_id": user_id, "messages": published.count})
         return published
 
@@ -120,12 +136,13 @@ class Publication:
             return None
         if everything_asked(connection, user_id) is not None:
             return None  # nothing new is derived from what is about to be forgotten
-        waiting = dialogue.waiting(connection, user_id, limit=self._config.max_messages + 1)
-        settled = _before(waiting, turns.first_open_seq(connection, user_id))
-        fragment = _at_turn_border(settled, self._config.max_messages)
+        size = self._config.max_messages
+        waiting = dialogue.waiting(connection, user_id, limit=2 * size)
+        if closes and not waiting:
+            dialogue.close_dialogue(connection, user_id)
+            return NOTHING_LEFT
+        fragment = cut(waiting, turns.first_open_seq(connection, user_id), size)
         if not fragment:
-            if closes and not waiting:
-                dialogue.close_dialogue(connection, user_id)
             return None
         return self._write_fragment(connection, user_id, fragment, now, closes=closes)
 
@@ -165,7 +182,7 @@ class Publication:
         closed = closes and not dialogue.waiting(connection, user_id, limit=1)
         if closed:
             dialogue.close_dialogue(connection, user_id)
-        return Published(episode.id, len(fragment), last.seq, closed)
+        return Published(len(fragment), last.seq, closed)
 
 
 def slices(count: int) -> list[tuple[int, int]]:
@@ -177,16 +194,18 @@ def slices(count: int) -> list[tuple[int, int]]:
     return [(begin + 1, end) for begin, end in itertools.pairwise(borders)]
 
 
-def _before(waiting: list[Message], open_seq: int | None) -> list[Message]:
-    """What precedes the first turn that still owes an answer: no question is cut from its answer."""
-    return [message for message in waiting if open_seq is None or message.seq < open_seq]
+def cut(waiting: Sequence[Message], open_seq: int | None, size: int) -> list[Message]:
+    """The longest beginning of at most `size` messages before `open_seq` in which every turn is whole.
 
-
-def _at_turn_border(settled: list[Message], size: int) -> list[Message]:
-    """At most `size` messages, ending where a turn ends; a single turn longer than that is cut all the same."""
-    if len(settled) <= size:
-        return settled
-    end = size
-    while end and settled[end].turn_id is not None and settled[end].turn_id == settled[end - 1].turn_id:
-        end -= 1
-    return settled[: end or size]
+    `open_seq` is the first message of a turn that still owes an answer. A turn longer than `size` is cut all the same.
+    """
+    ends = {message.turn_id or "": place for place, message in enumerate(waiting)}
+    settled = [message for message in waiting if open_seq is None or message.seq < open_seq][:size]
+    end = reach = 0
+    for place, message in enumerate(settled):
+        reach = max(reach, ends[message.turn_id] if message.turn_id is not None else place)
+        if reach == place:
+            end = place + 1
+    if not end and len(settled) == size:
+        end = size
+    return settled[:end]

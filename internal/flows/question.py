@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.agents.prompts import with_metadata
 from internal.config import PersonaConfig, ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
@@ -22,6 +24,9 @@ from internal.scheduling.clock import Clock
 
 HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+
+UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "poll"})
+"""Kinds of attachments whose content the model is not shown; it is told that there was one."""
 
 RECENT = 8
 """Messages before the question that the enricher sees."""
@@ -67,7 +72,7 @@ class Prompts:
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
 
     async def request(self, question: Question) -> ResponderRequest:
-        user = question.user
+        user, remembered = question.user, self._within_budget(question.earlier)
         owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
         recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
         recalled = await self._recall.recall(owner, question.text, recent)
@@ -77,23 +82,21 @@ class Prompts:
             persona_tone=self._persona.tone,
             inner_circle=recalled.inner_circle,
             relevant_people=recalled.relevant_people,
-            dialogue=self._within_budget(question),
+            dialogue=_dialogue([*remembered, *question.asked]),
             now=self._clock.now(),
             query=recalled.query,
-            system_lines=[m.content for m in question.earlier if m.role == "system"],
+            system_lines=[message.content for message in remembered if message.role == "system"],
         )
 
-    def _within_budget(self, question: Question) -> list[DialogueLine]:
-        """The question whole, and before it as much recent dialogue as the token budget holds."""
-        lines = [_dialogue_line(message) for message in question.asked if message.content]
-        left = self._config.history_tokens
-        for message in reversed(question.earlier):
-            left -= count_tokens(message.content)
+    def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
+        """As many of the latest messages as the token budget holds, each counted as it is sent."""
+        left, place = self._config.history_tokens, len(earlier)
+        while place:
+            left -= _tokens(earlier[place - 1])
             if left < 0:
                 break
-            if message.role != "system" and message.content:
-                lines.insert(0, _dialogue_line(message))
-        return lines
+            place -= 1
+        return list(earlier[place:])
 
     def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
         assistant = message.role == "assistant"
@@ -104,9 +107,20 @@ class Prompts:
         return TranscriptLine(number, role, speaker, at, message.content, forwarded)
 
 
+def _dialogue(messages: Sequence[Message]) -> list[DialogueLine]:
+    return [_dialogue_line(message) for message in messages if message.role != "system" and message.content]
+
+
 def _dialogue_line(message: Message) -> DialogueLine:
     role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
     metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
     if message.forward is not None:
         metadata["forwarded_from"] = message.forward.name
+    if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
+        metadata["came_with_unread"] = " ".join(unread)
     return DialogueLine(role, message.content, metadata or None)
+
+
+def _tokens(message: Message) -> int:
+    line = _dialogue_line(message)
+    return count_tokens(with_metadata(line.text, line.metadata or {}))

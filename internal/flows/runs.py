@@ -106,6 +106,7 @@ class RunLoop:
         self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
         self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._outages: dict[str, int] = {}
+        self._lookups: set[asyncio.Task[None]] = set()
         self._stopping = False
 
     async def start_ready(self) -> None:
@@ -131,7 +132,7 @@ class RunLoop:
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: its claim dies with the process."""
         self._stopping = True
-        tasks = list(self._working.values())
+        tasks = [*self._working.values(), *self._lookups]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=seconds)
             for task in late:
@@ -153,7 +154,9 @@ class RunLoop:
     def _ended(self, place: tuple[str, int]) -> None:
         del self._working[place]
         if not self._stopping:
-            self._next = asyncio.create_task(self._guarded_start(), name="runs-next")
+            lookup = asyncio.create_task(self._guarded_start(), name="runs-next")
+            self._lookups.add(lookup)
+            lookup.add_done_callback(self._lookups.discard)
 
     async def _guarded_start(self) -> None:
         try:
@@ -168,6 +171,8 @@ class RunLoop:
                 await self._attempt(handler, claimed)
         except Exception:  # border of a run: it stays claimed in the database and is due again at the next tick
             log.exception("run_interrupted", extra={"run": run.id, "agent": handler.agent})
+            # Its place is kept for a moment, or a database that refuses everything would be asked without a pause.
+            await asyncio.sleep(self._config.retry_base.total_seconds())
 
     async def _claim(self, handler: RunHandler[Any], run: Run) -> Run | None:
         now = self._clock.now()

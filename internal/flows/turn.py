@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
@@ -18,13 +19,13 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, Turn, TurnState
-from internal.errors import ModelError, ModelRefused, ModelUnavailable
+from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.events import repository as events
 from internal.flows.intake import Phrases
 from internal.flows.question import Prompts, Question, freeze
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing
+from internal.mailbox.model import Outgoing, Rendered
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
@@ -37,31 +38,18 @@ MAX_ATTEMPTS = 3
 
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
-HISTORY = 200
-"""Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+STOPPED = "⏹"
+"""Takes the place of a placeholder whose answer was stopped before its first word."""
 
-RECENT = 8
-"""Messages before the question that the enricher sees."""
-
-
-class RenderedPart(Protocol):
-    """Text of one Telegram message with its entities in Bot API form."""
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def entities(self) -> list[dict[str, Any]]: ...
-
-
-Renderer = Callable[[str], Sequence[RenderedPart]]
+Renderer = Callable[[str], Sequence[Rendered]]
+T = TypeVar("T")
 
 
 class Drafts(Protocol):
     """Where an answer is shown while it is written. Cosmetic: may be shed, never fails."""
 
     async def begin(self, turn: Turn) -> None:
-        """Shows that an answer is being prepared."""
+        """Shows that an answer is being prepared; called again, that it is being prepared anew."""
         ...
 
     async def show(self, turn: Turn, text: str) -> None:
@@ -69,7 +57,7 @@ class Drafts(Protocol):
         ...
 
     async def end(self, turn: Turn) -> str | None:
-        """Stops showing. The outbox key of a placeholder message that the answer is to replace, if there is one."""
+        """Stops showing, if it is shown. The outbox key of a placeholder that the answer is to replace, or None."""
         ...
 
 
@@ -100,18 +88,29 @@ class TurnFlow:
         drafts: Drafts,
         observer: TurnObserver,
         wake_outbox: Callable[[], None],
+        retry_base: timedelta = RETRY_BASE,
     ) -> None:
+        self._retry_base = retry_base
         self._database, self._clock, self._buffers = database, clock, buffers
         self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
 
     async def answer(self, turn: Turn) -> None:
-        """Brings a turn whose window has closed to its end."""
+        """Brings a turn whose window has closed to its end.
+
+        Raises what is no fault of the model's; the turn is open then, and `answer` is to be called again.
+        """
         stop = self._stops[turn.id] = asyncio.Event()
         try:
             with caused_by(turn=turn.id):
                 await self._until_done(turn, stop)
+        except asyncio.CancelledError:
+            await self._interrupted(turn)
+            raise
+        except Exception:
+            await self._drafts.end(turn)
+            raise
         finally:
             del self._stops[turn.id]
         self._wake_outbox()
@@ -128,6 +127,11 @@ class TurnFlow:
             event.set()
         return event is not None
 
+    async def _interrupted(self, turn: Turn) -> None:
+        """The program stops in order: that is no failed attempt."""
+        await self._drafts.end(turn)
+        await self._database.write(lambda connection: turns.discount(connection, turn))
+
     async def _start(self, turn: Turn) -> Question | None:
         return await self._database.write(lambda connection: freeze(connection, turn), point="C3")
 
@@ -139,37 +143,45 @@ class TurnFlow:
         await self._drafts.begin(question.turn)
         try:
             reply = await self._write(question, stop)
+            parts = list(self._render(reply.text))
+            if not parts and not stop.is_set():
+                raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
             return await self._failed(question, error, stop)
-        return await self._keep(question, reply, stopped=stop.is_set())
+        return await self._keep(question, reply, parts, stopped=stop.is_set())
 
     async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
-        request = await self._prompts.request(question)
         text, final = "", None
+        request = await _or_stop(self._prompts.request(question), stop)
+        if request is None:
+            return _STOPPED_REPLY
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
             while not stop.is_set():
-                delta = await _next_or_stop(deltas, stop)
+                delta = await _or_stop(anext(deltas, None), stop)
                 if delta is None:
                     break
                 text, final = text + delta.text, delta.final
                 if delta.text:
                     await self._drafts.show(question.turn, text)
-        return final or ChatReply(text, "stopped", Usage())
+        return final or replace(_STOPPED_REPLY, text=text)
 
-    async def _keep(self, question: Question, reply: ChatReply, *, stopped: bool) -> _Outcome:
+    async def _keep(
+        self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool
+    ) -> _Outcome:
         """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
-        parts = list(self._render(reply.text)) if reply.text.strip() else []
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
+        last_attempt = turn.attempts >= MAX_ATTEMPTS  # who edits for ever is answered all the same
 
         def work(connection: Connection) -> Message | None:
-            if not stopped and turns.revision(connection, turn) != question.rev:
+            if not stopped and not last_attempt and turns.revision(connection, turn) != question.rev:
                 raise _Edited
             if not turns.finish(connection, turn, state):
                 return None
-            message = self._add_answer(connection, turn, reply, parts, now) if parts else None
-            self._owe(connection, turn, parts, now, message_id=message.id if message else None, placeholder=placeholder)
+            message = self._add_answer(connection, turn, reply, now) if parts else None
+            shown = parts or ([Rendered(STOPPED)] if placeholder else [])
+            self._owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
             self._account(connection, turn, reply, message, now, stopped=stopped)
             return message
 
@@ -179,14 +191,12 @@ class TurnFlow:
             log.info("turn_edited", extra={"turn": turn.id})
             return _Outcome.AGAIN
         if message is not None:
-            self._buffers.add(message)
+            self._buffers.add(message, now)
         self._ended(turn, "cancelled" if stopped else "answered")
         return _Outcome.DONE
 
     @staticmethod
-    def _add_answer(
-        connection: Connection, turn: Turn, reply: ChatReply, parts: Sequence[RenderedPart], now: datetime
-    ) -> Message:
+    def _add_answer(connection: Connection, turn: Turn, reply: ChatReply, now: datetime) -> Message:
         message = dialogue.add(
             connection,
             turn.user_id,
@@ -206,7 +216,7 @@ class TurnFlow:
     def _owe(
         connection: Connection,
         turn: Turn,
-        parts: Sequence[RenderedPart],
+        parts: Sequence[Rendered],
         now: datetime,
         *,
         message_id: str | None,
@@ -259,14 +269,20 @@ class TurnFlow:
     async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event) -> _Outcome:
         """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
         turn = question.turn
+        if stop.is_set():
+            return await self._keep(question, _STOPPED_REPLY, [], stopped=True)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
-        permanent = isinstance(error, ModelRefused)
-        if permanent or turn.attempts >= MAX_ATTEMPTS or stop.is_set():
+        if isinstance(error, ModelRefused) or turn.attempts >= MAX_ATTEMPTS:
             key = "model-unreachable" if isinstance(error, ModelUnavailable) else "answer-failed"
             return await self._say(question, self._sorry(question, key), TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), pause(turn.attempts, RETRY_BASE, RETRY_MAX).total_seconds())
+            await asyncio.wait_for(stop.wait(), self._pause(turn, error).total_seconds())
         return _Outcome.AGAIN
+
+    def _pause(self, turn: Turn, error: ModelError) -> timedelta:
+        wait = pause(turn.attempts, self._retry_base, RETRY_MAX)
+        asked = error.retry_after if isinstance(error, ModelUnavailable) else None
+        return wait if asked is None else min(max(wait, timedelta(seconds=asked)), RETRY_MAX)
 
     async def _say(self, question: Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
         """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
@@ -307,18 +323,18 @@ class _Edited(Exception):
     """The question changed while it was being answered."""
 
 
-async def _next_or_stop(deltas: Any, stop: asyncio.Event) -> Any:
-    """The next delta, or None at the end or when the user wants no more."""
-    coming = asyncio.ensure_future(anext(deltas, None))
-    stopping = asyncio.ensure_future(stop.wait())
+_STOPPED_REPLY = ChatReply("", "stopped", Usage())
+"""What stands for the reply of a model that was interrupted: the text so far, and no bill."""
+
+
+async def _or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
+    """The result of the work, or None when the user wants no more; the work is broken off then."""
+    coming = asyncio.ensure_future(work)
+    stopping = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if coming.done():
-            return coming.result()
-        return None
+        return coming.result() if coming.done() else None
     finally:
-        for task in (coming, stopping):
-            if not task.done():
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        coming.cancel()
+        stopping.cancel()
+        await asyncio.gather(coming, stopping, return_exceptions=True)

@@ -37,6 +37,14 @@ class InboxRow:
     received_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form."""
+
+    text: str
+    entities: list[dict[str, Any]] = field(default_factory=list)
+
+
 OutgoingKind = Literal["send", "edit", "document"]
 
 

@@ -145,10 +145,9 @@ def bury(connection: Connection, run: Run, now: datetime, error: str) -> None:
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:
-    """Replaces a slice whose reply was cut by two of half the length, worked on in order."""
+    """Replaces a slice whose reply was cut by two of half the length, worked on in order. Nothing without the claim."""
     middle = run.first_n + run.length // 2 - 1
-    create(connection, run.user_id, run.agent, run.episode_id, [(middle + 1, run.last_n)], rev=run.rev, now=now)
-    _change(
+    first_half = _change(
         connection,
         run,
         runs.c.claim.is_not_distinct_from(run.claim),
@@ -159,6 +158,8 @@ def halve(connection: Connection, run: Run, now: datetime) -> None:
         attempts=0,
         reply=None,
     )
+    if first_half is not None:
+        create(connection, run.user_id, run.agent, run.episode_id, [(middle + 1, run.last_n)], rev=run.rev, now=now)
 
 
 def revive(connection: Connection, user_id: int, now: datetime) -> int:

@@ -6,6 +6,7 @@ Its default misfire grace is one second, a job counts as run when it is submitte
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ class Ticker:
     """Says when to look for what is due. Ticks that were slept through come as one."""
 
     def __init__(self, every: timedelta) -> None:
-        self._every = every
+        self._every = max(every.total_seconds(), 0.05)
         self._due = asyncio.Event()
         self._scheduler = AsyncIOScheduler(timezone="UTC")
 
@@ -29,7 +30,7 @@ class Ticker:
         self._scheduler.add_job(
             self._due.set,
             "interval",
-            seconds=max(self._every.total_seconds(), 0.05),
+            seconds=self._every,
             misfire_grace_time=None,
             coalesce=True,
             max_instances=1,
@@ -38,7 +39,9 @@ class Ticker:
         try:
             while True:
                 yield
-                await self._due.wait()
+                # APScheduler waits for a time of day: a clock set back by an hour would silence it for that hour.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._due.wait(), 2 * self._every)
                 self._due.clear()
         finally:
             self._scheduler.shutdown(wait=False)

@@ -66,7 +66,11 @@ class _SqliteConnection:
         except sqlite3.Error as error:
             raise StorageError(f"cannot open the database {path.name}: {error}") from error
         engine = create_engine(
-            "sqlite+pysqlite://", creator=lambda: raw._conn, poolclass=StaticPool, json_serializer=to_json
+            "sqlite+pysqlite://",
+            creator=lambda: raw._conn,
+            poolclass=StaticPool,
+            json_serializer=to_json,
+            hide_parameters=True,  # they are people's words, and errors end up in logs
         )
 
         def connect() -> Connection:
