@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
 POINTS = [f"C{number}" for number in range(1, 12)]

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
 from internal.testing import Asked
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
 DIALOGUES = {
     "ru": ("Помнишь, мы с Петровым обсуждали проект X? А сестра Маша приехала.", "А он что сказал?", "Петров", "Маша"),
