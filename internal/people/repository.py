@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.errors import Refused
@@ -30,6 +30,10 @@ _CHUNK = 500
 """Most values of one IN list."""
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+
+
+# Owners are compared afterwards: with `user_id =` beside it SQLite reads the owner's whole index instead of the ids.
+_BY_IDS = select(people).where(people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE)
 
 
 def item_of(person_id: int) -> str:
@@ -99,9 +103,8 @@ def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> d
     """The visible ones among these people, by id."""
     found: dict[int, Person] = {}
     for start in range(0, len(person_ids), _CHUNK):
-        # Owners are compared here: with `user_id =` beside it SQLite reads the owner's whole index instead of the ids.
-        query = select(people).where(people.c.id.in_(person_ids[start : start + _CHUNK]), _VISIBLE)
-        found |= {row.id: person_of(row) for row in connection.execute(query) if row.user_id == user_id}
+        rows = connection.execute(_BY_IDS, {"ids": person_ids[start : start + _CHUNK]})
+        found |= {row.id: person_of(row) for row in rows if row.user_id == user_id}
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -36,7 +36,7 @@ Fallback = Literal["off", "failed", "timeout", "unknown_ids"]
 _EMBED_TIMEOUT: Final = 10.0
 _NAMES_TIMEOUT: Final = 3.0
 _MAX_NAMED: Final = 500
-"""Most people whose names are looked for in a question, most mentioned first; an index over more takes seconds."""
+"""Most people whose names are looked for in a question; an index over more takes seconds to build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,14 @@ class TurnRecall:
         """People who may belong to the question, best first, at most `candidates`, none of the inner circle."""
         embedding = await self._embedded(user_id, query)
         if embedding is None:
-            named = await self._named(user_id, query, None)
+            known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
+            named = await self._named(query, [person for person in known if person.circle not in INNER_CIRCLE])
             return [(person, 1.0) for person in named[: self._limits.candidates]]
         found = await self._search.search(
             user_id, embedding, self._limits.threshold, self._limits.candidates, INNER_CIRCLE, query
         )
-        waiting = set(await self._search.unembedded(user_id, INNER_CIRCLE))
-        named = await self._named(user_id, query, waiting) if waiting else []
+        waiting = await self._search.unembedded(user_id, INNER_CIRCLE)
+        named = await self._named(query, waiting[:_MAX_NAMED])
         candidates = [*((person, 1.0) for person in named), *((one.person, one.score) for one in found)]
         return candidates[: self._limits.candidates]
 
@@ -157,21 +158,17 @@ class TurnRecall:
         embedding: Vector = vectors[0]
         return embedding
 
-    async def _named(self, user_id: int, query: str, ids: Collection[int] | None) -> list[Person]:
-        """People outside the inner circle (of these ids) whom the question names: all there is without vectors."""
-        if self._names is None:
+    async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:
+        """Those whom the question names: all there is without vectors."""
+        if self._names is None or not known:
             return []
-        known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
-        outside = [
-            person for person in known if person.circle not in INNER_CIRCLE and (ids is None or person.id in ids)
-        ]
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
-                meant = await self._names.mentions(query, {person.id: names_of(person) for person in outside})
+                meant = await self._names.mentions(query, {person.id: names_of(person) for person in known})
         except (ModelError, LanguageCallFailed, TimeoutError) as error:
             self._degraded("names", error)
             return []
-        return [person for person in outside if person.id in meant]
+        return [person for person in known if person.id in meant]
 
     async def _pick(
         self, owner: OwnerProfile, query: str, candidates: Sequence[Person]

@@ -15,26 +15,16 @@ from internal.storage.vectors import Vector
 _CODES = {circle: code for code, circle in enumerate(Circle)}
 _GROWTH = 1.5
 _FIRST_ROWS = 16
-_NAME_BYTES = 200
-"""About what the names of one person take."""
-
-MAX_NAMED = 500
-"""With more people than this their names are not kept: an index over them takes seconds to build."""
-
-MAX_PROFILES = 20_000
-"""Profiles of recent results kept per owner, some 2 KiB each: reading 50 costs 0.8 ms, a fifth of a whole search."""
-
 _PROFILE_BYTES = 2_048
+"""About what one profile takes in memory."""
 
 
 class PeopleMatrix:
-    """Visible people with a current vector are rows; those without are `pending`. Not safe for threads that write."""
+    """Every visible person's profile; those with a current vector are rows. Not safe for threads that write."""
 
     def __init__(self, dim: int, seq: int = 0, rows: int = _FIRST_ROWS) -> None:
         """`seq` is the place in the change log up to which this is right; `rows` the capacity to begin with."""
         self.dim, self.seq, self.count = dim, seq, 0
-        self.pending: dict[int, Circle] = {}
-        self.names: dict[int, tuple[str, ...]] | None = {}
         self.profiles: dict[int, Person] = {}
         self._row_of: dict[int, int] = {}
         self._ids = np.empty(rows, dtype=np.int64)
@@ -49,12 +39,17 @@ class PeopleMatrix:
         return matrix
 
     def __len__(self) -> int:
-        return self.count + len(self.pending)
+        return len(self.profiles)
 
     @property
     def nbytes(self) -> int:
         arrays = self._ids.nbytes + self._circles.nbytes + self._vectors.nbytes
-        return arrays + len(self.names or ()) * _NAME_BYTES + len(self.profiles) * _PROFILE_BYTES
+        return arrays + len(self.profiles) * _PROFILE_BYTES
+
+    @property
+    def unembedded(self) -> list[Person]:
+        """People whose vector is not there yet, or is of an older text."""
+        return [person for person in self.profiles.values() if person.id not in self._row_of]
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -71,51 +66,34 @@ class PeopleMatrix:
 
     def outside(self, excluded: Collection[Circle]) -> NDArray[np.bool_]:
         """Which rows are in none of the excluded circles."""
-        codes = np.array([_CODES[circle] for circle in excluded], dtype=np.int8)
-        return ~np.isin(self._circles[: self.count], codes)
+        allowed = np.array([circle not in excluded for circle in Circle])
+        return allowed[self._circles[: self.count]]
 
-    def put(self, person: PersonVector) -> None:
+    def put(self, found: PersonVector) -> None:
         """Adds a person or takes over what changed."""
-        self._note_names(person)
-        if person.vector is None:
+        person = found.person
+        self.profiles[person.id] = person
+        if found.vector is None:
             self._drop_row(person.id)
-            self.pending[person.id] = person.circle
             return
-        self.pending.pop(person.id, None)
         row = self._row_of.get(person.id)
         if row is None:
             row = self._new_row(person.id)
         self._circles[row] = _CODES[person.circle]
-        self._vectors[row] = person.vector
+        self._vectors[row] = found.vector
 
     def drop(self, person_id: int) -> None:
-        self.pending.pop(person_id, None)
         self.profiles.pop(person_id, None)
-        if self.names is not None:
-            self.names.pop(person_id, None)
         self._drop_row(person_id)
 
     def follow(self, touched: Iterable[int], current: Sequence[PersonVector]) -> None:
         """Takes over what became of the people that were touched; those not among `current` are visible no more."""
-        visible = {person.id for person in current}
+        visible = {found.person.id for found in current}
         for person_id in touched:
-            self.profiles.pop(person_id, None)
             if person_id not in visible:
                 self.drop(person_id)
-        for person in current:
-            self.put(person)
-
-    def keep_profiles(self, people: Iterable[Person]) -> None:
-        if len(self.profiles) > MAX_PROFILES:
-            self.profiles.clear()
-        self.profiles.update((person.id, person) for person in people)
-
-    def _note_names(self, person: PersonVector) -> None:
-        if self.names is None:
-            return
-        self.names[person.id] = person.names
-        if len(self.names) > MAX_NAMED:
-            self.names = None
+        for found in current:
+            self.put(found)
 
     def _new_row(self, person_id: int) -> int:
         if self.count == len(self._ids):

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, and_, cast, func, literal, select
+from sqlalchemy import Connection, Select, Text, and_, bindparam, cast, func, literal, select
 
-from internal.people.model import Circle
+from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON
-from internal.people.repository import ITEM_PREFIX
+from internal.people.repository import ITEM_PREFIX, person_of
 from internal.storage.erasure import EVERYTHING
 from internal.storage.tables import changes, people, search_items, vectors
 from internal.storage.vectors import CHANGE_KIND as VECTOR
@@ -21,13 +21,20 @@ MANY_CHANGES = 5_000
 """From here on reading everything anew is cheaper than following the log."""
 
 
+# Asked before every search: built once, for building it takes longer than running it.
+_CHANGES_AFTER = (
+    select(changes.c.seq, changes.c.kind, changes.c.id)
+    .where(changes.c.user_id == bindparam("owner"), changes.c.seq > bindparam("after"))
+    .order_by(changes.c.seq)
+    .limit(MANY_CHANGES + 1)
+)
+
+
 @dataclass(frozen=True, slots=True)
 class PersonVector:
     """A visible person as the search sees him; `vector` is None until the profile's current text is embedded."""
 
-    id: int
-    circle: Circle
-    names: tuple[str, ...]
+    person: Person
     vector: Vector | None
 
 
@@ -42,9 +49,7 @@ class Changes:
 
 def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
     """The people touched after `seq`, by a profile or by a vector."""
-    fresh = (changes.c.user_id == user_id) & (changes.c.seq > seq)
-    query = select(changes.c.seq, changes.c.kind, changes.c.id).where(fresh).order_by(changes.c.seq)
-    rows = connection.execute(query.limit(MANY_CHANGES + 1)).all()
+    rows = connection.execute(_CHANGES_AFTER, {"owner": user_id, "after": seq}).all()
     if not rows:
         return Changes(seq)
     if len(rows) > MANY_CHANGES or any(row.kind == EVERYTHING for row in rows):
@@ -92,18 +97,13 @@ def _query(model: str, dim: int) -> Select[Any]:
         vectors.c.dim == dim,
         vectors.c.text_hash == search_items.c.text_hash,
     )
-    names = (people.c.display_name, people.c.aliases, people.c.username)
-    joined = people.outerjoin(search_items, item).outerjoin(vectors, vector)
-    columns = (people.c.user_id, people.c.id, people.c.circle, *names, vectors.c.vec)
-    return select(*columns).select_from(joined).where(_VISIBLE)
+    return select(*people.c, vectors.c.vec).select_from(people.outerjoin(search_items, item).outerjoin(vectors, vector))
 
 
 def _vectors_of(connection: Connection, user_id: int, query: Select[Any]) -> Iterator[PersonVector]:
-    for owner, person_id, circle, name, aliases, username, blob in connection.execute(query):
-        if owner != user_id:
-            continue
-        names = (name, *aliases, *((f"@{username}",) if username else ()))
-        yield PersonVector(person_id, Circle(circle), names, None if blob is None else from_blob(blob))
+    for row in connection.execute(query.where(_VISIBLE)):
+        if row.user_id == user_id:
+            yield PersonVector(person_of(row), None if row.vec is None else from_blob(row.vec))
 
 
 def _person_of(kind: str, ref: str) -> int | None:

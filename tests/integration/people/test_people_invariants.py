@@ -185,7 +185,7 @@ def _content(matrix: PeopleMatrix) -> object:
     rows = {
         int(person_id): (matrix.vectors[row].tolist(), bool(outside[row])) for row, person_id in enumerate(matrix.ids)
     }
-    return rows, matrix.pending, matrix.names
+    return rows, matrix.profiles
 
 
 LifeOfPeople.TestCase.settings = settings(

@@ -114,7 +114,8 @@ async def test_an_edited_person_is_not_found_by_what_he_was(memory: Memory, sear
     await find(search, "врач")
     await memory.learn(Updated(1, display_name="Оксана", bio="Переехала на север."), embed=False)
     assert await find(search, "врач в детской больнице", threshold=-1.0) == []
-    assert await search.unembedded(OWNER) == [1]
+    assert [person.id for person in await search.unembedded(OWNER)] == [1]
+    assert await search.unembedded(OWNER, [Circle.FRIENDS]) == []
     await memory.follow()
     assert await search.unembedded(OWNER) == []
     assert found(await find(search, "оксана переехала")) == ["Оксана"]

@@ -1,15 +1,18 @@
 """One owner's people as rows of a matrix, and the budget of all matrices."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.people.model import INNER_CIRCLE, Circle
-from internal.recall.people_matrix import MAX_NAMED, MatrixCache, PeopleMatrix
+from internal.people.model import INNER_CIRCLE, Circle, Person
+from internal.recall.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.repository import PersonVector
 
 DIM = 3
+NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
 _CHANGES = st.lists(
     st.tuples(st.integers(1, 12), st.sampled_from(["vector", "pending", "drop"]), st.sampled_from(tuple(Circle))),
@@ -19,7 +22,7 @@ _CHANGES = st.lists(
 
 def _person(person_id: int, circle: Circle, number: int | None) -> PersonVector:
     vector = None if number is None else np.full(DIM, number, dtype=np.float32)
-    return PersonVector(person_id, circle, (f"Имя {person_id}",), vector)
+    return PersonVector(Person(person_id, 1, f"e{person_id}", f"Имя {person_id}", circle, "", NOON, NOON), vector)
 
 
 @given(_CHANGES)
@@ -37,15 +40,16 @@ def test_a_matrix_holds_exactly_what_was_put_last(changes: list[tuple[int, str, 
             expected[person_id] = (value, circle)
     outside = matrix.outside(INNER_CIRCLE)
     found: dict[int, tuple[int | None, bool]] = {
-        person_id: (None, circle not in INNER_CIRCLE) for person_id, circle in matrix.pending.items()
+        person.id: (None, person.circle not in INNER_CIRCLE) for person in matrix.unembedded
     }
     for row, person_id in enumerate(matrix.ids.tolist()):
         assert matrix.row_of(person_id) == row
         assert len(set(matrix.vectors[row].tolist())) == 1
         found[person_id] = (int(matrix.vectors[row, 0]), bool(outside[row]))
     assert found == {person_id: (value, circle not in INNER_CIRCLE) for person_id, (value, circle) in expected.items()}
-    assert set(matrix.names or ()) == set(expected)
-    assert len(matrix) == len(expected)
+    assert {person_id: person.circle for person_id, person in matrix.profiles.items()} == {
+        person_id: circle for person_id, (_, circle) in expected.items()
+    }
 
 
 def test_a_dropped_vector_does_not_stay_in_memory() -> None:
@@ -56,12 +60,6 @@ def test_a_dropped_vector_does_not_stay_in_memory() -> None:
     matrix.drop(2)
     matrix.drop(1)
     assert not matrix._vectors[:2].any()
-
-
-def test_the_names_of_very_many_people_are_not_kept() -> None:
-    """Beyond MAX_NAMED an index over all names would take seconds."""
-    everybody = (_person(person_id, Circle.OTHER, 1) for person_id in range(MAX_NAMED + 1))
-    assert PeopleMatrix.load(DIM, 0, everybody, expected=10).names is None
 
 
 @pytest.mark.parametrize(("budget", "kept"), [(1, [3]), (10**9, [1, 2, 3])])
