@@ -106,7 +106,7 @@ class _Reply:
         if known is None:
             self._create(operation, name, telegram_id, username)
         else:
-            self._update(known, _as_update(known, operation, name))
+            self._update(known, _as_update(known, operation, name), rewritten=False)
 
     def _same_person(self, operation: Added, telegram_id: int | None, username: str | None) -> Person | None:
         """The known person an `Added` means; None if it is somebody new. Source: "Dedupe" of the architecture."""
@@ -173,12 +173,13 @@ class _Reply:
 
     # Updated
 
-    def _update(self, person: Person, operation: Updated) -> None:
+    def _update(self, person: Person, operation: Updated, *, rewritten: bool = True) -> None:
+        """`rewritten`: the bio was written anew from the old one, which it replaces; else it is joined to it."""
         lines = self._lines(operation.evidence)
         telegram_id = self._vouched(operation)
         if telegram_id is not None and person.telegram_id not in (None, telegram_id):
             raise Refused("different_telegram_id", f"Person:{person.id} has another Telegram id")
-        told = self._told(person, operation)
+        told = self._told(person, operation, rewritten=rewritten)
         allowed = {name: value for name, value in told.items() if self._may_write(person, name)}
         after = self._with_names(replace(person, **allowed), person, operation)
         if telegram_id is not None:
@@ -196,7 +197,7 @@ class _Reply:
         if content or not asked:
             self._note(saved, "Updated", operation.evidence, changed=content)
 
-    def _told(self, person: Person, operation: Updated) -> dict[str, Any]:
+    def _told(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
         """The single-valued fields the operation would change, with their new values."""
         told: dict[str, Any] = {}
         name = clean_name(operation.display_name or "")
@@ -207,8 +208,13 @@ class _Reply:
         if username := clean_username(operation.username or ""):
             told["username"] = username
         if bio := (operation.bio or "").strip()[: MAX_BIO * 2]:
-            told["bio"] = join_bio("" if made_of_names(person) else person.bio, bio)
+            told["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
         return {field: value for field, value in told.items() if value != getattr(person, field)}
+
+    def _kept_bio(self, person: Person, *, rewritten: bool) -> str:
+        """What the new bio is joined to: an archivist rewrites the bio it was shown, not what its reply just set."""
+        shown = person.field_meta.get("bio", {}).get("rev") not in self._own_revs
+        return "" if made_of_names(person) or (rewritten and shown) else person.bio
 
     def _may_write(self, person: Person, field: str) -> bool:
         """Not if the owner or a message's own metadata set it, or if it changed since the model was asked."""

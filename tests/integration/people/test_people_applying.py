@@ -178,6 +178,20 @@ def test_a_new_name_keeps_the_old_one_as_an_alias(archive: Archive) -> None:
     assert archive.person("Александр Петров").aliases == ("Петров",)
 
 
+def test_an_updated_bio_takes_the_place_of_the_one_it_was_written_from(archive: Archive) -> None:
+    """The archivist is shown the bio and writes it anew, so a correction does not stand beside the error."""
+    archive.fragment(Added("Петров", bio="Живёт в Туле."))
+    archive.fragment(Updated(1, bio="Переехал из Тулы в Киев."))
+    assert archive.person("Петров").bio == "Переехал из Тулы в Киев."
+
+
+def test_a_known_person_added_again_keeps_what_was_known(archive: Archive) -> None:
+    """Whoever adds a known person has not read his bio: what is told now is joined to it."""
+    archive.fragment(Added("Петров", bio="Живёт в Туле."))
+    archive.fragment(Added("петров", bio="Любит чай."))
+    assert archive.person("Петров").bio == "Живёт в Туле. Любит чай."
+
+
 def test_a_bio_does_not_grow_by_repetition(archive: Archive) -> None:
     """The archivist repeats what it was shown; the profile stays."""
     archive.fragment(Added("Петров", bio="Коллега по проекту X."))
@@ -303,14 +317,15 @@ def test_operations_of_one_reply_build_on_one_another(archive: Archive) -> None:
     """Update and merge in one reply lose nothing: each sees what the one before it wrote."""
     archive.fragment(Added("Мария", bio="Подруга."), Added("Maria Ivanovna"))
     outcome = archive.fragment(
-        Updated(1, bio="Живёт в Киеве."),
+        Updated(1, bio="Подруга из Киева."),
+        Updated(1, bio="Любит чай."),
         Updated(1, circle=Circle.FRIENDS),
         Updated(1, circle=Circle.FAMILY),
         Merged(2, 1),
     )
     (person,) = archive.people
-    assert outcome.applied == {"Updated": 3, "Merged": 1}
-    assert (person.bio, person.circle) == ("Подруга. Живёт в Киеве.", Circle.FAMILY)
+    assert outcome.applied == {"Updated": 4, "Merged": 1}
+    assert (person.bio, person.circle) == ("Подруга из Киева. Любит чай.", Circle.FAMILY)
     assert person.aliases == ("Maria Ivanovna",)
 
 

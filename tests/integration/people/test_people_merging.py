@@ -122,7 +122,7 @@ def test_a_split_restores_both(two: Archive, connection: Connection) -> None:
 def test_a_split_leaves_the_target_what_it_learned_since(two: Archive, connection: Connection) -> None:
     """What came after the merge stays with the target; what came with the source goes."""
     service.merge(connection, OWNER, 2, 1, now=LATER)
-    two.fragment(Updated(1, aliases=("Мария Ив.",), bio="Любит чай.", circle=Circle.FAMILY), at=LATER)
+    two.fragment(Updated(1, aliases=("Мария Ив.",), bio="Подруга. Любит чай.", circle=Circle.FAMILY), at=LATER)
     _, target = service.split(connection, OWNER, 2, now=LATER)
     assert target.aliases == ("Маша", "Мария Ив.")
     assert target.bio == "Подруга. Любит чай."
