@@ -160,7 +160,7 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         await database.exclusive(migrate)
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
-        metrics = Metrics(config.metrics, hmac_key)
+        metrics = Metrics(config.metrics, hmac_key, config.database_path)
         recorder = CallRecorder(database, clock)
         stack.push_async_callback(recorder.flush)
         worker = LanguageWorker()

@@ -9,13 +9,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from internal.config import MetricsConfig
 from internal.errors import ModelError
 from internal.llm.calls import Reply, Request
+from internal.telemetry.disk import Disk
 from internal.telemetry.identity import OTHER, Identities
 from internal.telemetry.repository import StoredFigures
 
@@ -28,15 +30,21 @@ _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 
 
 class Metrics:
-    """Everything under `/metrics`. `hash_key` salts hashed identities and must stay the same over restarts."""
+    """Everything under `/metrics`. `hash_key` salts hashed identities and must stay the same over restarts.
 
-    def __init__(self, config: MetricsConfig, hash_key: str = "") -> None:
+    `database` is the file whose disk is watched; without it the page says nothing of a disk.
+    """
+
+    def __init__(self, config: MetricsConfig, hash_key: str = "", database: Path | None = None) -> None:
         self._config = config
         self._users = Identities(config, hash_key)
         self._people = Identities(config, hash_key)
         self._registry = CollectorRegistry()
         build = Info("laplaced_build", "The running program.", registry=self._registry)
         build.info({"version": _version()})
+        ProcessCollector(registry=self._registry)
+        if database is not None:
+            self._registry.register(Disk(database))
 
         self._extracted = self._counter("people_extracted", "Applied operations.", "user_id", "op_type")
         self._extraction = self._seconds("people_extraction", "Time of one archivist run.", _MODEL_SECONDS, "user_id")
@@ -162,12 +170,10 @@ class Metrics:
         yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
         yield _gauge("laplaced_outbox_depth", "Messages still owed.", stored.outbox_depth)
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
-        oldest = stored.oldest_unarchived.timestamp() if stored.oldest_unarchived else 0
-        yield _gauge(
-            "laplaced_oldest_unarchived_timestamp_seconds",
-            "When the oldest waiting message was sent; 0: none waits.",
-            oldest,
-        )
+        yield _gauge("laplaced_inbox_quarantined", "Updates put aside for a human.", stored.quarantined)
+        yield _since("laplaced_oldest_inbox", "When the oldest update not yet handled came", stored.oldest_inbox)
+        yield _since("laplaced_oldest_outbox", "When the oldest message still owed was written", stored.oldest_outbox)
+        yield _since("laplaced_oldest_unarchived", "When the oldest waiting message was sent", stored.oldest_unarchived)
 
     def _people_total(self, people: Iterable[tuple[int, str, int]]) -> Metric:
         family = GaugeMetricFamily("laplaced_people_total", "Known people.", labels=["user_id", "circle"])
@@ -200,6 +206,10 @@ class _Page:
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:
     return GaugeMetricFamily(name, meaning, value=value)
+
+
+def _since(name: str, meaning: str, moment: datetime | None) -> Metric:
+    return _gauge(f"{name}_timestamp_seconds", f"{meaning}; 0: none waits.", moment.timestamp() if moment else 0)
 
 
 def _outcome(reply: Reply | None, error: ModelError | None) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy import Column, Connection, func, select
 from internal.storage.tables import inbox, messages, outbox, people, runs, segments
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+_OWED = ("pending", "sending", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,9 @@ class StoredFigures:
     outbox_depth: int
     runs_dead: int
     oldest_unarchived: datetime | None
+    oldest_inbox: datetime | None = None
+    oldest_outbox: datetime | None = None
+    quarantined: int = 0
 
 
 def stored_figures(connection: Connection, *, most_people: int) -> StoredFigures:
@@ -38,9 +42,12 @@ def stored_figures(connection: Connection, *, most_people: int) -> StoredFigures
         mentions=mentions,
         other_mentions=_all_mentions(connection) - sum(count for _, count in mentions),
         inbox_depth=_count(connection, inbox.c.state, "received"),
-        outbox_depth=_count(connection, outbox.c.state, "pending", "sending", "unknown"),
+        outbox_depth=_count(connection, outbox.c.state, *_OWED),
         runs_dead=_count(connection, runs.c.state, "dead"),
         oldest_unarchived=_oldest_unarchived(connection),
+        oldest_inbox=_oldest(connection, inbox.c.received_at, inbox.c.state, "received"),
+        oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_OWED),
+        quarantined=_count(connection, inbox.c.state, "quarantined"),
     )
 
 
@@ -66,6 +73,10 @@ def _all_mentions(connection: Connection) -> int:
 
 def _count(connection: Connection, state: Column[str], *wanted: str) -> int:
     return int(connection.execute(select(func.count()).where(state.in_(wanted))).scalar_one())
+
+
+def _oldest(connection: Connection, moment: Column[datetime], state: Column[str], *wanted: str) -> datetime | None:
+    return connection.execute(select(func.min(moment)).where(state.in_(wanted))).scalar_one()
 
 
 def _oldest_unarchived(connection: Connection) -> datetime | None:

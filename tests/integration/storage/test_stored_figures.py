@@ -81,17 +81,21 @@ async def test_depths_count_what_is_still_owed(database: Database) -> None:
     inbox_states = ["received", "received", "ingested", "ignored", "quarantined"]
     outbox_states = ["pending", "sending", "unknown", "sent", "refused", "held"]
     to_chat: dict[str, Any] = {"user_id": 1, "bot_id": 1, "chat_id": 1, "part": 0, "payload": {}}
+    # What needs no more work is oldest, so that only the state can keep it out.
+    age = {"received": 1, "pending": 2, "sending": 3, "unknown": 4}
+    at = {state: NOW - timedelta(hours=age.get(state, 9)) for state in inbox_states + outbox_states}
     received = [
-        put(tables.inbox, bot_id=1, update_id=n, raw="{}", state=state, received_at=NOW)
+        put(tables.inbox, bot_id=1, update_id=n, raw="{}", state=state, received_at=at[state])
         for n, state in enumerate(inbox_states)
     ]
     owed = [
-        put(tables.outbox, id=state, dedupe=state, **to_chat, state=state, due_at=NOW, created_at=NOW)
+        put(tables.outbox, id=state, dedupe=state, **to_chat, state=state, due_at=NOW, created_at=at[state])
         for state in outbox_states
     ]
     runs = [run(state, state, 1) for state in ("due", "claimed", "replied", "applied", "dead")]
     found = await figures(database, *received, *owed, *runs)
-    assert (found.inbox_depth, found.outbox_depth, found.runs_dead) == (2, 3, 1)
+    assert (found.inbox_depth, found.outbox_depth, found.runs_dead, found.quarantined) == (2, 3, 1, 1)
+    assert (found.oldest_inbox, found.oldest_outbox) == (at["received"], at["unknown"])
 
 
 async def test_oldest_unarchived_message(database: Database) -> None:

@@ -38,6 +38,9 @@ CONTRACT = {
     "laplaced_agent_runs_total": {"agent", "outcome"},
     "laplaced_inbox_depth": set(),
     "laplaced_outbox_depth": set(),
+    "laplaced_inbox_quarantined": set(),
+    "laplaced_oldest_inbox_timestamp_seconds": set(),
+    "laplaced_oldest_outbox_timestamp_seconds": set(),
     "laplaced_oldest_unarchived_timestamp_seconds": set(),
     "laplaced_last_poll_timestamp_seconds": set(),
     "laplaced_telegram_requests_total": {"method"},
@@ -47,6 +50,9 @@ CONTRACT = {
     "laplaced_runs_dead": set(),
     "laplaced_mirror_lag_changes": set(),
     "laplaced_last_backup_timestamp_seconds": set(),
+    "process_start_time_seconds": set(),
+    "process_resident_memory_bytes": set(),
+    "process_cpu_seconds_total": set(),
 }
 ASKED = ChatRequest(agent="archivist", model="m", messages=[])
 
@@ -141,6 +147,15 @@ def test_stored_figures_stand_on_the_page() -> None:
     assert page['laplaced_people_mentions_total{person_id="42"}'] == 127
     assert [page[f"laplaced_{name}"] for name in ("inbox_depth", "outbox_depth", "runs_dead")] == [1, 2, 3]
     assert page["laplaced_oldest_unarchived_timestamp_seconds"] == oldest.timestamp()
+
+
+def test_age_of_what_waits_stands_on_the_page() -> None:
+    """Since when the oldest update and the oldest message wait, and 0 as long as none does."""
+    came, written = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    names = ("oldest_inbox_timestamp_seconds", "oldest_outbox_timestamp_seconds", "inbox_quarantined")
+    waiting = samples(metrics(), StoredFigures([], [], 0, 0, 0, 0, None, came, written, 5))
+    assert [waiting[f"laplaced_{name}"] for name in names] == [came.timestamp(), written.timestamp(), 5]
+    assert [samples(metrics())[f"laplaced_{name}"] for name in names] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("identity", ["hashed", "off"])
