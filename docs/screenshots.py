@@ -91,7 +91,8 @@ async def product(folder: Path) -> AsyncIterator[Running]:
         sys.executable, "-m", "bot", "run", env=environment, stdout=asyncio.subprocess.PIPE
     )
     try:
-        said = await asyncio.wait_for(_said_until_ready(process), 60)
+        async with asyncio.timeout(60):
+            said = await _said_until_ready(process)
         [chat_page] = re.findall(r"Open (\S+)", said)
         [url] = re.findall(r"REST: (\S+)", said)
         yield Running(chat_page, url, (folder / "data/server_api_key").read_text().strip())

@@ -106,7 +106,8 @@ class Sender:
 
     async def _sleep(self, wait: timedelta) -> None:
         try:
-            await asyncio.wait_for(self._woken.wait(), wait.total_seconds())
+            async with asyncio.timeout(wait.total_seconds()):
+                await self._woken.wait()
         except TimeoutError:
             return
 

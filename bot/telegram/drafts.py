@@ -113,7 +113,8 @@ class TelegramDrafts:
                 log.exception("draft_failed", extra={"turn": showing.turn.id})
             await asyncio.sleep(INTERVAL_S)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(showing.changed.wait(), REFRESH_S)
+                async with asyncio.timeout(REFRESH_S):
+                    await showing.changed.wait()
 
     async def _typing(self, turn: Turn) -> None:
         try:

@@ -276,7 +276,8 @@ class TurnFlow:
             key = "model-unreachable" if isinstance(error, ModelUnavailable) else "answer-failed"
             return await self._say(question, self._sorry(question, key), TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), self._pause(turn, error).total_seconds())
+            async with asyncio.timeout(self._pause(turn, error).total_seconds()):
+                await stop.wait()
         return _Outcome.AGAIN
 
     def _pause(self, turn: Turn, error: ModelError) -> timedelta:

@@ -183,7 +183,8 @@ class LanguageWorker:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            await asyncio.wait_for(process.wait(), _GRACE)
+            async with asyncio.timeout(_GRACE):
+                await process.wait()
         except TimeoutError:
             # Not process.kill(): Popen polls first, which takes the exit status away from asyncio's watcher.
             with contextlib.suppress(ProcessLookupError):

@@ -41,7 +41,8 @@ class Ticker:
                 yield
                 # APScheduler waits for a time of day: a clock set back by an hour would silence it for that hour.
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._due.wait(), 2 * self._every)
+                    async with asyncio.timeout(2 * self._every):
+                        await self._due.wait()
                 self._due.clear()
         finally:
             self._scheduler.shutdown(wait=False)

@@ -1,0 +1,131 @@
+"""A Bot API server that costs next to nothing: users who write their next message as soon as the last is answered.
+
+The local Telegram keeps everything on disk and shows it on a page; here only the bot is to be measured. Times are
+taken on the wire: when an update left with the answer to getUpdates, and when sendMessage arrived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, Self
+
+import orjson
+from aiohttp import web
+
+TOKEN = "4242424242:a-benchmark-has-no-secrets"
+MOST_UPDATES = 100
+
+
+class InstantTelegram:
+    """`async with InstantTelegram() as telegram:` then `url`, `converse`, `waits`."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.waits: dict[int, list[float]] = defaultdict(list)
+        """Seconds from each update's departure to its answer's arrival, by user, in order."""
+        self.calls: dict[str, int] = defaultdict(int)
+        self._left: dict[int, int] = {}
+        self._departed: dict[int, float] = {}
+        self._updates: list[dict[str, Any]] = []
+        self._numbers = {"update": 1, "message": 1}
+        self._news = asyncio.Condition()
+        self._done = asyncio.Event()
+        self._runner: web.AppRunner | None = None
+
+    async def __aenter__(self) -> Self:
+        app = web.Application()
+        app.router.add_post("/bot{token}/{method}", self._answer)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def converse(self, users: Iterable[int], messages: int) -> float:
+        """Lets every user have so many messages answered, all users at once; the seconds this took."""
+        self._left = dict.fromkeys(users, messages)
+        self.waits.clear()
+        self.calls.clear()
+        self._done.clear()
+        began = time.perf_counter()
+        for user in self._left:
+            self._write(user)
+        await self._tell()
+        await self._done.wait()
+        return time.perf_counter() - began
+
+    def _write(self, user: int) -> None:
+        update_id, message_id = self._next("update"), self._next("message")
+        text = f"А что сказал Петров про релиз, {message_id}?"
+        sender = {"id": user, "is_bot": False, "first_name": f"User {user}", "language_code": "ru"}
+        message = {
+            "message_id": message_id,
+            "date": int(time.time()),
+            "chat": _chat(user),
+            "from": sender,
+            "text": text,
+        }
+        self._updates.append({"update_id": update_id, "message": message})
+
+    def _next(self, kind: str) -> int:
+        self._numbers[kind] += 1
+        return self._numbers[kind]
+
+    async def _tell(self) -> None:
+        async with self._news:
+            self._news.notify_all()
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        method = request.match_info["method"]
+        self.calls[method] += 1
+        body = await _body(request)
+        match method:
+            case "getUpdates":
+                result: Any = await self._poll(int(body.get("offset", 0)), float(body.get("timeout", 0)))
+            case "sendMessage":
+                result = await self._take(int(body["chat_id"]), str(body["text"]))
+            case "getMe":
+                result = {"id": 4242424242, "is_bot": True, "first_name": "Laplaced", "username": "laplaced_bot"}
+            case _:
+                result = True
+        return web.Response(body=orjson.dumps({"ok": True, "result": result}), content_type="application/json")
+
+    async def _poll(self, offset: int, seconds: float) -> list[dict[str, Any]]:
+        self._updates = [update for update in self._updates if update["update_id"] >= offset]
+        if not self._updates and seconds:
+            try:
+                async with asyncio.timeout(seconds), self._news:
+                    await self._news.wait_for(lambda: bool(self._updates))
+            except TimeoutError:
+                return []
+        now = time.perf_counter()
+        for update in self._updates[:MOST_UPDATES]:
+            self._departed.setdefault(update["message"]["chat"]["id"], now)
+        return self._updates[:MOST_UPDATES]
+
+    async def _take(self, user: int, text: str) -> dict[str, Any]:
+        self.waits[user].append(time.perf_counter() - self._departed.pop(user))
+        self._left[user] -= 1
+        if self._left[user] > 0:
+            self._write(user)
+            await self._tell()
+        elif not any(self._left.values()):
+            self._done.set()
+        return {"message_id": self._next("message"), "date": int(time.time()), "chat": _chat(user), "text": text}
+
+
+def _chat(user: int) -> dict[str, Any]:
+    return {"id": user, "type": "private", "first_name": f"User {user}"}
+
+
+async def _body(request: web.Request) -> dict[str, Any]:
+    if request.content_type == "application/json":
+        return dict(orjson.loads(await request.read()))
+    return dict(await request.post())
