@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,8 @@ class PeopleSearch:
         self._database, self._embedder, self._names = database, embedder, names
         self._observer = observer or Unobserved()
         self._cache = MatrixCache(cache_bytes)
-        self._locks: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Weak: a lock lives as long as somebody holds or awaits it, so owners who are silent take no memory.
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def cached_bytes(self) -> int:
@@ -104,7 +105,7 @@ class PeopleSearch:
         started = time.perf_counter()
         query = _normalised(embedding, self._embedder.dimensions)
         least = self._embedder.people_threshold if threshold is None else threshold
-        async with self._locks[user_id]:
+        async with self._lock(user_id):
             matrix = await self._matrix(user_id)
             scores = await _product(matrix.vectors, query)
             if query_text and self._names is not None and matrix.count:
@@ -115,7 +116,7 @@ class PeopleSearch:
 
     async def unembedded(self, user_id: int, exclude_circles: Collection[Circle] = ()) -> list[Person]:
         """People whose vector is not there yet: a search by meaning cannot find them. In the order of their ids."""
-        async with self._locks[user_id]:
+        async with self._lock(user_id):
             waiting = (await self._matrix(user_id)).unembedded
         return sorted((one for one in waiting if one.circle not in exclude_circles), key=lambda person: person.id)
 
@@ -123,19 +124,29 @@ class PeopleSearch:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._cache.drop(user_id)
 
+    def _lock(self, user_id: int) -> asyncio.Lock:
+        lock = self._locks.get(user_id)
+        if lock is None:
+            lock = self._locks[user_id] = asyncio.Lock()
+        return lock
+
     async def _matrix(self, user_id: int) -> PeopleMatrix:
         """This owner's matrix with every committed write in it."""
         cached = self._cache.get(user_id)
+        commits = self._database.commits
+        if cached is not None and cached.commits == commits:
+            return cached
         after = None if cached is None else cached.seq
         found = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
         if found.matrix is not None:
+            found.matrix.commits = commits
             self._cache.put(user_id, found.matrix)
             return found.matrix
         assert cached is not None
         if found.touched:
             cached.follow(found.touched, found.current)
             self._cache.shrink()
-        cached.seq = found.seq
+        cached.seq, cached.commits = found.seq, commits
         return cached
 
     def _refresh(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:

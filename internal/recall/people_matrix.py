@@ -23,8 +23,12 @@ class PeopleMatrix:
     """Every visible person's profile; those with a current vector are rows. Not safe for threads that write."""
 
     def __init__(self, dim: int, seq: int = 0, rows: int = _FIRST_ROWS) -> None:
-        """`seq` is the place in the change log up to which this is right; `rows` the capacity to begin with."""
+        """`seq` is the place in the change log up to which this is right; `rows` the capacity to begin with.
+
+        `commits` is the database's count at which that was checked last.
+        """
         self.dim, self.seq, self.count = dim, seq, 0
+        self.commits = -1
         self.profiles: dict[int, Person] = {}
         self._row_of: dict[int, int] = {}
         self._ids = np.empty(rows, dtype=np.int64)
