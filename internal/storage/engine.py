@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import aiosqlite
 from sqlalchemy import Connection, Engine, StaticPool, create_engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from internal.errors import StorageError
 from internal.storage.crash import crash_if_asked
@@ -115,6 +115,15 @@ class Database:
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
+        self._commits = 0
+
+    @property
+    def commits(self) -> int:
+        """Grows with every commit: while it stands still, what was read before is still what is stored.
+
+        True because one process owns the file and all its writes go through here.
+        """
+        return self._commits
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -178,6 +187,7 @@ class Database:
             failure = StorageError(f"the database refused a commit: {_cause(error)}")
             failure.__cause__ = error
             outcomes = [_Outcome(error=failure)] * len(group)
+        self._commits += 1
         for item, outcome in zip(group, outcomes, strict=True):
             if item.done.done():
                 continue
@@ -216,9 +226,18 @@ def _run_savepoint(connection: Connection, work: Work[Any]) -> _Outcome:
         if isinstance(error, DBAPIError) and _transaction_lost(connection):
             raise
         connection.exec_driver_sql("ROLLBACK TO unit")
-        outcome = _Outcome(error=error)
+        outcome = _Outcome(error=_translated(error))
     connection.exec_driver_sql("RELEASE unit")
     return outcome
+
+
+def _translated(error: Exception) -> Exception:
+    """A failure of the database itself (a full disk, a lock) in the product's own words; any other error as it is."""
+    if not isinstance(error, OperationalError):
+        return error
+    failure = StorageError(f"the database refused: {_cause(error)}")
+    failure.__cause__ = error
+    return failure
 
 
 def _transaction_lost(connection: Connection) -> bool:
