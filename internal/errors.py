@@ -22,6 +22,10 @@ class StorageLocked(StorageError):
     """Another process holds the data folder."""
 
 
+class StorageDamaged(StorageError):
+    """The database file is damaged."""
+
+
 class SchemaTooNew(StorageError):
     """The database was written by a newer version of Laplaced; upgrade the program, or restore an older backup."""
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import JSON, Column, Connection, LargeBinary, Row, Table, delete, insert, select, update
 
-from internal.storage.engine import to_json
+from internal.storage.engine import BUSY_TIMEOUT_MS, to_json
 from internal.storage.owners import record_change
 from internal.storage.tables import TEXT, forgettings, inbox, metadata, runs, spend, turns, users
 from internal.storage.types import new_id
@@ -90,14 +90,17 @@ def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> None:
     """Deletes every row of an owner.
 
-    What stays: his admission, language and zone; what he spent since the ISO date `spent_since` (or forgetting would
-    lift the daily limit); the keys of processed updates without their text; updates that are not processed yet.
+    What stays: his admission, language and zone; that and when he asked for it; what he spent since the ISO date
+    `spent_since` (or forgetting would lift the daily limit); the keys of processed updates without their text; updates
+    that are not processed yet.
     """
     for table in metadata.sorted_tables:
         if "user_id" in table.c and table.name not in _SPARED:
             connection.execute(delete(table).where(table.c.user_id == user_id))
     connection.execute(delete(spend).where(spend.c.user_id == user_id, spend.c.day < spent_since))
-    connection.execute(delete(forgettings).where(forgettings.c.user_id == user_id))
+    # That everything was forgotten, and when, stays: a restored backup must learn it.
+    asked_for_less = (forgettings.c.kind != EVERYTHING) | (forgettings.c.state != "done")
+    connection.execute(delete(forgettings).where(forgettings.c.user_id == user_id, asked_for_less))
     processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
     connection.execute(update(inbox).where(processed).values(raw="", error=None, user_id=None))
     connection.execute(
@@ -138,9 +141,14 @@ def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[
 def checkpoint(connection: Connection) -> bool:
     """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
 
-    Outside any transaction. False while a reader still needs the log.
+    Outside any transaction. False while a reader still needs the log: a backup may read for minutes, and nobody's
+    write waits for that.
     """
-    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     return not busy
 
 

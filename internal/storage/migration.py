@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from alembic import command
@@ -34,15 +35,18 @@ def head_revision() -> str:
     return head
 
 
-def migrate(connection: Connection) -> bool:
+def migrate(connection: Connection, *, before: Callable[[], object] | None = None) -> bool:
     """Upgrades to the newest revision and says whether anything was done. Raises SchemaTooNew.
 
-    A connection outside any transaction is expected; a failing migration changes nothing.
+    A connection outside any transaction is expected; a failing migration changes nothing. `before` is called when a
+    database that holds data is about to change (its backup is made there); what it raises stops the migration.
     """
     current, head = current_revision(connection), head_revision()
     if current == head:
         return False
-    _refuse_newer(current)
+    refuse_newer(current)
+    if current is not None and before is not None:
+        before()
     config = alembic_config()
     config.attributes["connection"] = connection
     connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -55,7 +59,8 @@ def migrate(connection: Connection) -> bool:
     return True
 
 
-def _refuse_newer(current: str | None) -> None:
+def refuse_newer(current: str | None) -> None:
+    """Raises SchemaTooNew for a revision that this program does not know."""
     if current is None:
         return
     try:

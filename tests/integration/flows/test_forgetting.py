@@ -297,7 +297,7 @@ async def test_everything_of_an_owner_goes_and_nothing_of_another(
 
     assert await _pass_window(clock, eraser) == 1
     left = await database.read(lambda c: {name: n for name, n in _counts(c, OWNER).items() if n})
-    assert left == {"users": 1, "changes": 1}
+    assert left == {"users": 1, "changes": 1, "forgettings": 1}
     assert await database.read(lambda c: _counts(c, STRANGER)) == strangers
     user = await database.read(lambda c: c.execute(select(users).where(users.c.user_id == OWNER)).one())
     assert (user.role, user.state, user.name, user.settings) == ("member", "active", "", {})

@@ -1,0 +1,67 @@
+"""One number for everything a database says, whatever file, page order or engine it lies in.
+
+Two stores with the same hash hold the same rows: a backup and what was restored from it, or a store and where it moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, Table, select
+
+from internal.storage.tables import inbox, metadata, settings
+from internal.storage.types import to_micros
+
+VOLATILE_TABLES: Final = frozenset({"changes", "model_calls"})
+"""A log for caches, and records that expire by themselves."""
+
+VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at"})
+"""Written by probes and backups, which look at a store without changing what it says."""
+
+_MODULUS: Final = 1 << 256
+_FETCH: Final = 1000
+
+
+def logical_hash(connection: Connection) -> str:
+    """64 hexadecimal digits over every table but volatile ones; the order of rows does not matter."""
+    tables = "".join(f"{name}:{digest}\n" for name, digest in sorted(table_hashes(connection).items()))
+    return hashlib.sha256(tables.encode()).hexdigest()
+
+
+def table_hashes(connection: Connection) -> dict[str, str]:
+    """The hash of each table by its name, to see where two stores differ."""
+    wanted = [table for table in metadata.sorted_tables if table.name not in VOLATILE_TABLES]
+    return {table.name: _table_hash(connection, table) for table in wanted}
+
+
+def _table_hash(connection: Connection, table: Table) -> str:
+    """The sum of the rows' hashes: engines sort text differently, and no store has to be held in memory."""
+    total = count = 0
+    for rows in connection.execute(_content(table)).mappings().partitions(_FETCH):
+        for row in rows:
+            count += 1
+            total += int.from_bytes(hashlib.sha256(_canonical(dict(row))).digest(), "big")
+    return f"{count}-{total % _MODULUS:064x}"
+
+
+def _content(table: Table) -> Select[Any]:
+    if table is settings:
+        return select(settings).where(settings.c.key.not_in(VOLATILE_SETTINGS))
+    if table is inbox:  # a processed update is only a key against duplicates, dropped after two days
+        return select(inbox).where(inbox.c.state.in_(("received", "quarantined")))
+    return select(table)
+
+
+def _canonical(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"a row holds a {type(value).__name__}")
