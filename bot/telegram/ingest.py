@@ -109,9 +109,13 @@ class Ingest:
     async def resume(self) -> int:
         """At start: takes up what was accepted and not worked off. Returns how many updates."""
         rows = await self._database.read(lambda c: mailbox.undone(c, self._bot.id))
+        await self.take_up(rows)
+        return len(rows)
+
+    async def take_up(self, rows: Sequence[InboxRow]) -> None:
+        """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
         for row in rows:
             await self._begin(row)
-        return len(rows)
 
     async def drain(self, seconds: float) -> None:
         await self._chats.drain(seconds)

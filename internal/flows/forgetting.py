@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
@@ -16,6 +16,7 @@ from internal.people import forget_repository, repository, service, suggestion_r
 from internal.people.bio import sentences
 from internal.scheduling.clock import Clock
 from internal.storage import erasure
+from internal.storage.backup import Backup
 from internal.storage.engine import Database
 from internal.storage.erasure import Forgetting
 
@@ -72,12 +73,18 @@ def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
 
 
 class Eraser:
-    """Erases what is due. `caches` are asked to forget after each erasure."""
+    """Erases what is due. `caches` are asked to forget after each erasure; `backups` are those that still hold it."""
 
     def __init__(
-        self, database: Database, clock: Clock, tombstone_key: bytes, caches: Sequence[Remembers] = ()
+        self,
+        database: Database,
+        clock: Clock,
+        tombstone_key: bytes,
+        caches: Sequence[Remembers] = (),
+        backups: Callable[[], Sequence[Backup]] = tuple,
     ) -> None:
         self._database, self._clock, self._key, self._caches = database, clock, tombstone_key, caches
+        self._backups = backups
         self._log_to_empty = False
 
     async def erase_due(self) -> int:
@@ -91,7 +98,9 @@ class Eraser:
             await self._database.write(partial(self._erase, forgetting))
             for cache in self._caches:
                 cache.forget(forgetting.user_id)
-            log.info("forgotten", extra={"user_id": forgetting.user_id, "forgetting": forgetting.id})
+            holding = [backup.path.name for backup in self._backups()]
+            told = {"user_id": forgetting.user_id, "forgetting": forgetting.id, "backups_still_holding": holding}
+            log.info("forgotten", extra=told)
         self._log_to_empty = self._log_to_empty or bool(due)
         if self._log_to_empty:
             self._log_to_empty = not await self._empty_log()

@@ -38,6 +38,26 @@ class InboxRow:
 
 
 @dataclass(frozen=True, slots=True)
+class QuarantinedUpdate:
+    """An update that was put aside for a human: `raw` is its JSON as Telegram sent it, `error` why it is here."""
+
+    n: int
+    update_id: int
+    error: str
+    received_at: datetime
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Messages that wait to be sent. `oldest_due_at` is None when none waits; `held` wait for people who left."""
+
+    waiting: int
+    oldest_due_at: datetime | None
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """One message: `text` of 1..4096 UTF-16 units, `entities` in Bot API form."""
 

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.mailbox.model import InboxRow, InboxState, OutboxRow, OutboxState, Outgoing
+from internal.mailbox.model import InboxRow, InboxState, OutboxRow, OutboxState, Outgoing, Owed, QuarantinedUpdate
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id
 
@@ -63,6 +63,37 @@ def quarantined(connection: Connection) -> int:
     """How many updates were put aside for a human."""
     query = select(func.count()).select_from(inbox).where(inbox.c.state == InboxState.QUARANTINED.value)
     return int(connection.execute(query).scalar_one())
+
+
+def quarantine(connection: Connection, *, limit: int) -> list[QuarantinedUpdate]:
+    """The updates that were put aside, oldest first."""
+    query = select(inbox).where(inbox.c.state == InboxState.QUARANTINED.value).order_by(inbox.c.n).limit(limit)
+    return [
+        QuarantinedUpdate(row.n, row.update_id, row.error or "", row.received_at, row.raw)
+        for row in connection.execute(query)
+    ]
+
+
+def replay(connection: Connection, n: int | None) -> list[InboxRow]:
+    """Gives one quarantined update (None = all) another series of attempts; the rows to work off, oldest first."""
+    values = {"state": InboxState.RECEIVED, "attempts": 0, "error": None}
+    changed = connection.execute(update(inbox).where(_set_aside(n)).values(values).returning(*inbox.c))
+    return sorted((_inbox_row(row) for row in changed), key=lambda row: row.n)
+
+
+def discard(connection: Connection, n: int | None) -> int:
+    """Gives up one quarantined update (None = all): its text goes, its key stays against duplicates; how many."""
+    values = {"state": InboxState.IGNORED, "raw": ""}
+    return connection.execute(update(inbox).where(_set_aside(n)).values(values)).rowcount
+
+
+def newest(connection: Connection) -> datetime | None:
+    """When the latest update came in or message was owed, by the clock of this machine; None if none ever was."""
+    moments = [
+        connection.execute(select(func.max(column))).scalar_one()
+        for column in (inbox.c.received_at, outbox.c.created_at)
+    ]
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def count_attempt(connection: Connection, n: int) -> int:
@@ -168,6 +199,14 @@ def move_chat(connection: Connection, old: int, new: int) -> int:
     ).rowcount
 
 
+def owed(connection: Connection) -> Owed:
+    """What waits to be sent, of everybody."""
+    waiting = select(func.count(), func.min(outbox.c.due_at)).where(outbox.c.state.in_(_OWED))
+    held = select(func.count()).where(outbox.c.state == OutboxState.HELD)
+    count, oldest = connection.execute(waiting).one()
+    return Owed(count, oldest, connection.execute(held).scalar_one())
+
+
 def get(connection: Connection, row_id: str) -> OutboxRow | None:
     row = connection.execute(select(outbox).where(outbox.c.id == row_id)).one_or_none()
     return None if row is None else _outbox_row(row)
@@ -193,6 +232,11 @@ def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
 def _move(connection: Connection, row_id: str, state: OutboxState, **values: Any) -> bool:
     changed = update(outbox).where(outbox.c.id == row_id, outbox.c.state.in_((*_OWED, OutboxState.HELD)))
     return connection.execute(changed.values(state=state, **values)).rowcount == 1
+
+
+def _set_aside(n: int | None) -> ColumnElement[bool]:
+    aside = inbox.c.state == InboxState.QUARANTINED
+    return aside if n is None else aside & (inbox.c.n == n)
 
 
 def _inbox_row(row: Row[Any]) -> InboxRow:

@@ -169,6 +169,14 @@ def revive(connection: Connection, user_id: int, now: datetime) -> int:
     return connection.execute(update(runs).where(dead).values(values)).rowcount
 
 
+def dead(connection: Connection, user_id: int | None = None) -> list[Run]:
+    """Runs that were given up, of one owner or (None) of everybody, oldest first."""
+    query = select(runs).where(runs.c.state == RunState.DEAD).order_by(runs.c.n)
+    if user_id is not None:
+        query = query.where(runs.c.user_id == user_id)
+    return [_run(row) for row in connection.execute(query)]
+
+
 def hurry(connection: Connection, user_id: int, now: datetime) -> int:
     """Lets waiting runs of one owner start at once."""
     waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)

@@ -104,6 +104,12 @@ def remove_other_models(connection: Connection, model: str, dim: int, *, limit: 
     return len(rows)
 
 
+def of_other_models(connection: Connection, model: str, dim: int) -> int:
+    """How many stored vectors are of another model or size; they are deleted once all of this one are there."""
+    query = select(func.count()).select_from(vectors).where(or_(vectors.c.model != model, vectors.c.dim != dim))
+    return connection.execute(query).scalar_one()
+
+
 def last_change(connection: Connection) -> int:
     """The newest entry of the whole change log; 0 when it is empty."""
     return connection.execute(select(func.max(changes.c.seq))).scalar_one() or 0
