@@ -117,6 +117,10 @@ class Sender:
             out = await self._delivery.sending(row)
             if out is not None:
                 await self._deliver(row, out)
+        except StorageError:
+            # The row is due still: without a pause a database that refuses would be asked in a tight loop.
+            log.exception("send_interrupted", extra={"outbox": row.id})
+            await asyncio.sleep(LONGEST_SLEEP.total_seconds())
         finally:
             self.wake()
 

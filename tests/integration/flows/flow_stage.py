@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select
@@ -34,7 +33,8 @@ from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
-from internal.storage.tables import outbox, turns, users as users_table
+from internal.storage.tables import outbox, turns
+from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock, TrigramEmbedder
 
 T = TypeVar("T")
@@ -238,5 +238,5 @@ async def prepared(database: Database) -> Talk:
 async def until(happened: Callable[[], Any], within: float = 5.0) -> None:
     """Waits until something is true; TimeoutError after `within` seconds."""
     async with asyncio.timeout(within):
-        while not happened():
+        while not happened():  # noqa: ASYNC110 - what is waited for happens in a database or another process
             await asyncio.sleep(0.005)

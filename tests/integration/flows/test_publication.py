@@ -123,7 +123,7 @@ async def test_a_fragment_is_cut_into_even_runs_for_each_agent(talk: Talk) -> No
 
 
 async def test_archiving_now_leaves_the_dialogue_open(talk: Talk) -> None:
-    """`/archive` publishes what is waiting; the next silence closes a dialogue with nothing left, and its buffer goes."""
+    """`/archive` publishes what is waiting; silence then closes a dialogue with nothing left, and its buffer goes."""
     await talk.exchange("Hi")
     assert await talk.publication().publish_now(OWNER) == 2
     assert await talk.publication().publish_now(OWNER) == 0

@@ -102,7 +102,7 @@ async def test_an_edit_after_the_answer_changes_the_log_only(talk: Talk) -> None
 async def _stopped(talk: Talk, turn: Turn, *before: str) -> None:
     """Answers a turn whose responder hangs after some words, and stops it there."""
     hanging = asyncio.Event()
-    talk.responder.script = [[*before, lambda: (hanging.set(), asyncio.Event())[1].wait()]]
+    talk.responder.script = [[*before, hanging.set, asyncio.Event().wait]]
     flow = talk.flow()
     answering = asyncio.create_task(flow.answer(turn))
     await asyncio.wait_for(hanging.wait(), 5)
@@ -218,7 +218,7 @@ async def test_an_orderly_stop_is_no_attempt(talk: Talk) -> None:
     turn = await talk.ask("Hi")
     for _ in range(5):
         hanging = asyncio.Event()
-        talk.responder.script = [["Ha", hanging.set, lambda: asyncio.Event().wait()]]
+        talk.responder.script = [["Ha", hanging.set, asyncio.Event().wait]]
         answering = asyncio.create_task(talk.flow().answer(turn))
         await asyncio.wait_for(hanging.wait(), 5)
         answering.cancel()

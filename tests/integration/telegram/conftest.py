@@ -2,8 +2,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from bot_stage import BotStage, bot_stage
 from handler_world import World
 
+from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.config import Config
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -18,3 +21,16 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         await built.admit(1, "Olena")
         yield built
         await built.bot.session.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalTelegram]:
+    """A real local Telegram, one for each test module."""
+    async with start_local_telegram(tmp_path_factory.mktemp("telegram")) as local:
+        yield local
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stage(telegram: LocalTelegram, tmp_path: Path) -> AsyncIterator[BotStage]:
+    async with bot_stage(telegram, tmp_path) as built:
+        yield built
