@@ -25,6 +25,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 _TURN_SECONDS = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300)
+_TURN_OUTCOMES = ("answered", "cancelled", "failed")
 _SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 
@@ -55,6 +56,8 @@ class Metrics:
         self._fallbacks = self._counter("reranker_fallbacks", "Searches used without the reranker.", "reason")
         self._degraded = self._counter("recall_degraded", "Recalls that did without a part.", "reason")
         self._turns = self._seconds("turn", "Time from a turn's first message to its end.", _TURN_SECONDS, "outcome")
+        for outcome in _TURN_OUTCOMES:  # from 0 on: what begins at 1 has not risen, and would alert nobody
+            self._turns.labels(outcome)
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")

@@ -113,6 +113,14 @@ def test_what_has_no_labels_is_there_from_the_start(name: str) -> None:
     assert any(re.match(rf"{name}\b", sample) for sample in samples(metrics()))
 
 
+def test_first_failed_answer_is_a_rise() -> None:
+    """Every end of a turn is counted from 0 on: a series that begins at 1 would not look like a failure."""
+    ends = {name: value for name, value in samples(metrics()).items() if "turn_duration_seconds_count" in name}
+    assert ends == {
+        f'laplaced_turn_duration_seconds_count{{outcome="{end}"}}': 0 for end in ("answered", "cancelled", "failed")
+    }
+
+
 def test_only_merges_count_as_merged() -> None:
     """Applied operations are counted by type, and merges once more by themselves."""
     counted = metrics()
