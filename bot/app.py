@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from aiogram.exceptions import TelegramAPIError
 
 from bot.core import App, open_app
+from bot.doctor import Doctor
 from bot.simulator.launch import start_local_telegram
 from bot.telegram.budget import Budget
 from bot.telegram.commands import Commands
@@ -29,6 +30,7 @@ from bot.telegram.menu import set_menu, set_owner_menu
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import PollMonitor, TelegramSide, is_known_to_telegram, open_bot, raw_update, set_webhook
+from bot.upkeep import Upkeep
 from bot.web.app import build_web
 from bot.web.server import RunningServer, serving
 from bot.web.webhook import Webhook
@@ -61,7 +63,8 @@ async def run(config: Config, ready: Callable[[str], None] | None = None, *, bud
             await app.restore()
             api_base, token = await _telegram_address(config, stack)
             side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
-            server = await stack.enter_async_context(_web(app, side))
+            upkeep = _upkeep(app, side, api_base, token)
+            server = await stack.enter_async_context(_web(app, side, upkeep))
             app.lock.announce(server.url)
             await side.resume()
             await _greet(app, api_base, server.url)
@@ -200,8 +203,23 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
     )
 
 
+def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
+    doctor = Doctor(
+        app.config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder]
+    )
+    return Upkeep(
+        app.config,
+        app.database,
+        app.clock,
+        examine=lambda: doctor.examine(app.database),
+        take_up=side.ingest.take_up,
+        woken=app.ticker.wake,
+        backed_up=app.metrics.backup_finished,
+    )
+
+
 @contextlib.asynccontextmanager
-async def _web(app: App, side: TelegramSide) -> AsyncIterator[RunningServer]:
+async def _web(app: App, side: TelegramSide, upkeep: Upkeep) -> AsyncIterator[RunningServer]:
     config = app.config
     api_key = config.server.api_key.get_secret_value() or ensure_key(config.data_dir, "server_api_key")
     redact.tell(api_key)
@@ -227,6 +245,7 @@ async def _web(app: App, side: TelegramSide) -> AsyncIterator[RunningServer]:
         allows=allows,
         poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
         archive=app.archive,
+        upkeep=upkeep,
         webhook=webhook,
     )
     async with serving(web, config.server.host, config.server.port) as server:

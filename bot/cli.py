@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import gc
+import json
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
@@ -13,7 +17,10 @@ import click
 
 if TYPE_CHECKING:
     from bot.web.admin import ArchiveReport
+    from bot.web.upkeep import Upkeep
     from internal.config import Config
+    from internal.flows.diagnosis import Check
+    from internal.storage.lock import Holder
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,10 +34,12 @@ def _tells_failures(command: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-        from internal.errors import LaplacedError
+        from internal.errors import LaplacedError, StorageDamaged
 
         try:
             return command(*args, **kwargs)
+        except StorageDamaged as error:
+            _fail(f"{error}; {_way_out(kwargs.get('config_path'))}")
         except LaplacedError as error:
             _fail(str(error))
 
@@ -42,6 +51,18 @@ def _fail(message: str) -> NoReturn:
 
     click.echo(f"laplaced: {redact(' '.join(message.split()))}", err=True)
     raise SystemExit(FAILED)
+
+
+def _way_out(config_path: object) -> str:
+    """What to do about a damaged database, with the exact command."""
+    from internal.storage import backup
+
+    path = config_path if isinstance(config_path, Path) else None
+    backups = backup.listing(backup.folder_of(_load(path).data_dir))
+    if not backups:
+        return "there is no backup in the data folder; restore one of your own: laplaced restore --force FILE"
+    words = ["laplaced", "restore", "--force", *(["--config", str(path)] if path else []), str(backups[0].path)]
+    return f"the newest backup is of {backups[0].at:%Y-%m-%d %H:%M} UTC; to restore it: {shlex.join(words)}"
 
 
 def _command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
@@ -85,8 +106,11 @@ def run(config_path: Path | None) -> None:
     answer.
     """
     config = _load(config_path)
+    gc.disable()  # the Bot API's several hundred classes are built a seventh faster, and none of them becomes garbage
     from bot import app
 
+    gc.freeze()
+    gc.enable()
     sys.exit(asyncio.run(app.run(config)))
 
 
@@ -112,10 +136,8 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None)
 
 
 async def _archive(config: Config, user_id: int | None, backfill: str | None) -> ArchiveReport:
-    from internal.storage.lock import held, holder
-
-    server = holder(config.data_dir) if held(config.data_dir) else None
-    if server is not None and server.url is not None:
+    server = _server(config)
+    if server is not None:
         from bot.web.client import ask_archive
 
         return await ask_archive(config, server, user_id, backfill)
@@ -123,3 +145,174 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
 
     async with open_app(config) as opened:
         return await opened.archive(user_id, backfill)
+
+
+@_command("laplaced backup --to /mnt/nas/laplaced-monday.db")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; it must not exist yet.  [default: a new one in the data folder, where the newest 7 are kept]",
+)
+def backup(config_path: Path | None, target: Path | None) -> None:
+    """Copy the database into one verified file, while the bot goes on.
+
+    The keys of the data folder are not in it: keep hmac_key beside your backups.
+    """
+    report = asyncio.run(_back_up(_load(config_path), target))
+    click.echo(report)
+
+
+async def _back_up(config: Config, target: Path | None) -> str:
+    async with _upkeep(config) as upkeep:
+        made = await upkeep.back_up(target)
+    return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
+
+
+@_command("laplaced restore --force data/backups/laplaced-20261121T101500Z-0001.db")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace the database that is there; it is kept under another name.")
+def restore(config_path: Path | None, file: Path, force: bool) -> None:
+    """Put a backup in the place of the database. The bot must be stopped.
+
+    The backup is verified first. Who was forgotten since it was made is forgotten again, as long as the replaced
+    database can be read.
+    """
+    for line in asyncio.run(_restore(_load(config_path), file, force)):
+        click.echo(line)
+
+
+async def _restore(config: Config, file: Path, force: bool) -> list[str]:
+    from internal.flows.restoring import restore as put_back
+    from internal.scheduling.clock import SystemClock
+    from internal.storage.keys import ensure_key
+    from internal.storage.lock import hold_all
+
+    with hold_all(config.data_dir, config.database_path.parent):
+        key = ensure_key(config.data_dir, "hmac_key").encode()
+        done = await put_back(file, config.database_path, clock=SystemClock(), tombstone_key=key, force=force)
+    told = [f"restored {file} (schema {done.revision}) to {config.database_path}"]
+    if done.kept is not None:
+        told.append(f"the replaced database is kept: {done.kept}")
+    if done.forgotten is None:
+        told.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
+    elif done.forgotten:
+        told.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
+    return told
+
+
+@_command("laplaced doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: the checks, and how many are findings.")
+def doctor(config_path: Path | None, as_json: bool) -> None:
+    """Look for what is wrong, and say how to mend it. Ends with 1 if there is a finding.
+
+    A running bot is asked; if none runs, its data is looked at here. Each model in use is asked for a few tokens;
+    nothing is changed.
+    """
+    from internal.flows.diagnosis import Level
+
+    checks = asyncio.run(_examine(_load(config_path)))
+    findings = [check for check in checks if check.level is Level.FINDING]
+    click.echo(_as_json(checks, len(findings)) if as_json else _as_lines(checks))
+    if findings:
+        raise SystemExit(FAILED)
+
+
+async def _examine(config: Config) -> list[Check]:
+    server = _server(config)
+    if server is not None:
+        from bot.web.client import RemoteUpkeep
+
+        return await RemoteUpkeep(config, server).examine()
+    from bot.upkeep import examine_here
+
+    return await examine_here(config)
+
+
+def _as_json(checks: list[Check], findings: int) -> str:
+    from dataclasses import asdict
+
+    from internal.telemetry.logs import redact
+
+    plain = redact.clean({"findings": findings, "checks": [asdict(check) for check in checks]})
+    return json.dumps(plain, ensure_ascii=False, indent=2)
+
+
+def _as_lines(checks: list[Check]) -> str:
+    from internal.telemetry.logs import redact
+
+    lines = (f"{c.level:<8} {c.name:<11} {c.told}{f'. Fix: {c.fix}' if c.fix else ''}" for c in checks)
+    return "\n".join(redact(" ".join(line.split("\n"))) for line in lines)
+
+
+def _number(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """The number of an update; 0 stands for `all`."""
+    if value is None or value == "all":
+        return None if value is None else 0
+    if value.isascii() and value.isdecimal() and 0 < int(value) < 2**63:
+        return int(value)
+    raise click.BadParameter("a number of the list, or all")
+
+
+@_command("laplaced quarantine --replay all")
+@click.option("--show", "shown", callback=_number, metavar="N", help="Print this update as Telegram sent it.")
+@click.option("--replay", "replayed", callback=_number, metavar="N|all", help="Handle it once more.")
+@click.option("--drop", "dropped", callback=_number, metavar="N|all", help="Give it up: its text is deleted.")
+def quarantine(config_path: Path | None, shown: int | None, replayed: int | None, dropped: int | None) -> None:
+    """List the updates that could not be handled; show, replay or drop them."""
+    if sum(choice is not None for choice in (shown, replayed, dropped)) > 1:
+        raise click.UsageError("--show, --replay and --drop exclude one another")
+    for line in asyncio.run(_quarantine(_load(config_path), shown, replayed, dropped)):
+        click.echo(line)
+
+
+async def _quarantine(config: Config, shown: int | None, replayed: int | None, dropped: int | None) -> list[str]:
+    async with _upkeep(config) as upkeep:
+        if replayed is not None:
+            return [f"{await upkeep.replay(replayed or None)} updates are handled once more"]
+        if dropped is not None:
+            return [f"{await upkeep.drop(dropped or None)} updates are given up"]
+        aside = await upkeep.quarantined()
+    if shown is not None:
+        return [one.raw for one in aside if shown in {0, one.n}]
+    return [f"{one.n}  {one.received_at:%Y-%m-%d %H:%M} UTC  {one.error}" for one in aside]
+
+
+@_command("laplaced runs --revive")
+@click.option("--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", help="Of this user only.")
+@click.option("--revive", is_flag=True, help="Give them another series of attempts.")
+def runs(config_path: Path | None, user_id: int | None, revive: bool) -> None:
+    """List the runs that were given up, and why; revive them once the reason is gone."""
+    for line in asyncio.run(_runs(_load(config_path), user_id, revive)):
+        click.echo(line)
+
+
+async def _runs(config: Config, user_id: int | None, revive: bool) -> list[str]:
+    async with _upkeep(config) as upkeep:
+        if revive:
+            return [f"{await upkeep.revive(user_id)} runs are tried again"]
+        dead = await upkeep.dead_runs(user_id)
+    return [f"{one.created_at:%Y-%m-%d %H:%M} UTC  user {one.user_id}  {one.agent}  {one.error}" for one in dead]
+
+
+def _server(config: Config) -> Holder | None:
+    """The running server of this data folder, None if there is none to ask."""
+    from internal.storage.lock import held, holder
+
+    server = holder(config.data_dir) if held(config.data_dir) else None
+    return server if server is not None and server.url is not None else None
+
+
+@contextlib.asynccontextmanager
+async def _upkeep(config: Config) -> AsyncIterator[Upkeep]:
+    """Through the running server, or over the data of a stopped one."""
+    server = _server(config)
+    if server is not None:
+        from bot.web.client import RemoteUpkeep
+
+        yield RemoteUpkeep(config, server)
+        return
+    from bot.upkeep import open_upkeep
+
+    async with open_upkeep(config) as opened:
+        yield opened

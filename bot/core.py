@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from sqlalchemy import Connection
 
+from bot.database import open_database
 from bot.models import Models, open_models
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
@@ -20,7 +19,7 @@ from internal.access.model import User
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
-from internal.errors import NotFound, StorageDamaged, StorageError
+from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
@@ -36,12 +35,10 @@ from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import RunState
 from internal.scheduling.ticker import Ticker
-from internal.storage import backup, restoring
-from internal.storage.damage import is_damage
+from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import ensure_key
-from internal.storage.lock import FolderLock, hold
-from internal.storage.migration import migrate
+from internal.storage.lock import FolderLock, hold_all
 from internal.telemetry.calls import CallRecorder
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
@@ -52,9 +49,6 @@ ARCHIVE_PATIENCE_S = 600.0
 """How long an order to archive waits for one owner's runs before it reports what is still waiting."""
 
 CLEANING = timedelta(hours=1)
-
-LAST_BACKUP = "last_backup_at"
-"""The setting that remembers a backup which was written outside the data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +154,9 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
     """
     clock = clock or SystemClock()
     async with contextlib.AsyncExitStack() as stack:
-        lock = stack.enter_context(hold(config.data_dir))
-        if config.database_path.parent.resolve() != config.data_dir.resolve():
-            stack.enter_context(hold(config.database_path.parent))
-        stack.enter_context(damage_told(config.database_path))
+        lock = stack.enter_context(hold_all(config.data_dir, config.database_path.parent))
         backups = backup.folder_of(config.data_dir)
-        await asyncio.to_thread(_prepare, config.database_path, backups, clock.now())
-        database = await stack.enter_async_context(Database.open(config.database_path))
-        await database.exclusive(lambda c: migrate(c, before=lambda: _back_up_first(database, backups, clock.now())))
+        database = await stack.enter_async_context(open_database(config.database_path, backups, clock))
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
         metrics = Metrics(config.metrics, hmac_key, config.database_path)
@@ -177,45 +166,6 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(worker.close)
         models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
         yield _assemble(config, clock, lock, database, metrics, recorder, models, worker, hmac_key.encode())
-
-
-@contextlib.contextmanager
-def damage_told(database: Path) -> Iterator[None]:
-    """Whatever fails inside because the database file is damaged is raised as StorageDamaged."""
-    try:
-        yield
-    except Exception as error:  # border of the database: any read may be the first to meet the damaged page
-        if isinstance(error, StorageDamaged) or not is_damage(error):
-            raise
-        raise StorageDamaged(f"the database {database} is damaged") from error
-
-
-def _prepare(database: Path, backups: Path, now: datetime) -> None:
-    restoring.clear_up(database.resolve(), now)
-    if not backup.listing(backups):
-        return
-    if not database.exists():
-        log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
-    elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
-        # SQLite takes an empty file for a new database: the bot would begin anew, and nobody would be told.
-        raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
-
-
-def _back_up_first(database: Database, backups: Path, now: datetime) -> None:
-    try:
-        made = backup.back_up_here(database.path, backups, now)
-    except StorageError as error:
-        raise StorageError(
-            f"the database is not brought to the new schema, since its backup failed: {error}"
-        ) from error
-    log.info("backed_up_before_migration", extra={"backup": str(made.path)})
-
-
-async def last_backup(database: Database, backups: Path) -> datetime | None:
-    """When the last backup was made: the newest in the folder, or one that went elsewhere."""
-    told = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
-    found = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
-    return max([*found, *([datetime.fromisoformat(told)] if told else [])], default=None)
 
 
 def _assemble(

@@ -47,11 +47,10 @@ async def open_models(
 
 def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Models:
     # Imported here: whoever has a provider never loads them.
+    from internal.agents.archivist.offline import OfflineArchivist
     from internal.agents.enricher.offline import OfflineEnricher
     from internal.agents.reranker.offline import OfflineReranker
     from internal.agents.responder.offline import OfflineResponder
-
-    from internal.agents.archivist.offline import OfflineArchivist
 
     agents = config.agents
     return Models(
@@ -85,13 +84,18 @@ async def _embedder(
 ) -> Embedder:
     if config.offline_embeddings:
         return OfflineEmbedder(worker)
+    embedder = remote_embedder(config, observers)
+    stack.push_async_callback(embedder.aclose)
+    return embedder
+
+
+def remote_embedder(config: Config, observers: Sequence[CallObserver] = ()) -> OpenAIEmbedder:
+    """The embedder of a provider; the caller closes it. Raises ConfigurationError."""
     wanted = config.embedding
-    embedder = OpenAIEmbedder(
+    return OpenAIEmbedder(
         wanted.base_url or config.llm.base_url,
         wanted.api_key.get_secret_value() or config.llm.api_key.get_secret_value(),
         model=wanted.model,
         dimensions=wanted.dimensions,
         observers=observers,
     )
-    stack.push_async_callback(embedder.aclose)
-    return embedder

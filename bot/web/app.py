@@ -13,6 +13,7 @@ from bot.web.admin import Archive, admin_router
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
 from bot.web.people import Allows, people_router
+from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
 from internal.errors import Conflict, LaplacedError, NotFound, Refused, StorageError
 from internal.scheduling.clock import Clock
@@ -32,6 +33,7 @@ def build_web(
     allows: Allows,
     poll_fresh: Callable[[], bool],
     archive: Archive,
+    upkeep: Upkeep | None = None,
     webhook: Webhook | None = None,
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports; ValueError for an empty key."""
@@ -39,6 +41,8 @@ def build_web(
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, allows))
     app.include_router(admin_router(archive))
+    if upkeep is not None:
+        app.include_router(upkeep_router(upkeep))
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
         app.include_router(webhook_router(webhook))

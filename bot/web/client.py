@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+from typing import TypeVar
+
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from bot.web.admin import ARCHIVE_PATH, ArchiveReport
+from bot.web.upkeep import (
+    BACKUP_PATH,
+    DEAD_RUNS_PATH,
+    DOCTOR_PATH,
+    DROP_PATH,
+    QUARANTINE_PATH,
+    REPLAY_PATH,
+    REVIVE_PATH,
+    BackupReport,
+    DeadRun,
+)
 from internal.config import Config
 from internal.errors import LaplacedError
+from internal.flows.diagnosis import Check
+from internal.mailbox.model import QuarantinedUpdate
 from internal.storage.keys import existing_key
 from internal.storage.lock import Holder
 
 PATIENCE = httpx.Timeout(10.0, read=3600.0)
 """Archival asks models, fragment after fragment: only the connection itself must be quick."""
 
+T = TypeVar("T")
+Order = dict[str, int | str | None]
+
 _REPORT = TypeAdapter(ArchiveReport)
+_BACKUP = TypeAdapter(BackupReport)
+_CHECKS = TypeAdapter(list[Check])
+_QUARANTINE = TypeAdapter(list[QuarantinedUpdate])
+_DEAD_RUNS = TypeAdapter(list[DeadRun])
+_COUNT = TypeAdapter(int)
 
 
 class ServerUnreachable(LaplacedError):
@@ -30,22 +55,59 @@ async def ask_archive(config: Config, server: Holder, user_id: int | None, backf
 
     Raises ServerUnreachable, and ServerRefused with the server's own words.
     """
-    answer = await _post(server, _key(config), {"user_id": user_id, "backfill": backfill})
+    return await _ask(config, server, ARCHIVE_PATH, {"user_id": user_id, "backfill": backfill}, _REPORT)
+
+
+class RemoteUpkeep:
+    """Upkeep by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
+
+    def __init__(self, config: Config, server: Holder) -> None:
+        self._config, self._server = config, server
+
+    async def back_up(self, to: Path | None) -> BackupReport:
+        """The server writes the file; a relative path is of this process."""
+        target = None if to is None else str(await asyncio.to_thread(to.absolute))
+        return await self._ask(BACKUP_PATH, {"to": target}, _BACKUP)
+
+    async def examine(self) -> list[Check]:
+        return await self._ask(DOCTOR_PATH, {}, _CHECKS)
+
+    async def quarantined(self) -> list[QuarantinedUpdate]:
+        return await self._ask(QUARANTINE_PATH, {}, _QUARANTINE)
+
+    async def replay(self, n: int | None) -> int:
+        return await self._ask(REPLAY_PATH, {"n": n}, _COUNT)
+
+    async def drop(self, n: int | None) -> int:
+        return await self._ask(DROP_PATH, {"n": n}, _COUNT)
+
+    async def dead_runs(self, user_id: int | None) -> list[DeadRun]:
+        return await self._ask(DEAD_RUNS_PATH, {"user_id": user_id}, _DEAD_RUNS)
+
+    async def revive(self, user_id: int | None) -> int:
+        return await self._ask(REVIVE_PATH, {"user_id": user_id}, _COUNT)
+
+    async def _ask(self, path: str, order: Order, answer: TypeAdapter[T]) -> T:
+        return await _ask(self._config, self._server, path, order, answer)
+
+
+async def _ask(config: Config, server: Holder, path: str, order: Order, wanted: TypeAdapter[T]) -> T:
+    answer = await _post(server, path, _key(config), order)
     if answer.is_error:
         raise ServerRefused(_detail(answer))
     try:
-        return _REPORT.validate_json(answer.content)
+        return wanted.validate_json(answer.content)
     except ValidationError:
         raise ServerUnreachable(f"what answers at {server.url} is no Laplaced") from None
 
 
-async def _post(server: Holder, key: str, order: dict[str, int | str | None]) -> httpx.Response:
+async def _post(server: Holder, path: str, key: str, order: Order) -> httpx.Response:
     # The guard knows this machine as localhost, whatever address the server listens on.
     headers = {"Host": "localhost"} | ({"Authorization": f"Bearer {key}"} if key else {})
     # A proxy from the environment must not come between two processes of one machine.
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, headers=headers) as client:
         try:
-            return await client.post(f"{server.url}{ARCHIVE_PATH}", json=order)
+            return await client.post(f"{server.url}{path}", json=order)
         except httpx.HTTPError as error:
             said = f"process {server.pid} holds the data folder but does not answer at {server.url}"
             raise ServerUnreachable(f"{said}: {type(error).__name__}") from error

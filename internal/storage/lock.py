@@ -64,6 +64,16 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
         file_lock.release()
 
 
+@contextlib.contextmanager
+def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
+    """Owns the data folder, and the database's where it is another: two installations must not share one file."""
+    with contextlib.ExitStack() as stack:
+        lock = stack.enter_context(hold(data_dir))
+        if database_folder.resolve() != data_dir.resolve():
+            stack.enter_context(hold(database_folder))
+        yield lock
+
+
 def held(data_dir: Path) -> bool:
     """Whether a process owns the folder at this moment."""
     if not (data_dir / LOCK_FILE).exists():

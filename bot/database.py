@@ -1,0 +1,79 @@
+"""Opens the database as a start does: what a killed restore left is ended, a backup comes before a migration."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from internal.access import repository as users
+from internal.errors import StorageDamaged, StorageError
+from internal.scheduling.clock import Clock
+from internal.storage import backup, restoring
+from internal.storage.damage import words_of_damage
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+
+log = logging.getLogger(__name__)
+
+LAST_BACKUP = "last_backup_at"
+"""The setting that remembers a backup which was written outside the data folder."""
+
+
+@contextlib.asynccontextmanager
+async def open_database(path: Path, backups: Path, clock: Clock) -> AsyncIterator[Database]:
+    """The migrated database; whatever fails inside because its file is damaged is raised as StorageDamaged.
+
+    The caller owns the folder. Raises SchemaTooNew, and StorageError when the backup before a migration fails: then
+    nothing was changed.
+    """
+    with damage_told(path):
+        await asyncio.to_thread(_prepare, path, backups, clock.now())
+        async with Database.open(path) as database:
+            await database.exclusive(lambda c: migrate(c, before=lambda: _back_up_first(path, backups, clock.now())))
+            yield database
+
+
+@contextlib.contextmanager
+def damage_told(database: Path) -> Iterator[None]:
+    """Whatever fails inside because the database file is damaged is raised as StorageDamaged."""
+    try:
+        yield
+    except Exception as error:  # border of the database: any read may be the first to meet the damaged page
+        words = words_of_damage(error)
+        if isinstance(error, StorageDamaged) or words is None:
+            raise
+        raise StorageDamaged(f"the database {database} is damaged ({words})") from error
+
+
+def _prepare(database: Path, backups: Path, now: datetime) -> None:
+    restoring.clear_up(database.resolve(), now)
+    if not backup.listing(backups):
+        return
+    if not database.exists():
+        log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
+    elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
+        # SQLite takes an empty file for a new database: the bot would begin anew, and nobody would be told.
+        raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
+
+
+def _back_up_first(database: Path, backups: Path, now: datetime) -> None:
+    try:
+        made = backup.back_up_here(database, backups, now)
+    except StorageDamaged:
+        raise
+    except StorageError as error:
+        raise StorageError(
+            f"the database is not brought to the new schema, since its backup failed: {error}"
+        ) from error
+    log.info("backed_up_before_migration", extra={"backup": str(made.path)})
+
+
+async def last_backup(database: Database, backups: Path) -> datetime | None:
+    """When the last backup was made: the newest in the folder, or one that went elsewhere."""
+    told = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
+    found = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
+    return max([*found, *([datetime.fromisoformat(told)] if told else [])], default=None)

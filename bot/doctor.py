@@ -1,0 +1,192 @@
+"""The examination: what is configured, stored and reachable, asked without changing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.database import last_backup
+from bot.models import remote_embedder
+from bot.telegram.checkup import check_telegram
+from internal.access import repository as users
+from internal.config import Config
+from internal.errors import ConfigurationError, ModelError, ModelReplyInvalid, StorageError
+from internal.flows.diagnosis import (
+    Check,
+    check_backups,
+    check_clock,
+    check_integrity,
+    check_private,
+    check_room,
+    check_schema,
+    check_sqlite,
+    finding,
+    fine,
+    judge,
+    note,
+    read_stored,
+)
+from internal.llm.calls import CallObserver
+from internal.llm.model import ChatMessage, ChatRequest
+from internal.llm.offline.embedder import OfflineEmbedder
+from internal.llm.openai import OpenAIChat
+from internal.scheduling.clock import Clock
+from internal.storage import backup
+from internal.storage.engine import Database
+from internal.storage.keys import KeyName
+from internal.storage.migration import current_revision, head_revision
+
+PROBE_TOKENS = 16
+PROBE_TIMEOUT_S = 20.0
+
+
+class Doctor:
+    """Examines one installation. `telegram` is the Bot API's address and the token; None: the local one, not started.
+
+    `observers` count the model calls of the examination like any others.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        clock: Clock,
+        *,
+        running: bool,
+        telegram: tuple[str, str] | None,
+        observers: Sequence[CallObserver] = (),
+    ) -> None:
+        self._config, self._clock, self._running = config, clock, running
+        self._telegram, self._observers = telegram, observers
+
+    async def examine(self, database: Database | None) -> list[Check]:
+        """Every check, in the order they are read. `database` is None while there is none yet, or it is unreadable."""
+        stored = await self._examine_database(database)
+        known_bot = await self._known_bot(database)
+        reached = await asyncio.gather(self._ask_telegram(known_bot), self._ask_models(), self._ask_embedder())
+        return [
+            fine("config", f"read; data in {self._config.data_dir}"),
+            *self._files(),
+            check_sqlite(),
+            *stored,
+            *(check for checks in reached for check in checks),
+        ]
+
+    async def _examine_database(self, database: Database | None) -> list[Check]:
+        path, backups = self._config.database_path, backup.folder_of(self._config.data_dir)
+        found = await asyncio.to_thread(backup.listing, backups)
+        now = self._clock.now()
+        if not await asyncio.to_thread(path.exists):
+            return [note("database", f"none at {path} yet; the first start makes it"), check_clock(now, None)]
+        damage = await asyncio.to_thread(_quick_check, path)
+        checks = [check_integrity(damage, found[0] if found else None)]
+        if damage or database is None:
+            return [*checks, check_clock(now, None)]
+        checks.append(await database.read(check_schema))
+        if await database.read(current_revision) == head_revision():
+            checks += await self._judge(database, found, now)
+        return checks
+
+    async def _judge(self, database: Database, found: list[backup.Backup], now: datetime) -> list[Check]:
+        config = self._config
+        if config.offline_embeddings:
+            model, dimensions = OfflineEmbedder.name, OfflineEmbedder.dimensions
+        else:
+            model, dimensions = config.embedding.model, config.embedding.dimensions
+        stored = await database.read(lambda c: read_stored(c, model, dimensions))
+        last = await last_backup(database, backup.folder_of(config.data_dir))
+        return [
+            *judge(stored, model=model, now=now, running=self._running),
+            check_backups(found, last, stored.oldest_user, now),
+        ]
+
+    def _files(self) -> list[Check]:
+        data, database = self._config.data_dir, self._config.database_path
+        if not data.exists():
+            return [note("disk", f"the data folder {data} does not exist yet; the first start makes it")]
+        exposed = [
+            check
+            for name in get_args(KeyName)
+            if (data / name).exists() and (check := check_private(data / name, (data / name).stat().st_mode))
+        ]
+        size = database.stat().st_size if database.exists() else 0
+        checks = exposed or [fine("keys", "readable by their owner alone")]
+        return [*checks, check_room(data, shutil.disk_usage(data).free, size)]
+
+    async def _known_bot(self, database: Database | None) -> int | None:
+        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database: another check tells
+            if database is not None:
+                known: int | None = await database.read(lambda c: users.read_setting(c, "bot_id"))
+                return known
+        return None
+
+    async def _ask_telegram(self, known_bot: int | None) -> list[Check]:
+        if self._telegram is None:
+            return [note("telegram", "no token is set: the local Telegram is started with the bot")]
+        api_base, token = self._telegram
+        return await check_telegram(self._config.telegram, api_base, token, known_bot=known_bot, now=self._clock.now)
+
+    async def _ask_models(self) -> list[Check]:
+        """One call of a few tokens to each model in use: a list of models would not tell whether the key is good."""
+        config = self._config
+        if config.offline_models:
+            return [fine("model", "the offline models answer: no key is set")]
+        used = [config.agents.responder, config.agents.archivist, config.agents.reranker, config.agents.enricher]
+        names = dict.fromkeys(agent.model for agent in used if agent.enabled)
+        try:
+            chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=self._observers)
+        except ConfigurationError as error:
+            return [finding("model", str(error), "correct llm.base_url and llm.api_key")]
+        async with contextlib.aclosing(chat):
+            return list(await asyncio.gather(*(_ask_model(chat, name) for name in names)))
+
+    async def _ask_embedder(self) -> list[Check]:
+        if self._config.offline_embeddings:
+            return [fine("embedding", f"the offline model {OfflineEmbedder.name} answers")]
+        wanted = self._config.embedding
+        try:
+            embedder = remote_embedder(self._config, self._observers)
+            async with contextlib.aclosing(embedder):
+                await embedder.embed_queries(["ok"])
+        except ModelReplyInvalid as error:
+            fix = f"set embedding.dimensions to what {wanted.model} gives (now {wanted.dimensions})"
+            return [finding("embedding", str(error), fix)]
+        except (ModelError, ConfigurationError) as error:
+            fix = "check embedding.base_url, embedding.api_key and embedding.model; until then people are found by name"
+            return [finding("embedding", str(error), fix)]
+        return [fine("embedding", f"{wanted.model} answers with {wanted.dimensions} numbers")]
+
+
+async def _ask_model(chat: OpenAIChat, name: str) -> Check:
+    probe = ChatRequest(
+        agent="doctor",
+        model=name,
+        messages=[ChatMessage("user", "Answer: ok")],
+        max_tokens=PROBE_TOKENS,
+        timeout=PROBE_TIMEOUT_S,
+    )
+    try:
+        await chat.complete(probe)
+    except ModelReplyInvalid:
+        pass  # a thinking model spends so few tokens on thoughts: it was reached, and took the key
+    except ModelError as error:
+        fix = "check llm.base_url, llm.api_key and the model's name; messages are kept until it answers"
+        return finding("model", f"{name}: {error}", fix)
+    return fine("model", f"{name} answers")
+
+
+def _quick_check(path: Path) -> list[str]:
+    """What SQLite finds wrong with a file, on a connection of its own; an empty list for a sound one."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            said = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+    except sqlite3.Error as error:
+        return [str(error)]
+    return [] if said == ["ok"] else said

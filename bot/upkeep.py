@@ -1,0 +1,156 @@
+"""What an operator asks for besides archiving: a backup, an examination, and another try for what was given up.
+
+The running server does it over its own database; when none runs, the command line does it over the stopped one's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from bot.database import LAST_BACKUP, damage_told
+from bot.web.upkeep import BackupReport, DeadRun
+from internal.access import repository as users
+from internal.config import Config
+from internal.errors import NotFound, StorageError
+from internal.flows.diagnosis import Check
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxRow, QuarantinedUpdate
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock, SystemClock
+from internal.scheduling.model import Run
+from internal.storage import backup
+from internal.storage.engine import Database
+from internal.storage.lock import hold_all
+from internal.storage.migration import current_revision, head_revision
+
+SHOWN = 100
+"""Quarantined updates in one answer; there is one bug behind hundreds of them."""
+
+
+async def _nobody_works(_: Sequence[InboxRow]) -> None:
+    """Without a running bot the rows wait in the inbox for the next start."""
+
+
+class Upkeep:
+    """`take_up` begins replayed updates, `woken` lets revived runs start, `backed_up` is told of finished backups."""
+
+    def __init__(
+        self,
+        config: Config,
+        database: Database,
+        clock: Clock,
+        *,
+        examine: Callable[[], Awaitable[list[Check]]],
+        take_up: Callable[[Sequence[InboxRow]], Awaitable[None]] = _nobody_works,
+        woken: Callable[[], None] = lambda: None,
+        backed_up: Callable[[datetime], None] = lambda at: None,
+    ) -> None:
+        self._config, self._database, self._clock = config, database, clock
+        self._take_up, self._woken, self._backed_up = take_up, woken, backed_up
+        self._one_backup = asyncio.Lock()
+        self._examine = examine
+
+    async def examine(self) -> list[Check]:
+        return await self._examine()
+
+    async def back_up(self, to: Path | None) -> BackupReport:
+        """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        async with self._one_backup:
+            now = self._clock.now()
+            if to is None:
+                made = await backup.back_up(self._database.path, backup.folder_of(self._config.data_dir), now)
+            else:
+                made = await backup.back_up_to(self._database.path, to, now)
+                await self._database.write(lambda c: users.write_setting(c, LAST_BACKUP, now.isoformat()))
+        self._backed_up(now)
+        return BackupReport(str(made.path), made.at, made.revision, made.size)
+
+    async def quarantined(self) -> list[QuarantinedUpdate]:
+        """At most SHOWN, oldest first."""
+        return await self._database.read(lambda c: mailbox.quarantine(c, limit=SHOWN))
+
+    async def replay(self, n: int | None) -> int:
+        """Works off one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
+        rows = await self._database.write(lambda c: mailbox.replay(c, n))
+        _known(len(rows), n)
+        await self._take_up(rows)
+        return len(rows)
+
+    async def drop(self, n: int | None) -> int:
+        """Gives up one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
+        return _known(await self._database.write(lambda c: mailbox.discard(c, n)), n)
+
+    async def dead_runs(self, user_id: int | None) -> list[DeadRun]:
+        return [_dead(run) for run in await self._database.read(lambda c: runs.dead(c, user_id))]
+
+    async def revive(self, user_id: int | None) -> int:
+        """Gives dead runs of one owner, or (None) of everybody, another series of attempts; how many."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> int:
+            owners = {run.user_id for run in runs.dead(connection, user_id)}
+            return sum(runs.revive(connection, owner, now) for owner in owners)
+
+        revived = await self._database.write(work)
+        self._woken()
+        return revived
+
+
+@contextlib.asynccontextmanager
+async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
+    """Upkeep of an installation whose bot does not run; nothing in it is changed but what is asked for.
+
+    Raises StorageLocked, StorageError when there is no database, StorageDamaged, and StorageError for a schema that
+    the next start has to migrate first.
+    """
+    clock = SystemClock()
+    with hold_all(config.data_dir, config.database_path.parent), damage_told(config.database_path):
+        await asyncio.to_thread(_need_database, config.database_path)
+        async with Database.open(config.database_path) as database:
+            if await database.read(current_revision) != head_revision():
+                raise StorageError("the database has another schema than this program; start the bot once")
+            yield Upkeep(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
+
+
+async def examine_here(config: Config) -> list[Check]:
+    """Examines an installation whose bot does not run, whatever state its database is in. Raises StorageLocked."""
+    clock = SystemClock()
+    if not await asyncio.to_thread(config.data_dir.exists):
+        return await examine_stopped(config, None, clock)
+    with hold_all(config.data_dir, config.database_path.parent):
+        if not await asyncio.to_thread(config.database_path.exists):
+            return await examine_stopped(config, None, clock)
+        async with contextlib.AsyncExitStack() as stack:
+            opened = None
+            with contextlib.suppress(StorageError):  # the examination says what is wrong with the file
+                opened = await stack.enter_async_context(Database.open(config.database_path))
+            return await examine_stopped(config, opened, clock)
+
+
+async def examine_stopped(config: Config, database: Database | None, clock: Clock) -> list[Check]:
+    from bot.doctor import Doctor  # with the model client, which a backup does not need
+
+    token = config.telegram.token.get_secret_value()
+    telegram = (config.telegram.api_base, token) if token else None
+    return await Doctor(config, clock, running=False, telegram=telegram).examine(database)
+
+
+def _need_database(path: Path) -> None:
+    if not path.exists():
+        raise StorageError(f"there is no database at {path} yet")
+
+
+def _known(count: int, n: int | None) -> int:
+    if n is not None and not count:
+        raise NotFound(f"no update {n} is in quarantine")
+    return count
+
+
+def _dead(run: Run) -> DeadRun:
+    return DeadRun(run.id, run.user_id, run.agent, run.attempts, run.created_at, run.error or "")

@@ -1,0 +1,223 @@
+"""What a look at the stored state finds: each check is fine, worth a note, or a finding with its fix."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Owed
+from internal.scheduling import repository as runs
+from internal.storage import vectors
+from internal.storage.backup import Backup
+from internal.storage.migration import current_revision, head_revision
+from internal.storage.vectors import Progress
+
+STUCK_AFTER = timedelta(minutes=10)
+"""A message that is due for longer does not wait for Telegram's limits any more."""
+
+STALE_BACKUP = timedelta(days=7)
+CLOCK_SLACK = timedelta(minutes=2)
+WAL_FIXED = (3, 51, 3)
+"""SQLite before it can corrupt a database when two connections write and one resets the log. Source: sqlite.org."""
+
+BUILT = datetime(2026, 11, 1, tzinfo=UTC)
+"""No clock that is right shows an earlier time."""
+
+
+class Level(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    FINDING = "finding"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one."""
+
+    name: str
+    level: Level
+    told: str
+    fix: str = ""
+
+
+def fine(name: str, told: str) -> Check:
+    return Check(name, Level.OK, told)
+
+
+def note(name: str, told: str) -> Check:
+    return Check(name, Level.NOTE, told)
+
+
+def finding(name: str, told: str, fix: str) -> Check:
+    return Check(name, Level.FINDING, told, fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The figures of one snapshot that the checks judge."""
+
+    quarantined: int
+    dead: int
+    owed: Owed
+    newest: datetime | None
+    oldest_user: datetime | None
+    vectors: Progress
+    foreign_vectors: int
+
+
+def read_stored(connection: Connection, model: str, dimensions: int) -> Stored:
+    """`model` and `dimensions` are those of the embedder that is in use."""
+    everybody = users.everybody(connection)
+    return Stored(
+        quarantined=mailbox.quarantined(connection),
+        dead=len(runs.dead(connection)),
+        owed=mailbox.owed(connection),
+        newest=mailbox.newest(connection),
+        oldest_user=everybody[0].created_at if everybody else None,
+        vectors=vectors.progress(connection, model, dimensions),
+        foreign_vectors=vectors.of_other_models(connection, model, dimensions),
+    )
+
+
+def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[Check]:
+    """What the figures say. Without a running bot nothing can be stuck: it waits for the next start."""
+    return [
+        _quarantine(stored.quarantined),
+        _dead_runs(stored.dead),
+        _outbox(stored.owed, now, running=running),
+        _vectors(stored, model),
+        check_clock(now, stored.newest),
+    ]
+
+
+def check_schema(connection: Connection) -> Check:
+    current, head = current_revision(connection), head_revision()
+    if current == head:
+        return fine("schema", f"revision {current}, the newest")
+    if current is None:
+        return note("schema", "an empty database; the next start fills it")
+    if current < head:
+        return note("schema", f"revision {current}; the next start makes a backup and brings it to {head}")
+    newer = f"revision {current} is of a newer version of Laplaced than this one ({head})"
+    return finding("schema", newer, "run the newer version, or: laplaced restore --force OLDER_BACKUP")
+
+
+def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
+    if tuple(int(part) for part in version.split(".")) >= WAL_FIXED:
+        return fine("sqlite", f"version {version}")
+    fixed = ".".join(str(part) for part in WAL_FIXED)
+    told = f"version {version} has the WAL-reset bug that {fixed} fixed; Laplaced avoids it by one writing connection"
+    return note("sqlite", f"{told} (let no other program write into the database)")
+
+
+def check_integrity(damage: Sequence[str], newest: Backup | None) -> Check:
+    """`damage` is what SQLite's check said, empty for a sound file."""
+    if not damage:
+        return fine("integrity", "the database file is sound")
+    fix = f"stop the bot, then: {restore_command(newest)}" if newest else "restore a backup of your own"
+    return finding("integrity", f"the database file is damaged: {damage[0]}", fix)
+
+
+def restore_command(backup: Backup) -> str:
+    return f"laplaced restore --force {backup.path}"
+
+
+def check_backups(
+    backups: Sequence[Backup], last: datetime | None, oldest_user: datetime | None, now: datetime
+) -> Check:
+    """`last` may be younger than the newest of `backups`: one that was written elsewhere."""
+    make = "laplaced backup (from cron or a timer: see docs/operations.md)"
+    if last is None:
+        if oldest_user is None or now - oldest_user < STALE_BACKUP:
+            return note("backups", f"none yet; to make one: {make}")
+        return finding("backups", "there is none", make)
+    age = (now - last).days
+    if now - last >= STALE_BACKUP:
+        return finding("backups", f"the last one is {age} days old", make)
+    return fine("backups", f"{len(backups)} in the data folder, the last was made {_ago(now - last)}")
+
+
+def check_room(folder: Path, free: int, database: int) -> Check:
+    """`free` and `database` in bytes: there must be room for the log, a backup and a restore."""
+    wanted = 2 * database + 200_000_000
+    told = f"{free / 1e9:.1f} GB free, the database has {database / 1e6:.1f} MB"
+    if free >= wanted:
+        return fine("disk", told)
+    return finding("disk", told, f"make room in {folder}: {wanted / 1e9:.1f} GB let backups and restores work")
+
+
+def check_private(path: Path, mode: int) -> Check | None:
+    """A finding if others may read a file that holds a key; None if all is well."""
+    if not mode & 0o077:
+        return None
+    return finding("keys", f"{path} can be read by others (mode {mode & 0o777:o})", f"chmod 600 {path}")
+
+
+def check_clock(now: datetime, newest: datetime | None) -> Check:
+    if now < BUILT:
+        return finding(
+            "clock", f"it shows {now:%Y-%m-%d %H:%M} UTC, which is past", "set the clock, and let NTP keep it"
+        )
+    if newest is not None and newest > now + CLOCK_SLACK:
+        ahead = f"stored times reach {_span(newest - now)} into the future: the clock was wrong then, or is now"
+        return finding("clock", ahead, "set the clock, and let NTP keep it; nothing is lost meanwhile")
+    return fine("clock", f"{now:%Y-%m-%d %H:%M} UTC")
+
+
+def _quarantine(count: int) -> Check:
+    if not count:
+        return fine("quarantine", "no update was put aside")
+    fix = "laplaced quarantine shows them; --replay N or all tries again, --drop N or all gives them up"
+    return finding("quarantine", f"{count} update{_s(count)} could not be handled", fix)
+
+
+def _dead_runs(count: int) -> Check:
+    if not count:
+        return fine("runs", "none was given up")
+    return finding("runs", f"{count} run{_s(count)} given up", "laplaced runs shows why; --revive tries again")
+
+
+def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:
+    held = f"; {owed.held} wait for people who stopped the bot" if owed.held else ""
+    if owed.oldest_due_at is None:
+        return fine("outbox", f"nothing is owed{held}")
+    late = now - owed.oldest_due_at
+    if not running:
+        return note("outbox", f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}")
+    if late < STUCK_AFTER:
+        return fine("outbox", f"{owed.waiting} on the way{held}")
+    stuck = f"{owed.waiting} message{_s(owed.waiting)} wait, the oldest for {_span(late)}{held}"
+    return finding("outbox", stuck, "see the check of Telegram above and the log's lines send_failed; then restart")
+
+
+def _vectors(stored: Stored, model: str) -> Check:
+    waiting = stored.vectors.total - stored.vectors.done
+    if not waiting and not stored.foreign_vectors:
+        return fine("vectors", f"all {stored.vectors.total} of {model}")
+    told = f"{waiting} of {stored.vectors.total} texts wait for a vector of {model}"
+    if stored.foreign_vectors:
+        told += f"; {stored.foreign_vectors} vectors of another model or size are replaced meanwhile"
+    return note("vectors", f"{told} (search finds those by name only)")
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _ago(age: timedelta) -> str:
+    return "just now" if age < timedelta(minutes=1) else f"{_span(age)} ago"
+
+
+def _span(span: timedelta) -> str:
+    hours, minutes = divmod(int(span.total_seconds()) // 60, 60)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
