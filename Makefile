@@ -1,6 +1,8 @@
 # make run   creates .venv, installs, starts Laplaced
 # make test  installs what the tests need, runs the whole suite
 # make lint  style, types, import rules, Dockerfile
+# make bench  the benchmarks of docs/benchmarks.md, some minutes
+# make screenshots  takes the pictures of README anew, from a real conversation
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -23,7 +25,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>
 	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
 	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
 
-.PHONY: help run test lint debian
+.PHONY: help run test lint bench screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -39,6 +41,14 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 	$(BIN)/hadolint Dockerfile
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/whole_path.py
+	$(BIN)/python benchmarks/people_search.py
+
+screenshots: $(VENV)/.installed-test debian
+	$(BIN)/python docs/screenshots.py
 
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "Laplaced needs Python 3.11 or newer; none was found on the path." >&2; exit 1; }

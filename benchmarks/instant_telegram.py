@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Self
 
 import orjson
@@ -31,8 +31,9 @@ class InstantTelegram:
         self._departed: dict[int, float] = {}
         self._updates: list[dict[str, Any]] = []
         self._numbers = {"update": 1, "message": 1}
-        self._news = asyncio.Condition()
+        self._news = asyncio.Event()
         self._done = asyncio.Event()
+        self._pause = 0.0
         self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
@@ -48,18 +49,24 @@ class InstantTelegram:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def converse(self, users: Iterable[int], messages: int) -> float:
-        """Lets every user have so many messages answered, all users at once; the seconds this took."""
+    async def converse(self, users: Sequence[int], messages: int, pause: float = 0.0) -> float:
+        """Lets every user have so many messages answered, all users at once; the seconds this took.
+
+        A user thinks for `pause` seconds before each next message; they begin one after another within that time.
+        """
+        self._pause = pause
         self._left = dict.fromkeys(users, messages)
         self.waits.clear()
         self.calls.clear()
         self._done.clear()
         began = time.perf_counter()
-        for user in self._left:
-            self._write(user)
-        await self._tell()
+        for place, user in enumerate(users):
+            self._write_after(user, pause * place / len(users))
         await self._done.wait()
         return time.perf_counter() - began
+
+    def _write_after(self, user: int, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._write, user)
 
     def _write(self, user: int) -> None:
         update_id, message_id = self._next("update"), self._next("message")
@@ -73,14 +80,11 @@ class InstantTelegram:
             "text": text,
         }
         self._updates.append({"update_id": update_id, "message": message})
+        self._news.set()
 
     def _next(self, kind: str) -> int:
         self._numbers[kind] += 1
         return self._numbers[kind]
-
-    async def _tell(self) -> None:
-        async with self._news:
-            self._news.notify_all()
 
     async def _answer(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
@@ -100,9 +104,10 @@ class InstantTelegram:
     async def _poll(self, offset: int, seconds: float) -> list[dict[str, Any]]:
         self._updates = [update for update in self._updates if update["update_id"] >= offset]
         if not self._updates and seconds:
+            self._news.clear()
             try:
-                async with asyncio.timeout(seconds), self._news:
-                    await self._news.wait_for(lambda: bool(self._updates))
+                async with asyncio.timeout(seconds):
+                    await self._news.wait()
             except TimeoutError:
                 return []
         now = time.perf_counter()
@@ -114,8 +119,7 @@ class InstantTelegram:
         self.waits[user].append(time.perf_counter() - self._departed.pop(user))
         self._left[user] -= 1
         if self._left[user] > 0:
-            self._write(user)
-            await self._tell()
+            self._write_after(user, self._pause)
         elif not any(self._left.values()):
             self._done.set()
         return {"message_id": self._next("message"), "date": int(time.time()), "chat": _chat(user), "text": text}

@@ -1,11 +1,13 @@
 """Messages a second through the whole path, and how long each waits in our code.
 
-    python benchmarks/whole_path.py [--messages 500] [--users 1 50] [--people 20]
+    python benchmarks/whole_path.py [--messages 500] [--people 20]
 
 Update -> inbox -> turn -> people recalled -> model -> outbox -> sent. The bot is a real process with its database on
 disk; Telegram and a model that answers at once by script are another, all over HTTP on loopback. Every user knows some
 people, so that a message costs the enricher, an embedding, a search, the reranker and the responder: four calls of the
-model. Nothing is grouped, and Telegram's budgets are lifted. A user writes the next message when the last is answered.
+model. Nothing is grouped, and Telegram's budgets are lifted. A user writes the next message when the last is answered,
+at once or after a pause: without one this is as much as the bot can do, and with 50 users nearly all of the wait is
+standing in line; with one it is daily life.
 
 The ratio compares with a bare loop of single-row commits (SQLite, WAL, synchronous=FULL) on the same disk, taken before
 and after. A wait runs from the update's departure to the arrival of sendMessage; "ours" is without the three chat calls
@@ -41,6 +43,10 @@ from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 
+BOT = (sys.executable, str(ROOT / "benchmarks/unlimited_bot.py"))
+CASES = ((1, 0.0), (50, 0.0), (50, 5.0))
+"""Users, and the pause of each before the next message in seconds."""
+
 FIRST_USER = 5_000
 BARE_SECONDS = 2.0
 WARM_UP = 3
@@ -66,6 +72,7 @@ class Measured:
     """Rates are a second; waits are seconds; CPU is seconds of the bot's processor time a message."""
 
     users: int
+    pause: float
     messages: int
     rate: float
     bare: float
@@ -76,7 +83,7 @@ class Measured:
     calls: float
 
 
-async def measure(users: int, messages: int, known: int, command: Sequence[str]) -> Measured:
+async def measure(users: int, pause: float, messages: int, known: int) -> Measured:
     with tempfile.TemporaryDirectory() as name:
         folder, ids = Path(name), range(FIRST_USER, FIRST_USER + users)
         database = folder / "data/laplaced.db"
@@ -87,10 +94,10 @@ async def measure(users: int, messages: int, known: int, command: Sequence[str])
                 model.always(f"instant/{agent}", answer)
             given = {"TELEGRAM__API_BASE": telegram.url, "LLM__BASE_URL": model.url}
             allowed = {"ACCESS__ALLOWED_USER_IDS": json.dumps(list(ids))}
-            async with running(command, environment(folder / "data", settings=SETTINGS | given | allowed)) as bot:
+            async with running(BOT, environment(folder / "data", settings=SETTINGS | given | allowed)) as bot:
                 await telegram.converse(ids, WARM_UP)
                 spent, own = cpu_seconds(bot.pid), cpu_seconds(os.getpid())
-                took = await telegram.converse(ids, messages // users)
+                took = await telegram.converse(ids, messages // users, pause)
                 spent, own = cpu_seconds(bot.pid) - spent, cpu_seconds(os.getpid()) - own
                 calls = sum(telegram.calls.values())
         count = messages // users * users
@@ -102,6 +109,7 @@ async def measure(users: int, messages: int, known: int, command: Sequence[str])
         ]
         return Measured(
             users=users,
+            pause=pause,
             messages=count,
             rate=count / took,
             bare=(before + bare_commits(folder / "after.db")) / 2,
@@ -164,8 +172,9 @@ def bare_commits(path: Path) -> float:
 
 def _row(found: Measured) -> str:
     cells = [
-        f"{found.users:>6}", f"{found.messages:>9}", f"{found.rate:>10.1f}", f"{found.bare:>11.0f}",
-        f"{found.rate / found.bare:>8.4f}", *(_milliseconds(waits) for waits in (found.waits, found.ours)),
+        f"{found.users:>6}", f"{found.pause:>9.0f}", f"{found.messages:>9}", f"{found.rate:>10.1f}",
+        f"{found.bare:>11.0f}", f"{found.rate / found.bare:>8.4f}",
+        _milliseconds(found.waits), _milliseconds(found.ours),
         f"{found.cpu * 1e3:>8.1f}", f"{found.load_cpu * 1e3:>9.1f}", f"{found.calls:>7.1f}",
     ]  # fmt: skip
     return "".join(cells)
@@ -179,17 +188,15 @@ def _milliseconds(waits: Sequence[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Messages a second through the whole path, against bare commits.")
     parser.add_argument("--messages", type=int, default=500)
-    parser.add_argument("--users", type=int, nargs="+", default=[1, 50])
     parser.add_argument("--people", type=int, default=20)
     options = parser.parse_args()
     print(circumstances())
-    columns = ("users", 6), ("messages", 9), ("per s", 10), ("commits/s", 11), ("ratio", 8)
+    columns = ("users", 6), ("pause, s", 9), ("messages", 9), ("per s", 10), ("commits/s", 11), ("ratio", 8)
     waits = ("wait p50", 10), ("p99, ms", 10), ("ours p50", 10), ("p99, ms", 10)
     rest = ("CPU, ms", 8), ("load, ms", 9), ("calls", 7)
     print("".join(f"{name:>{width}}" for name, width in (*columns, *waits, *rest)))
-    command = (sys.executable, str(ROOT / "benchmarks/unlimited_bot.py"))
-    for users in options.users:
-        print(_row(asyncio.run(measure(users, options.messages, options.people, command))), flush=True)
+    for users, pause in CASES:
+        print(_row(asyncio.run(measure(users, pause, options.messages, options.people))), flush=True)
 
 
 if __name__ == "__main__":
