@@ -96,12 +96,14 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
     """Notes what became of an answer: sent, unknown or refused."""
-    values: dict[str, Any] = {"delivery": delivery}
+    one = (messages.c.user_id == user_id) & (messages.c.id == message_id)
+    connection.execute(update(messages).where(one).values(delivery=delivery))
     if tg_id is not None:
-        values["tg_id"] = tg_id
-    connection.execute(
-        update(messages).where(messages.c.user_id == user_id, messages.c.id == message_id).values(values)
-    )
+        # A local Telegram whose folder was deleted counts anew: what matters then is the delivery, not its number.
+        other = messages.alias("other")
+        same_place = (other.c.bot_id == messages.c.bot_id) & (other.c.chat_id == messages.c.chat_id)
+        taken = select(other.c.seq).where(other.c.user_id == user_id, same_place, other.c.tg_id == tg_id)
+        connection.execute(update(messages).where(one, ~taken.exists()).values(tg_id=tg_id))
 
 
 def of_turn(connection: Connection, user_id: int, turn_id: str) -> list[Message]:

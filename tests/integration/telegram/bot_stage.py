@@ -11,22 +11,42 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from aiogram.types import Update
 from sqlalchemy import Connection, insert, select
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 from bot.telegram.budget import Budget
+from bot.telegram.commands import Commands
 from bot.telegram.delivery import Sender
+from bot.telegram.drafts import TelegramDrafts
+from bot.telegram.handlers import build_router
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
+from bot.telegram.ingest import Door, Ingest
+from bot.telegram.lanes import Lanes
+from bot.telegram.polling import Poller
+from bot.telegram.rendering import render
 from bot.telegram.side import open_bot
-from internal.config import TelegramConfig
+from internal.access.model import User
+from internal.agents.responder.agent import ModelResponder
+from internal.config import AccessConfig, AgentsConfig, Config, PersonaConfig, ResponderConfig, TelegramConfig
 from internal.dialogue import repository as dialogue
+from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.delivery import Delivery
+from internal.flows.intake import Intake
+from internal.flows.question import Prompts
+from internal.flows.turn import TurnFlow
+from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing
+from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
+from internal.recall.context import RecallLimits, TurnRecall
+from internal.recall.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import inbox, outbox, users
+from internal.testing import ScriptedModel, TrigramEmbedder
 
 T = TypeVar("T")
 _new_people = itertools.count(30_001)
@@ -168,3 +188,110 @@ async def eventually(happened: Callable[[], Awaitable[Any]], within: float = 10.
             await asyncio.sleep(0.02)
         return found
 
+
+MODEL = "test/responder"
+
+
+class SilentArchival:
+    """Archival and export, which no test of the intake asks for anything."""
+
+    async def request(self, user_id: int) -> int:
+        return 0
+
+    async def document(self, user_id: int) -> str:
+        return "{}"
+
+
+class FailingHandlers:
+    """The real handlers behind a script of failures: `before` is called, or raised, before an update is handled."""
+
+    def __init__(self, real: Commands) -> None:
+        self._real = real
+        self.before: list[Exception | Callable[[], Awaitable[object]]] = []
+        self.handled: list[int] = []
+
+    async def handle(self, update: Update, row: InboxRow, user: User) -> bool:
+        if self.before:
+            first = self.before.pop(0)
+            if isinstance(first, Exception):
+                raise first
+            await first()
+        self.handled.append(update.update_id)
+        return await self._real.handle(update, row, user)
+
+
+class WholeBot:
+    """Everything between Telegram and the model: poller, ingest, lanes, turns, drafts; the stage's sender sends."""
+
+    def __init__(self, stage: BotStage, model: ScriptedModel, **more: Any) -> None:
+        database, clock, bot = stage.database, stage.clock, stage.bot
+        options = {"group_window": timedelta(milliseconds=50), "open_door": True} | more
+        embedder, agents = TrigramEmbedder(), AgentsConfig(responder=ResponderConfig(model=MODEL))
+        self.chat = OpenAIChat(model.url, "key")
+        self.drafts = TelegramDrafts(bot, stage.budget, database, clock, stage.sender.wake)
+        self.buffers = DialogueBuffers()
+        recall = TurnRecall(
+            database,
+            PeopleSearch(database, embedder),
+            embedder,
+            enricher=None,
+            reranker=None,
+            names=None,
+            limits=RecallLimits(),
+        )
+        self.turns = TurnFlow(
+            database,
+            clock,
+            self.buffers,
+            Prompts(recall, clock, agents.responder, PersonaConfig()),
+            ModelResponder(self.chat, agents.responder),
+            render=render,
+            phrases=phrase,
+            drafts=self.drafts,
+            observer=stage.observer,
+            wake_outbox=stage.sender.wake,
+            retry_base=timedelta(milliseconds=20),
+        )
+        self.lanes = Lanes(database, clock, self.turns)
+        services = Services(database, clock, Config(), archival=SilentArchival(), export=SilentArchival())
+        self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
+        limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
+        self.ingest = Ingest(
+            bot,
+            database,
+            clock,
+            intake=Intake(database, clock, self.buffers, limits, phrase, options["group_window"]),
+            lanes=self.lanes,
+            turns=self.turns,
+            drafts=self.drafts,
+            handlers=self.handlers,
+            door=Door(frozenset(options.get("allowed", ())), options["open_door"]),
+            phrases=phrase,
+            wake_outbox=stage.sender.wake,
+            observer=stage.observer,
+            retry=timedelta(milliseconds=20),
+            waiting=options.get("waiting", 2000),
+        )
+        self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)
+
+    async def stop(self, seconds: float = 1.0) -> None:
+        await self.ingest.drain(seconds)
+        await self.lanes.drain(seconds)
+        await self.drafts.close()
+        await self.chat.aclose()
+
+
+@asynccontextmanager
+async def whole_bot(
+    stage: BotStage, model: ScriptedModel, *, poll: bool = True, **more: Any
+) -> AsyncIterator[WholeBot]:
+    """A bot that polls, and takes up what an earlier one left."""
+    bot = WholeBot(stage, model, **more)
+    await bot.lanes.resume()
+    await bot.ingest.resume()
+    polling = [asyncio.create_task(bot.poller.run())] if poll else []
+    try:
+        yield bot
+    finally:
+        await cancelled(*polling)
+        await bot.stop()

@@ -10,6 +10,7 @@ from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.config import Config
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
+from internal.testing import ScriptedModel
 
 
 @pytest.fixture
@@ -34,3 +35,10 @@ async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lo
 async def stage(telegram: LocalTelegram, tmp_path: Path) -> AsyncIterator[BotStage]:
     async with bot_stage(telegram, tmp_path) as built:
         yield built
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def model() -> AsyncIterator[ScriptedModel]:
+    """A model that answers everything with one word."""
+    async with ScriptedModel() as scripted:
+        yield scripted
