@@ -8,8 +8,7 @@ from internal.agents.model import SamePersonHint
 from internal.language.hints import hints
 from internal.language.names import mentions_of
 from internal.language.worker import LanguageWorker
-from internal.people.model import Person
-from internal.recall.people import names_of
+from internal.people.model import Person, names_of
 
 
 class WorkerNameReader:

@@ -59,6 +59,11 @@ class Person:
         return (self.display_name, *self.aliases)
 
 
+def names_of(person: Person) -> tuple[str, ...]:
+    """All names of a person as the name tools take them: display name, aliases, and the username with its @."""
+    return (*person.names, *((f"@{person.username}",) if person.username else ()))
+
+
 def embedding_text(person: Person) -> str:
     """What is embedded for a person: name, username, aliases and bio joined by single spaces, absent parts empty.
 

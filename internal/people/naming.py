@@ -12,7 +12,7 @@ MAX_NAME = 128
 MAX_ALIASES = 40
 """More are declined forms and misreadings; the earliest stay."""
 
-_USERNAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,31}")
+_USERNAME = re.compile(r"(?:(?:https?://)?t\.me/|@)?([A-Za-z][A-Za-z0-9_]{2,31})")
 _PATRONYMIC = re.compile(r"(?:[оеєії]вич|ич|[оеєії]вна|[иії]чна|инична)$")
 _SURNAME = re.compile(
     r"(?:[оеєії]в|[оеєії]ва|[сц]к(?:ий|ая|ой)|[сц]ьк(?:ий|а)|енко|чук|щук|ських|ских|янц|швили|дзе|[aeiou]v|ova|eva|enko|chuk|sk[iy]y?)$"
@@ -26,9 +26,9 @@ def clean_name(text: str) -> str:
 
 
 def clean_username(text: str) -> str:
-    """A Telegram username without @; empty when it cannot be one."""
-    name = text.strip().lstrip("@")
-    return name if _USERNAME.fullmatch(name) else ""
+    """A Telegram username, written alone, with @ or as a t.me link, without any of it; empty when it cannot be one."""
+    match = _USERNAME.fullmatch(text.strip())
+    return match[1] if match else ""
 
 
 def keys_of(names: Iterable[str]) -> set[str]:

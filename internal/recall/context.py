@@ -22,10 +22,10 @@ from internal.errors import ModelError, ModelReplyInvalid
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
-from internal.people.model import INNER_CIRCLE, Person
+from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
-from internal.recall.people import PeopleSearch, names_of
+from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
 

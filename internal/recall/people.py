@@ -22,7 +22,7 @@ from internal.language.spelling import tokens
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
-from internal.people.model import Circle, Person
+from internal.people.model import Circle, Person, names_of
 from internal.recall import repository
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
@@ -192,11 +192,6 @@ class PeopleSearch:
         keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
         named = await self._database.read(lambda connection: people.by_name_keys(connection, user_id, keys))
         return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}
-
-
-def names_of(person: Person) -> tuple[str, ...]:
-    """All names of a person as the name tools take them, the username with its @."""
-    return (*person.names, *((f"@{person.username}",) if person.username else ()))
 
 
 def _normalised(embedding: Vector, dimensions: int) -> Vector:

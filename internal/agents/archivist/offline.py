@@ -13,12 +13,11 @@ from typing import Any
 from internal.agents.archivist.dossiers import Dossier, Identity, Reading
 from internal.agents.archivist.quotes import bio_of
 from internal.agents.model import AgentReply, ArchivistRequest, Language
-from internal.agents.naming import names_of
 from internal.language.name_words import name_words
 from internal.language.sightings import find_people
 from internal.language.spelling import name_key, text_language
 from internal.language.worker import LanguageWorker
-from internal.people.model import Circle, Person
+from internal.people.model import Circle, Person, names_of
 
 MODEL = "offline-rules"
 

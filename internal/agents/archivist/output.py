@@ -14,20 +14,17 @@ from internal.agents.prompts import unescaped
 from internal.agents.reading import read_id, read_object
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
+from internal.people.bio import MAX_BIO
 from internal.people.model import Circle
+from internal.people.naming import MAX_ALIASES, MAX_NAME, clean_username
 from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
 GROUPS = ("added", "updated", "merged")
 MAX_ITEMS = 200
 """Of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
-MAX_NAME = 128
-MAX_BIO = 1500
-"""Characters; the prompt asks for two or three sentences."""
 MAX_REASON = 300
-MAX_ALIASES = 30
 
-_USERNAME = re.compile(r"(?:(?:https?://)?t\.me/|@)?([A-Za-z][A-Za-z0-9_]{2,31})")
 _LINE = re.compile(r"[#\[(]?(-?\d{1,9})[\])]?")
 
 REPLY_SCHEMA = ReplySchema(
@@ -265,8 +262,7 @@ def _aliases(raw: object, display_name: str) -> tuple[str, ...]:
 
 def _username(raw: object) -> str | None:
     """A Telegram username without @; None if it could not be one."""
-    match = _USERNAME.fullmatch(raw.strip()) if isinstance(raw, str) else None
-    return match[1] if match else None
+    return (clean_username(raw) or None) if isinstance(raw, str) else None
 
 
 def _circle(raw: object) -> Circle | None:

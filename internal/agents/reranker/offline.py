@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from internal.agents.model import PersonPick, RerankerRequest
-from internal.agents.naming import names_of
 from internal.language.names import name_boosts
 from internal.language.worker import LanguageWorker
-from internal.people.model import Person
+from internal.people.model import Person, names_of
 
 _NAMED = 0.5
 """A name boost from which somebody counts as named."""

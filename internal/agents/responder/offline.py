@@ -11,7 +11,6 @@ from itertools import pairwise
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.model import Language, ResponderRequest
-from internal.agents.naming import names_of
 from internal.agents.responder.phrases import Wanted, asked_name, wanted
 from internal.language.kinship import relations
 from internal.language.names import mentions, name_boosts
@@ -19,7 +18,7 @@ from internal.language.sightings import find_people
 from internal.language.spelling import sentences, text_language, tokens
 from internal.language.worker import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
-from internal.people.model import Circle, Person, people_block
+from internal.people.model import Circle, Person, names_of, people_block
 
 MODEL = "offline-rules"
 

@@ -22,10 +22,22 @@ def test_a_name_stays_on_one_line_and_within_its_length() -> None:
 
 @pytest.mark.parametrize(
     ("text", "username"),
-    [("@petrov", "petrov"), ("Ivan_P", "Ivan_P"), ("иван", ""), ("a b", ""), ("ab", ""), ("", ""), ("1van", "")],
+    [
+        ("@petrov", "petrov"),
+        (" Ivan_P ", "Ivan_P"),
+        ("t.me/petrov", "petrov"),
+        ("https://t.me/petrov", "petrov"),
+        ("https://example.org/petrov", ""),
+        ("@@petrov", ""),
+        ("иван", ""),
+        ("a b", ""),
+        ("ab", ""),
+        ("", ""),
+        ("1van", ""),
+    ],
 )
 def test_only_what_can_be_a_username_is_one(text: str, username: str) -> None:
-    """Usernames lose their @; anything Telegram would not allow is none."""
+    """Usernames lose their @ and their link; anything Telegram would not allow is none."""
     assert clean_username(text) == username
 
 
