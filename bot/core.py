@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from bot.database import open_database
+from bot.database import last_backup, open_database
 from bot.models import Models, open_models
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
@@ -21,6 +21,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
+from internal.flows.calls import CallRecorder
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.maintenance import Job, Maintenance, drop_settled
@@ -39,7 +40,6 @@ from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import ensure_key
 from internal.storage.lock import FolderLock, hold_all
-from internal.telemetry.calls import CallRecorder
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
 
@@ -160,6 +160,9 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
         metrics = Metrics(config.metrics, hmac_key, config.database_path)
+        last = await last_backup(database, backups)
+        if last is not None:
+            metrics.backup_finished(last)
         recorder = CallRecorder(database, clock)
         stack.push_async_callback(recorder.flush)
         worker = LanguageWorker()
@@ -206,7 +209,7 @@ def _assemble(
         buffers=buffers,
         ticker=ticker,
         publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
-        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd),
+        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, _notify),
         vectors=VectorFollowing(
             database,
             models.embedder,
@@ -230,3 +233,9 @@ def _ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
     from bot.telegram.suggesting import ask_first
 
     ask_first(connection, user_id, now)
+
+
+def _notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    from bot.telegram.suggesting import notify
+
+    notify(connection, user_id, key, dedupe, now)

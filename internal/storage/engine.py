@@ -75,8 +75,12 @@ class _SqliteConnection:
 
         def connect() -> Connection:
             connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            for pragma in pragmas:
-                connection.exec_driver_sql(f"PRAGMA {pragma}")
+            try:
+                for pragma in pragmas:
+                    connection.exec_driver_sql(f"PRAGMA {pragma}")
+            except BaseException:
+                connection.close()  # here, on its own thread: the garbage collector would do it on another one
+                raise
             return connection
 
         try:

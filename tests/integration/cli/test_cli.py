@@ -20,6 +20,8 @@ from internal.storage.lock import hold
 
 COMMANDS = sorted(main.commands)
 TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
+NEEDED = {"restore": ["absent.db"]}
+"""Arguments without which a command is called wrongly."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
 
@@ -41,7 +43,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    assert COMMANDS == ["archive", "run"]
+    assert COMMANDS == ["archive", "backup", "doctor", "quarantine", "restore", "run", "runs"]
     assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
 
 
@@ -63,7 +65,19 @@ def test_help_loads_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("dance",), ("run", "--fast"), ("archive", "--user", "me"), ("archive", "--user", "9" * 30), ("run", "extra")],
+    [
+        (),
+        ("dance",),
+        ("run", "--fast"),
+        ("archive", "--user", "me"),
+        ("archive", "--user", "9" * 30),
+        ("run", "extra"),
+        ("restore",),
+        ("backup", "extra"),
+        ("quarantine", "--replay", "some"),
+        ("quarantine", "--replay", "0"),
+        ("quarantine", "--replay", "1", "--drop", "2"),
+    ],
 )
 def test_wrong_usage_is_two(tmp_path: Path, words: tuple[str, ...]) -> None:
     """What the command line cannot understand ends with 2 and says so on stderr."""
@@ -94,7 +108,7 @@ def test_wrong_configuration_is_one_line(
     tmp_path: Path, command: str, words: list[str], environ: dict[str, str], said: str
 ) -> None:
     """A nameable failure ends with 1 and one line on stderr, without a traceback or a secret."""
-    told = called(tmp_path, command, *words, **environ)
+    told = called(tmp_path, command, *NEEDED.get(command, []), *words, **environ)
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith(said)
     assert told.stderr.count("\n") == 1
@@ -111,7 +125,7 @@ def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
 def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
     """While another process that serves nothing holds the data, a command names it and ends with 1."""
     with hold(tmp_path / "data"):
-        told = called(tmp_path, command)
+        told = called(tmp_path, command, *NEEDED.get(command, []))
     assert told.returncode == 1
     assert told.stderr == (
         f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
