@@ -184,14 +184,28 @@ class _Reader:
 
 
 def _operations(reply: dict[str, Any]) -> list[Any]:
-    listed = _array(reply, "people_operations")
     people = reply.get("people")
-    if people is None or isinstance(people, list):
-        return listed + (people or [])
-    if not isinstance(people, dict) or not any(group in people for group in GROUPS):
+    if isinstance(people, dict):
+        more = _grouped(people)
+    elif people is None or _is_list_of_operations(people) or (people == [] and "people_operations" in reply):
+        more = people or []
+    else:
+        # Such a list is what a reranker answers: taken for "nobody", it would lose what the slice says.
+        raise ModelReplyInvalid("`people` holds no operations")
+    return _array(reply, "people_operations") + more
+
+
+def _is_list_of_operations(people: object) -> bool:
+    return isinstance(people, list) and any(isinstance(item, dict) and "type" in item for item in people)
+
+
+def _grouped(people: dict[str, Any]) -> list[Any]:
+    """The items of the grouped form, each with its group as its type; the groups' names in any case."""
+    groups = {group: [key for key in people if key.strip().casefold() == group] for group in GROUPS}
+    if not any(isinstance(people[key], list) for keys in groups.values() for key in keys):
         raise ModelReplyInvalid("`people` holds none of added, updated, merged")
-    grouped = [(group, item) for group in GROUPS for item in _array(people, group)]
-    return listed + [{**item, "type": group} if isinstance(item, dict) else item for group, item in grouped]
+    items = [(group, item) for group, keys in groups.items() for key in keys for item in _array(people, key)]
+    return [{**item, "type": group} if isinstance(item, dict) else item for group, item in items]
 
 
 def _array(reply: dict[str, Any], key: str) -> list[Any]:

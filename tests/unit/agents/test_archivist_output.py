@@ -110,9 +110,31 @@ def test_the_grouped_form_with_flat_items_means_the_same() -> None:
     )
 
 
+@pytest.mark.parametrize("added_key", ["added", "Added", " ADDED "])
+def test_groups_are_read_in_any_case(added_key: str) -> None:
+    """As types are; and in the order of the contract, not in the reply's."""
+    reply = read({"people": {"Merged": [{"source_id": 18, "target_id": 42}], added_key: [{"display_name": "Петров"}]}})
+    assert reply.operations == (Added("Петров"), Merged(18, 42))
+
+
+def test_a_list_of_operations_under_people_is_read() -> None:
+    """Some models take the shorter key; beside the right key an empty list says nothing."""
+    assert read({"people": [added(), {"type": "Updated", "person": {"id": 42}}]}).operations == (
+        Added("Петров"),
+        Updated(42),
+    )
+    assert read({"people_operations": [added()], "people": []}).operations == (Added("Петров"),)
+
+
 @pytest.mark.parametrize(
     "reply",
-    ["[]", {"people_operations": []}, {"people": []}, {"people": {"added": []}}, {"facts": [], "memories": None}],
+    [
+        "[]",
+        {"people_operations": []},
+        {"people_operations": [], "people": []},
+        {"people": {"added": []}},
+        {"facts": [], "memories": None},
+    ],
 )
 def test_empty_lists_are_a_success(reply: Any) -> None:
     """A conversation about nobody is archived with nothing."""
@@ -131,7 +153,12 @@ def test_empty_lists_are_a_success(reply: Any) -> None:
         {"people": {}},
         {"people": {"new": []}},
         {"people": {"added": {}}},
+        {"people": {"added": None}},
         {"people": "Петров"},
+        {"people": []},
+        {"people": [{"id": 42, "reason": "Коллега"}]},
+        {"people": ["Петров"]},
+        {"people_operations": [], "people": [{"id": 42, "reason": "Коллега"}]},
         {"people_operations": [], "facts": "none"},
         json.dumps(CONTRACT_EXAMPLE)[:-3],
     ],
