@@ -12,6 +12,8 @@ CHAT_PER_SECOND = 1.0
 CHAT_BURST = 4.0
 GROUP_PER_SECOND = 18 / 60
 GROUP_BURST = 3.0
+ROUNDING = 1e-6
+"""Of a token: less is nothing, or a wait too short to move the clock would be waited for without end."""
 KNOWN_CHATS = 10_000
 """Buckets kept; a chat that fell out was silent for long and is full again anyway."""
 
@@ -29,7 +31,8 @@ class _Bucket:
         """Seconds until one token is there."""
         self.level = min(self.burst, self.level + (now - self.at) * self.rate)
         self.at = now
-        return 0.0 if self.level >= 1 else (1 - self.level) / self.rate
+        missing = 1 - self.level
+        return missing / self.rate if missing > ROUNDING else 0.0
 
     def take(self) -> None:
         self.level -= 1

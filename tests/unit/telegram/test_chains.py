@@ -1,0 +1,79 @@
+"""Work in order per key, and a stop that leaves nothing running."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.telegram.chains import Chains
+
+
+async def drained(chains: Chains) -> None:
+    async with asyncio.timeout(5):
+        while len(chains):  # noqa: ASYNC110 - the chains tell nobody that they are empty
+            await asyncio.sleep(0)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30))
+def test_each_key_keeps_its_order_whatever_fails(jobs: list[tuple[str, bool]]) -> None:
+    """A job that fails is logged, and the next one runs; finished keys take no memory."""
+    done: list[tuple[str, int]] = []
+
+    async def play() -> None:
+        chains = Chains("test")
+
+        async def job(key: str, number: int, fails: bool) -> None:
+            await asyncio.sleep(0)
+            done.append((key, number))
+            if fails:
+                raise RuntimeError
+
+        for number, (key, fails) in enumerate(jobs):
+            chains.add(key, lambda key=key, number=number, fails=fails: job(key, number, fails))  # type: ignore[misc]
+        await drained(chains)
+        assert not chains.busy("a")
+
+    asyncio.run(play())
+    for key in "abc":
+        assert [n for k, n in done if k == key] == [n for n, (k, _) in enumerate(jobs) if k == key]
+
+
+async def test_keys_run_side_by_side() -> None:
+    """One key's slow job does not hold up another's."""
+    chains, gate, passed = Chains("test"), asyncio.Event(), asyncio.Event()
+
+    async def open_gate() -> None:
+        gate.set()
+
+    async def wait() -> None:
+        await gate.wait()
+        passed.set()
+
+    chains.add("slow", wait)
+    chains.add("quick", open_gate)
+    await asyncio.wait_for(passed.wait(), 5)
+
+
+async def test_a_drain_ends_what_runs_and_takes_nothing_new() -> None:
+    """What does not end in time is cancelled; what comes during or after the drain is left to the next start."""
+    chains, before = Chains("test"), asyncio.all_tasks()
+    ran: list[str] = []
+
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            chains.add("other", note)
+
+    async def note() -> None:
+        ran.append("note")
+
+    chains.add("key", hang)
+    chains.add("key", note)
+    await asyncio.sleep(0)
+    await chains.drain(0.01)
+    chains.add("key", note)
+    await asyncio.sleep(0)
+    assert (ran, len(chains), asyncio.all_tasks() - before) == ([], 0, set())

@@ -1,0 +1,85 @@
+"""From Telegram's types to the product's own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from aiogram.types import Message
+
+from bot.telegram.reading import incoming_of, is_command
+from internal.dialogue.model import ForwardOrigin
+
+DATE = 1_780_000_000
+WHEN = datetime.fromtimestamp(DATE, UTC)
+FILE = {"file_id": "f", "file_unique_id": "u"}
+
+
+def message(**more: Any) -> Message:
+    chat, author = {"id": 1, "type": "private"}, {"id": 1, "is_bot": False, "first_name": "Olena"}
+    return Message.model_validate({"message_id": 5, "date": DATE, "chat": chat, "from": author} | more)
+
+
+def person(is_bot: bool = False) -> dict[str, Any]:
+    return {"id": 9, "is_bot": is_bot, "first_name": "Marko", "last_name": "Vovk", "username": "marko"}
+
+
+def test_words_and_their_place() -> None:
+    """Text, time, thread, the message that is answered, and the time of an edit."""
+    reply = {"message_id": 3, "date": DATE, "chat": {"id": 1, "type": "private"}}
+    incoming = incoming_of(message(text="Hi", reply_to_message=reply, edit_date=DATE + 1), 7)
+    assert (incoming.text, incoming.timestamp, incoming.reply_to, incoming.tg_id) == ("Hi", WHEN, 3, 5)
+    assert incoming.edited_at == datetime.fromtimestamp(DATE + 1, UTC)
+    assert (incoming.lane, incoming.readable) == ("1:0", True)
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        ({"type": "user", "sender_user": person()}, ForwardOrigin("user", "Marko Vovk", 9, "marko", WHEN)),
+        ({"type": "user", "sender_user": person(is_bot=True)}, ForwardOrigin("user", "Marko Vovk", date=WHEN)),
+        ({"type": "hidden_user", "sender_user_name": "M."}, ForwardOrigin("hidden_user", "M.", date=WHEN)),
+        (
+            {"type": "chat", "sender_chat": {"id": -5, "type": "group", "title": "Family"}},
+            ForwardOrigin("chat", "Family", date=WHEN),
+        ),
+        (
+            {"type": "channel", "chat": {"id": -6, "type": "channel", "title": "News"}, "message_id": 1},
+            ForwardOrigin("channel", "News", date=WHEN),
+        ),
+    ],
+)
+def test_a_forward_tells_whose_words_it_holds(origin: dict[str, Any], expected: ForwardOrigin) -> None:
+    """Only a person who shows himself has an id; a bot is nobody to remember."""
+    assert incoming_of(message(text="x", forward_origin=origin | {"date": DATE}), 7).forward == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        ({"voice": FILE | {"duration": 1}}, ["voice"]),
+        ({"animation": FILE | {"width": 1, "height": 1, "duration": 1}, "document": FILE}, ["animation"]),
+        ({"contact": {"phone_number": "1", "first_name": "M", "user_id": 9}}, ["contact"]),
+        ({"pinned_message": {"message_id": 1, "date": 0, "chat": {"id": 1, "type": "private"}}}, []),
+        ({"something_new": {"a": 1}}, ["other"]),
+        ({"text": "plain"}, []),
+    ],
+)
+def test_what_came_beside_the_words(content: dict[str, Any], kinds: list[str]) -> None:
+    """What is newer than the program is told of; service messages are nothing to read."""
+    assert [found["kind"] for found in incoming_of(message(**content), 7).attachments] == kinds
+
+
+def test_a_text_mention_vouches_for_an_id() -> None:
+    """It is in Telegram's metadata, so it may be cited."""
+    entity = {"type": "text_mention", "offset": 0, "length": 5, "user": person()}
+    [found] = incoming_of(message(text="Marko came", entities=[entity]), 7).attachments
+    assert found == {"kind": "mention", "name": "Marko Vovk", "telegram_id": 9}
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(0, True), (4, False)])
+def test_a_command_stands_at_the_beginning(offset: int, expected: bool) -> None:
+    """One in the middle of a sentence is a word."""
+    entity = {"type": "bot_command", "offset": offset, "length": 5}
+    assert is_command(message(text="/help /help", entities=[entity])) is expected
