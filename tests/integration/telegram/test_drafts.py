@@ -92,7 +92,8 @@ async def test_a_failing_draft_never_fails_the_answer(stage: BotStage, drafts: T
         await asyncio.sleep(0.1)
         assert len(await stage.ledger(turn.chat_id, "sendMessageDraft")) == 1
     else:
-        await shows(stage, turn.chat_id, "words")
+        await drafts.show(turn, "words and more")
+        await shows(stage, turn.chat_id, "words and more")
     assert await drafts.end(turn) is None
 
 

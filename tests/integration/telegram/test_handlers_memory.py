@@ -113,6 +113,7 @@ async def test_a_person_is_forgotten_and_brought_back(world: World, lang: Langua
     assert await world.known(peter.id, 2) is None
     undone = only(await world.press(done.buttons[label(lang, "forget-button-undo")], 2))
     assert undone.text == text(lang, "forget-undone")
+    assert only(await world.press(done.buttons[label(lang, "forget-button-undo")], 2)) == undone
     back = await world.known(peter.id, 2)
     assert back is not None
     assert back.display_name == "Пётр"
