@@ -1,0 +1,89 @@
+"""Writes docs/configuration.md from config.yaml, whose comments are the one description of every setting.
+
+python docs/settings.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "config.yaml"
+TARGET = ROOT / "docs/configuration.md"
+
+INDENT = 2
+_KEY = re.compile(r"(?P<indent> *)(?P<name>[a-z_]+):(?P<value>.*)")
+
+HEAD = """# Configuration
+
+<!-- Made from config.yaml by docs/settings.py: change it there. -->
+
+`config.yaml` in the working directory is read, or the file given with `--config`. An environment variable wins over
+it: the prefix `LAPLACED_`, then the key in capitals with `__` for each dot, so `telegram.token` is
+`LAPLACED_TELEGRAM__TOKEN`. With `_FILE` behind the name the value is read from a file, as secrets are mounted. Lists
+come as JSON or comma-separated, durations are a number and a unit (`0.2s`, `45s`, `30m`, `1h`), relative paths count
+from the working directory. A key that does not exist is an error that names it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key with its default as YAML (empty string = empty) and its meaning."""
+
+    key: str
+    default: str
+    meaning: str
+
+    @property
+    def section(self) -> str:
+        return self.key.split(".")[0]
+
+
+def settings(text: str) -> Iterator[Setting]:
+    """Every key of the file that holds a value, in its order; its meaning is the comment right above it."""
+    values = _values(yaml.safe_load(text))
+    path: list[str] = []
+    comment: list[str] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("#"):
+            comment.append(line.strip().removeprefix("#").strip())
+            continue
+        if match := _KEY.fullmatch(line):
+            path[len(match["indent"]) // INDENT :] = [match["name"]]
+            key = ".".join(path)
+            if key in values:
+                yield Setting(key, match["value"].strip().strip('"'), " ".join(comment))
+        comment = []
+
+
+def _values(tree: dict[str, Any], above: str = "") -> set[str]:
+    """The dotted names of what is no section."""
+    found = set()
+    for name, value in tree.items():
+        found |= _values(value, f"{above}{name}.") if isinstance(value, dict) else {above + name}
+    return found
+
+
+def render(text: str) -> str:
+    """The page for the text of a config.yaml."""
+    page = HEAD
+    for section, group in groupby(settings(text), key=lambda setting: setting.section):
+        page += f"\n## {section}\n\n| key | default | meaning |\n|---|---|---|\n"
+        page += "".join(_row(setting) for setting in group)
+    return page
+
+
+def _row(setting: Setting) -> str:
+    default = f"`{setting.default}`" if setting.default else "empty"
+    return f"| `{setting.key}` | {default} | {setting.meaning.replace('|', '&#124;')} |\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(render(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")

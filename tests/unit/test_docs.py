@@ -1,0 +1,155 @@
+"""What the documents say exists, and is said once."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bot.cli import main
+from bot.telegram.menu import OWNER_COMMANDS
+from internal.config import Config, MetricsConfig, load
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.telemetry.metrics import Metrics
+from internal.telemetry.repository import stored_figures
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+EVERYTHING = "\n".join(PAGES.values())
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+CONFIG = (ROOT / "config.yaml").read_text(encoding="utf-8")
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SETTINGS = {setting.key: setting for setting in script("settings").settings(CONFIG)}
+
+
+def shell_lines(text: str) -> list[str]:
+    return [line for block in re.findall(r"```(?:sh)?\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+
+
+def test_the_page_of_settings_is_made_from_the_configuration_file() -> None:
+    """docs/configuration.md is what `python docs/settings.py` writes now."""
+    assert (ROOT / "docs/configuration.md").read_text(encoding="utf-8") == script("settings").render(CONFIG)
+
+
+def test_every_setting_has_a_meaning() -> None:
+    """The file knows the keys that the program knows, each under a comment of its own."""
+    fields = set(_leaves(Config().model_dump()))
+    assert set(SETTINGS) == fields
+    assert [key for key, setting in SETTINGS.items() if not setting.meaning] == []
+
+
+def _leaves(tree: dict[str, object], above: str = "") -> list[str]:
+    found = []
+    for name, value in tree.items():
+        found += _leaves(value, f"{above}{name}.") if isinstance(value, dict) else [above + name]
+    return found
+
+
+def test_readme_tells_the_defaults_that_are_so() -> None:
+    """Each row of README's table of settings names a key, and its default as it is."""
+    rows = re.findall(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \| (`[^`]*`|empty) \|", README, re.MULTILINE)
+    assert len(rows) > 10
+    assert {key: default.strip("`") for key, default in rows} == {
+        key: SETTINGS[key].default or "empty" for key, _ in rows
+    }
+    [count] = re.findall(r"all (\d+) settings", README)
+    assert int(count) == len(SETTINGS)
+
+
+def test_settings_named_in_the_text_exist() -> None:
+    """A dotted key of a section, or a variable, anywhere in a document is one of the configuration."""
+    sections = "|".join({key.split(".")[0] for key in SETTINGS if "." in key})
+    named = set(re.findall(rf"`((?:{sections})(?:\.[a-z_]+)+)[:`]", EVERYTHING))
+    modules = {name for name in named if name.endswith(("json", "yml", "py"))}
+    known = set(SETTINGS) | {".".join(key.split(".")[:n]) for key in SETTINGS for n in (1, 2)}
+    assert named - modules - known == set()
+    variables = set(re.findall(r"LAPLACED_([A-Z_]+?)(?:_FILE)?\b(?=[`= ])", EVERYTHING))
+    assert variables
+    assert {name.lower().replace("__", ".") for name in variables} - set(SETTINGS) == set()
+
+
+def test_commands_of_the_machine_exist() -> None:
+    """Every `laplaced ...` in a document is a command, with arguments it takes."""
+    written = [line for line in shell_lines(EVERYTHING) if line.startswith("laplaced ")]
+    written += re.findall(r"`(laplaced [a-z][^`]*)`", EVERYTHING)
+    assert len(written) > 5
+    for line in written:
+        name, *arguments = shlex.split(line, comments=True)[1:]
+        assert name in main.commands, line
+        options = {option for parameter in main.commands[name].params for option in parameter.opts}
+        assert {word for word in arguments if word.startswith("--")} <= options | {"--help"}, line
+    assert {name for name in main.commands if f"`laplaced {name}`" not in README} == set()
+
+
+def test_targets_of_make_exist() -> None:
+    """Every `make ...` in a document is a target."""
+    targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+    named = {line.split("make ")[1].split()[0] for line in shell_lines(EVERYTHING) if re.search(r"(^| )make ", line)}
+    named |= set(re.findall(r"`make ([a-z]+)`", EVERYTHING))
+    assert {"run", "test", "screenshots", "bench"} <= named
+    assert named - targets == set()
+
+
+def test_chat_commands_are_all_told() -> None:
+    """README's table has every command of the bot's menu, and no other."""
+    cells = re.findall(r"^\| (`/.*?) \|", README, re.MULTILINE)
+    assert {name for cell in cells for name in re.findall(r"`/(\w+)", cell)} == set(OWNER_COMMANDS)
+
+
+def test_links_lead_somewhere() -> None:
+    """Every relative link and picture is there, and every heading that is linked to."""
+    for path, text in PAGES.items():
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            file, _, heading = target.partition("#")
+            assert file.startswith("http") or (path.parent / file).exists(), f"{path.name}: {target}"
+            if not file:
+                headings = {found.lower().replace(" ", "-") for found in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+                assert heading in headings, f"{path.name}: {target}"
+
+
+def test_modules_named_in_the_text_exist() -> None:
+    """A path into the code names something that is there."""
+    paths = set(re.findall(r"`((?:bot|internal|tests|docs|deploy|benchmarks|migrations)/[\w./-]*)`", EVERYTHING))
+    assert {path for path in paths if not (ROOT / path).exists()} == set()
+
+
+def test_pictures_are_small() -> None:
+    """README is read over slow lines too."""
+    pictures = list((ROOT / "docs/images").iterdir())
+    assert {path.name for path in pictures} == set(script("screenshots").PICTURES)
+    assert [path.name for path in pictures if path.stat().st_size > script("screenshots").LARGEST] == []
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines(README) if "=" in line and "LAPLACED_" in line])
+def test_variables_of_the_examples_are_accepted(line: str) -> None:
+    """What README tells to put in the environment loads."""
+    given = dict(word.split("=", 1) for word in shlex.split(line) if word.startswith("LAPLACED_") and "=" in word)
+    assert isinstance(load(None, given), Config)
+
+
+async def test_metrics_named_in_the_text_exist(tmp_path: Path) -> None:
+    """Every `laplaced_...` in a document is exposed by the program."""
+    async with Database.open(tmp_path / "laplaced.db") as database:
+        await database.exclusive(migrate)
+        stored = await database.read(partial(stored_figures, most_people=10))
+        exposed = Metrics(MetricsConfig(), "key", database.path).exposition(stored).decode()
+    families = set(re.findall(r"^# HELP (\S+)", exposed, re.MULTILINE))
+    assert set(re.findall(r"\blaplaced_[a-z_]+\b", EVERYTHING)) - families == set()
