@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -11,6 +12,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from internal.agents.model import OwnerProfile, TranscriptLine
 from internal.people.model import escape
+
+BLOCK_TAGS = (
+    *("owner", "known_facts", "inner_circle", "relevant_people", "notes", "metadata", "people", "candidates"),
+    *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
+)
+"""Every tag that a prompt of ours opens."""
+
+# An unclosed "<owner" counts too: what closes it may stand in the text that follows.
+_BLOCK_TAG = re.compile(rf"<\s*/?\s*(?:{'|'.join(BLOCK_TAGS)})(?![\w-])[^<>]*>?", re.IGNORECASE)
 
 LANGUAGES = {"ru": "Russian", "uk": "Ukrainian", "en": "English"}
 
@@ -23,6 +33,14 @@ def instructions(package: str, **fields: str) -> str:
 @cache
 def _template(package: str) -> Template:
     return Template(files(package).joinpath("prompt.md").read_text(encoding="utf-8"))
+
+
+def neutralised(text: str) -> str:
+    """Somebody's words, verbatim but for the tags of our blocks, which can neither open nor close one any more.
+
+    For dialogues, where code and line breaks must stay; on one line inside a block everything is escaped.
+    """
+    return _BLOCK_TAG.sub(lambda tag: tag[0].replace("<", "&lt;").replace(">", "&gt;"), text)
 
 
 def block(tag: str, lines: Sequence[str]) -> str:
@@ -83,11 +101,11 @@ def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:
 
 
 def with_metadata(text: str, metadata: Mapping[str, str] | None) -> str:
-    """A message's text with its metadata attached in front, on a line of its own."""
+    """A message's text, neutralised, with its metadata attached in front, on a line of its own."""
     if not metadata:
-        return text
+        return neutralised(text)
     told = "; ".join(f"{escape(key)}: {escape(str(value))}" for key, value in metadata.items())
-    return f"<metadata>{told}</metadata>\n{text}"
+    return f"<metadata>{told}</metadata>\n{neutralised(text)}"
 
 
 def _offset(local: datetime) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
 
 from internal.agents.model import DialogueLine, ResponderRequest
 from internal.agents.prompts import (
@@ -11,9 +13,11 @@ from internal.agents.prompts import (
     facts_block,
     instructions,
     joined,
+    neutralised,
     owner_block,
     with_metadata,
 )
+from internal.agents.responder.output import Speech, spoken
 from internal.config import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
@@ -26,17 +30,29 @@ class ModelResponder:
         self._chat = chat
         self._config = config
 
-    def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
-        return self._chat.stream(
-            ChatRequest(
-                agent="responder",
-                model=self._config.model,
-                messages=self.messages(request),
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                user_id=request.owner.user_id,
-            )
+    async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
+        """As the port says, without the prompt's blocks. A reply that says nothing besides, or raw JSON, is invalid."""
+        speech = Speech()
+        async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
+            async for delta in deltas:
+                if delta.final is None:
+                    if words := speech.feed(delta.text):
+                        yield ChatDelta(words)
+                    continue
+                said = spoken(delta.final.text)
+                if rest := speech.finish():
+                    yield ChatDelta(rest)
+                yield ChatDelta("", replace(delta.final, text=said))
+
+    def _request(self, request: ResponderRequest) -> ChatRequest:
+        return ChatRequest(
+            agent="responder",
+            model=self._config.model,
+            messages=self.messages(request),
+            temperature=self._config.temperature,
+            max_tokens=self._config.max_tokens,
+            timeout=self._config.timeout.total_seconds(),
+            user_id=request.owner.user_id,
         )
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
@@ -72,5 +88,5 @@ def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
 def _said(line: DialogueLine, now: dict[str, str]) -> ChatMessage:
     # The assistant's own messages carry none, or the model would begin to write such lines itself.
     if line.role == "assistant":
-        return ChatMessage("assistant", line.text)
+        return ChatMessage("assistant", neutralised(line.text))
     return ChatMessage("user", with_metadata(line.text, {**now, **(line.metadata or {})}))

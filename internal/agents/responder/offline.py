@@ -11,6 +11,7 @@ from itertools import pairwise
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.model import Language, ResponderRequest
+from internal.agents.prompts import neutralised
 from internal.agents.responder.phrases import Wanted, asked_name, wanted
 from internal.language.kinship import relations
 from internal.language.names import mentions, name_boosts
@@ -42,7 +43,7 @@ class OfflineResponder:
         )
         return [
             *(ChatMessage("system", block) for block in blocks if block),
-            *(ChatMessage(line.role, line.text) for line in request.dialogue),
+            *(ChatMessage(line.role, neutralised(line.text)) for line in request.dialogue),
         ]
 
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:

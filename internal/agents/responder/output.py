@@ -1,0 +1,207 @@
+"""What of a responder's reply may be said: never the prompt's own blocks, and nothing that is raw JSON.
+
+What leaks into one reply leaks, through the history, into every later one. Code is left alone: people ask about it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import regex
+
+from internal.agents.prompts import BLOCK_TAGS
+from internal.errors import ModelReplyInvalid
+
+_NAMES = "|".join(BLOCK_TAGS)
+_TAG = regex.compile(rf"<\s{{0,3}}(/?)\s{{0,3}}({_NAMES})(?:\s[^<>]{{0,80}})?(/?)>", regex.IGNORECASE)
+_LONGEST_TAG = 120
+
+_FENCE = "```"
+_FENCED = re.compile(r"```\s*(?:json\w*)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
+_MAY_BE_JSON = regex.compile(
+    r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)", regex.DOTALL | regex.IGNORECASE
+)
+_OUR_KEYS = ("people_operations", "query", "people", "entities", "facts", "memories")
+_BEGINS_LIKE_OURS = re.compile(r'\{\s*"people_operations"|\[\s*\{\s*"type"\s*:\s*"(?:Added|Updated|Merged)"')
+
+
+def spoken(text: str) -> str:
+    """A whole reply as it may be said and kept. ModelReplyInvalid if nothing is left, or nothing but raw JSON.
+
+    Raw is an object, or an array of objects, that stands alone. In a code fence it may be what the owner asked for:
+    there only the forms in which other agents answer are refused.
+    """
+    blocks = BlockFilter()
+    words = (blocks.feed(text) + blocks.finish()).strip()
+    if not words:
+        raise ModelReplyInvalid("the reply says nothing")
+    if _is_raw_json(words):
+        raise ModelReplyInvalid("the reply is raw JSON")
+    return words
+
+
+class Speech:
+    """A streamed reply as it may be shown, piece by piece; what may turn out to be raw JSON waits for its end."""
+
+    def __init__(self) -> None:
+        self._blocks = BlockFilter()
+        self._waiting = ""
+        self._begun = False
+
+    def feed(self, piece: str) -> str:
+        """What may be shown now."""
+        words = self._blocks.feed(piece)
+        if self._begun:
+            return words
+        self._waiting += words
+        if _MAY_BE_JSON.fullmatch(self._waiting, partial=True):
+            return ""
+        self._begun = True
+        return self._waiting.lstrip()
+
+    def finish(self) -> str:
+        """What was held back. Only for a reply that `spoken` has passed."""
+        rest = self._blocks.finish()
+        return rest if self._begun else (self._waiting + rest).lstrip()
+
+
+class BlockFilter:
+    """Passes on a streamed text without the prompt's blocks, wherever the stream is cut into pieces.
+
+    A tag that begins or ends its line opens a block, hidden up to its closing tag or, without one, to the end. Within
+    a line a block is hidden if it closes there; else, as any closing tag, the tag alone is. Tags in code are text.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside: str | None = None
+        self._code = _Code()
+
+    def feed(self, piece: str) -> str:
+        """What may be shown now; what could be the beginning of a tag is held back."""
+        self._held += piece
+        return self._take(ended=False)
+
+    def finish(self) -> str:
+        """What was held back and turned out to be no tag."""
+        return self._take(ended=True)
+
+    def _take(self, *, ended: bool) -> str:
+        shown = ""
+        while (part := self._step(ended=ended)) is not None:
+            shown += part
+        return shown
+
+    def _step(self, *, ended: bool) -> str | None:
+        """Consume up to and with the next tag; None when more text is needed."""
+        if self._inside is not None:
+            return self._leave(self._inside)
+        tag = _TAG.search(self._held)
+        if tag is None:
+            return self._pass(len(self._held) if ended else _safe_length(self._held)) or None
+        before = self._pass(tag.start())
+        length = tag.end() - tag.start()
+        if self._code.inside:
+            return before + self._pass(length)
+        if tag[1] or tag[3]:
+            self._drop(length)
+            return before
+        return before if self._open(tag[2].casefold(), length, ended=ended) else before or None
+
+    def _open(self, name: str, length: int, *, ended: bool) -> bool:
+        """Take the opening tag at the beginning of what is held; False when the rest of its line must come first."""
+        if self._code.line_has_words:
+            line, newline, _ = self._held[length:].partition("\n")
+            if closing := _closing(line, name):
+                self._drop(length + closing)
+                return True
+            if not (newline or ended):
+                return False
+            if line.strip():
+                self._drop(length)
+                return True
+        self._drop(length)
+        self._inside = name
+        return True
+
+    def _leave(self, name: str) -> str | None:
+        closing = _closing(self._held, name)
+        if closing is None:
+            self._held = self._held[-_LONGEST_TAG:]
+            return None
+        self._drop(closing)
+        self._inside = None
+        return ""
+
+    def _pass(self, length: int) -> str:
+        passed, self._held = self._held[:length], self._held[length:]
+        self._code.take(passed)
+        return passed
+
+    def _drop(self, length: int) -> None:
+        self._held = self._held[length:]
+
+
+class _Code:
+    """Whether the text so far ends inside code: in a fence, or in backticks that are still open in its last line.
+
+    A line with an odd backtick spoils no other line: some write м`ята.
+    """
+
+    def __init__(self) -> None:
+        self._fenced = False
+        self._line = ""
+
+    @property
+    def inside(self) -> bool:
+        return self._fenced or self._line.count("`") % 2 == 1
+
+    @property
+    def line_has_words(self) -> bool:
+        """Whether the last line holds more than a list's or a quotation's mark."""
+        return any(map(str.isalnum, self._line))
+
+    def take(self, text: str) -> None:
+        *ended, last = text.split("\n")
+        for part in ended:
+            self._end(self._line + part)
+        self._line += last
+
+    def _end(self, line: str) -> None:
+        mark = line.strip()
+        if mark.startswith(_FENCE) and "`" not in mark.lstrip("`"):
+            self._fenced = not self._fenced
+        self._line = ""
+
+
+def _closing(text: str, name: str) -> int | None:
+    """Where the closing tag of this name ends."""
+    found = (tag.end() for tag in _TAG.finditer(text) if tag[1] and tag[2].casefold() == name)
+    return next(found, None)
+
+
+def _safe_length(text: str) -> int:
+    """How much of the text cannot be the beginning of a tag."""
+    start = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
+    return start if start >= 0 and _TAG.fullmatch(text, start, partial=True) else len(text)
+
+
+def _is_raw_json(words: str) -> bool:
+    fenced = _FENCED.fullmatch(words)
+    body = fenced[1].strip() if fenced else words
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return _BEGINS_LIKE_OURS.match(body) is not None
+    if fenced:
+        return _is_ours(value)
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether this is what another of the agents answers."""
+    if isinstance(value, list):
+        return any(isinstance(item, dict) and item.get("type") in ("Added", "Updated", "Merged") for item in value)
+    return isinstance(value, dict) and bool(value) and value.keys() <= set(_OUR_KEYS)
