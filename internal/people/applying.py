@@ -36,7 +36,7 @@ def apply(connection: Connection, user_id: int, operations: Sequence[Operation],
     """Applies operations in their order and says what became of each; counters move by the outcome after the commit.
 
     Reasons of refusals: no_name, unknown_person, unknown_line, being_forgotten, forgotten, different_telegram_id,
-    telegram_id_taken, username_taken, and those of `merging.merge`.
+    telegram_id_taken, username_taken, already_merged, split_by_owner, and those of `merging.merge`.
     """
     reply = _Reply(connection, user_id, context)
     for operation in operations:
@@ -205,11 +205,19 @@ class _Reply:
             told["display_name"] = name
         if operation.circle is not None:
             told["circle"] = operation.circle
-        if username := clean_username(operation.username or ""):
+        if username := self._told_username(person, operation):
             told["username"] = username
         if bio := (operation.bio or "").strip()[: MAX_BIO * 2]:
             told["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
         return {field: value for field, value in told.items() if value != getattr(person, field)}
+
+    def _told_username(self, person: Person, operation: Updated) -> str:
+        """Another username than the known one; the same in other case is no news. Refused if it is somebody else's."""
+        username = clean_username(operation.username or "")
+        if name_key(username) == name_key(person.username or ""):
+            return ""
+        repository.refuse_taken(self._connection, replace(person, username=username))
+        return username
 
     def _kept_bio(self, person: Person, *, rewritten: bool) -> str:
         """What the new bio is joined to: an archivist rewrites the bio it was shown, not what its reply just set."""
@@ -217,11 +225,14 @@ class _Reply:
         return "" if made_of_names(person) or (rewritten and shown) else person.bio
 
     def _may_write(self, person: Person, field: str) -> bool:
-        """Not if the owner or a message's own metadata set it, or if it changed since the model was asked."""
+        """Not if the owner set it, or if it changed since the model was asked.
+
+        Nor a username in the place of another: two usernames are two people, and only the owner knows better.
+        """
         mark = person.field_meta.get(field, {})
         if field == "bio" and made_of_names(person):
             return True
-        if person.owner_set(field) or (field == "username" and mark.get("by") == "metadata"):
+        if person.owner_set(field) or (field == "username" and person.username is not None):
             return False
         return not self._changed_since(mark)
 
@@ -247,7 +258,9 @@ class _Reply:
     # Merged
 
     def _merge(self, operation: Merged) -> None:
-        source, target = self._known_unmerged(operation.source_id), self._known(operation.target_id)
+        source, target = self._known(operation.source_id), self._known(operation.target_id)
+        if source.id == target.id and operation.source_id != operation.target_id:
+            raise Refused("already_merged", f"Person:{operation.source_id} and {operation.target_id} are one already")
         merging.refuse(self._connection, self._user_id, source, target)
         if merging.split_before(self._connection, self._user_id, source.id, target.id):
             raise Refused("split_by_owner", "the owner said that these are two people")
@@ -256,23 +269,20 @@ class _Reply:
             payload = {"source_id": source.id, "target_id": target.id, "reason": operation.reason}
             self._suggest("merge", target.id, payload)
             return
+        # Both are meant in this fragment. Counted before the merge, its larger count is that of the time before, plus
+        # one, whichever side the fragment had counted by then; and a split gives each side its own mention back.
+        for person in (source, target):
+            self._mention(person, operation.evidence)
         merged = merging.merge(
             self._connection, self._user_id, source.id, target.id, now=self._context.now, run_id=self._context.run_id
         )
-        self._own_revs.add(merged.rev)
-        lines = self._lines(operation.evidence)
-        first = repository.add_mention(self._connection, self._user_id, target.id, self._context.episode_id)
-        after = _mentioned(merged, lines, first=first)
-        saved = repository.save(self._connection, merged, after, by="archivist", now=self._context.now)
-        self._note(saved, "Merged", operation.evidence)
+        self._note(merged, "Merged", operation.evidence)
         self.outcome.changed.add(source.id)
 
-    def _known_unmerged(self, person_id: int) -> Person:
-        """The source of a merge: a redirect has been merged already and is nobody of its own."""
-        person = self._known(person_id)
-        if person.id != person_id:
-            raise Refused("already_merged", f"Person:{person_id} is Person:{person.id} already")
-        return person
+    def _mention(self, person: Person, numbers: tuple[int, ...]) -> None:
+        first = repository.add_mention(self._connection, self._user_id, person.id, self._context.episode_id)
+        after = _mentioned(person, self._lines(numbers), first=first)
+        repository.save(self._connection, person, after, by="archivist", now=self._context.now)
 
     # What every operation does
 

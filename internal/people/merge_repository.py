@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, exists, insert, literal, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, literal, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.people.model import Circle, Person
@@ -19,7 +19,10 @@ from internal.storage.types import new_id
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One merge and the profiles around it; `added_*` are the target's rows that came from the source."""
+    """One merge and the profiles around it; `added_*` are the target's rows that came from the source.
+
+    `undone` says whether it was taken back.
+    """
 
     id: str
     source_id: int
@@ -29,6 +32,7 @@ class Merge:
     after: Person
     added_mentions: Sequence[str]
     added_evidence: Sequence[tuple[str, int]]
+    undone: bool = False
 
 
 def redirect(connection: Connection, source: Person, target_id: int) -> None:
@@ -115,11 +119,18 @@ def latest(connection: Connection, user_id: int, person_id: int) -> Merge | None
     open_merges = select(merges).where(merges.c.user_id == user_id, merges.c.undone_at.is_(None))
     away = open_merges.where(merges.c.source == person_id)
     into = open_merges.where(merges.c.target == person_id)
-    for query in (away, into):
-        row = connection.execute(query.order_by(merges.c.at.desc(), merges.c.id.desc()).limit(1)).one_or_none()
-        if row is not None:
-            return _merge(row)
-    return None
+    found = (_newest(connection, query) for query in (away, into))
+    return next((merge for merge in found if merge is not None), None)
+
+
+def last_away(connection: Connection, user_id: int, source_id: int) -> Merge | None:
+    """The last merge of this person into another, undone or not."""
+    return _newest(connection, select(merges).where(merges.c.user_id == user_id, merges.c.source == source_id))
+
+
+def _newest(connection: Connection, query: Select[Any]) -> Merge | None:
+    row = connection.execute(query.order_by(merges.c.at.desc(), merges.c.id.desc()).limit(1)).one_or_none()
+    return None if row is None else _merge(row)
 
 
 def mark_undone(connection: Connection, user_id: int, merge_id: str, now: datetime) -> None:
@@ -127,11 +138,11 @@ def mark_undone(connection: Connection, user_id: int, merge_id: str, now: dateti
     connection.execute(update(merges).where(one).values(undone_at=now))
 
 
-def undone_between(connection: Connection, user_id: int, one_id: int, other_id: int) -> bool:
-    """Whether a merge of these two, in either direction, was undone."""
+def undone_between(connection: Connection, user_id: int, ones: Collection[int], others: Collection[int]) -> bool:
+    """Whether a merge of one of these and one of those, in either direction, was undone."""
     pair = or_(
-        and_(merges.c.source == one_id, merges.c.target == other_id),
-        and_(merges.c.source == other_id, merges.c.target == one_id),
+        and_(merges.c.source.in_(ones), merges.c.target.in_(others)),
+        and_(merges.c.source.in_(others), merges.c.target.in_(ones)),
     )
     undone = select(literal(1)).where(merges.c.user_id == user_id, pair, merges.c.undone_at.is_not(None))
     return connection.execute(undone.limit(1)).first() is not None
@@ -165,4 +176,5 @@ def _merge(row: Row[Any]) -> Merge:
         after=_from_plain(before["after"]),
         added_mentions=before["mentions"],
         added_evidence=[(episode_id, segment) for episode_id, segment in before["evidence"]],
+        undone=row.undone_at is not None,
     )

@@ -32,8 +32,10 @@ def refuse(connection: Connection, user_id: int, source: Person, target: Person)
 
 
 def split_before(connection: Connection, user_id: int, source_id: int, target_id: int) -> bool:
-    """Whether the owner undid a merge of these two: then no model merges them again."""
-    return merge_repository.undone_between(connection, user_id, source_id, target_id)
+    """Whether the owner undid a merge of these two, or of anybody in them: then no model merges them again."""
+    ones = {source_id} | repository.sources_of(connection, user_id, source_id)
+    others = {target_id} | repository.sources_of(connection, user_id, target_id)
+    return merge_repository.undone_between(connection, user_id, ones, others)
 
 
 def merge(
@@ -83,9 +85,29 @@ def split(connection: Connection, user_id: int, person_id: int, *, now: datetime
     Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
     "username_taken") when somebody else has got the source's.
     """
-    undone = merge_repository.latest(connection, user_id, person_id)
-    if undone is None:
+    last = merge_repository.latest(connection, user_id, person_id)
+    if last is None:
         raise NotFound(f"person {person_id} was not merged")
+    return _undo(connection, user_id, last, now)
+
+
+def undo(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Undoes the last merge of this person into another; (source, target) as they are now.
+
+    Undone before, they are given all the same: unlike `split` it never goes on to another merge. Raises as `split`.
+    """
+    last = merge_repository.last_away(connection, user_id, source_id)
+    if last is None:
+        raise NotFound(f"person {source_id} was not merged")
+    if not last.undone:
+        return _undo(connection, user_id, last, now)
+    source, target = (repository.resolve(connection, user_id, one) for one in (last.source_id, last.target_id))
+    if source is None or target is None:
+        raise NotFound("one of the two is gone")
+    return source, target
+
+
+def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) -> tuple[Person, Person]:
     target = repository.get(connection, user_id, undone.target_id)
     if target is None:
         raise Refused("merged_further", "the merge that came after it must be undone first")

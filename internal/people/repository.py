@@ -132,19 +132,6 @@ def counts(connection: Connection, user_id: int) -> dict[Circle, int]:
     return {circle: found.get(circle, 0) for circle in Circle}
 
 
-def totals(connection: Connection) -> list[tuple[int, Circle, int]]:
-    """(owner, circle, people) of the whole store, for the gauge."""
-    query = select(people.c.user_id, people.c.circle, func.count()).where(_VISIBLE)
-    rows = connection.execute(query.group_by(people.c.user_id, people.c.circle))
-    return [(user_id, Circle(circle), count) for user_id, circle, count in rows]
-
-
-def mention_totals(connection: Connection, *, limit: int) -> list[tuple[int, int]]:
-    """(person, mentions) of the most mentioned people of the whole store."""
-    query = select(people.c.id, people.c.mention_count).where(_VISIBLE).order_by(people.c.mention_count.desc())
-    return [(person_id, count) for person_id, count in connection.execute(query.limit(limit))]
-
-
 def by_telegram_id(connection: Connection, user_id: int, telegram_id: int) -> Person | None:
     row = connection.execute(_select(user_id).where(people.c.telegram_id == telegram_id)).one_or_none()
     return None if row is None else person_of(row)

@@ -15,7 +15,7 @@ from internal.people import merging, repository, suggestion_repository
 from internal.people.bio import MAX_BIO, bio_from_names, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, unique_names
-from internal.people.suggestion_repository import Suggestion
+from internal.people.suggestion_repository import Suggestion, SuggestionState
 from internal.storage.types import new_id
 
 EDITABLE = ("display_name", "aliases", "username", "circle", "bio")
@@ -89,23 +89,6 @@ def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *
     return edit(connection, user_id, person_id, {"circle": circle}, now=now)
 
 
-def add_alias(connection: Connection, user_id: int, person_id: int, alias: str, *, now: datetime) -> Person:
-    """Raises Refused("no_name") for an empty alias: it would match everybody."""
-    if not clean_name(alias):
-        raise Refused("no_name", "an alias needs a letter or a digit")
-    known = person(connection, user_id, person_id)
-    return edit(connection, user_id, known.id, {"aliases": (*known.aliases, alias)}, now=now)
-
-
-def remove_alias(connection: Connection, user_id: int, person_id: int, alias: str, *, now: datetime) -> Person:
-    """Takes an alias away; no model brings it back. Raises NotFound if the person is not called so."""
-    known, key = person(connection, user_id, person_id), name_key(alias)
-    kept = tuple(other for other in known.aliases if name_key(other) != key)
-    if len(kept) == len(known.aliases):
-        raise NotFound(f"{known.display_name} is not called {alias}")
-    return edit(connection, user_id, known.id, {"aliases": kept}, now=now)
-
-
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
     """The owner's own merge; raises as `merging.merge`."""
     return merging.merge(connection, user_id, source_id, target_id, now=now, by="owner")
@@ -114,6 +97,11 @@ def merge(connection: Connection, user_id: int, source_id: int, target_id: int, 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes a merge; raises as `merging.split`."""
     return merging.split(connection, user_id, person_id, now=now)
+
+
+def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Takes back the last merge of this person into another, once however often it is asked; as `merging.undo`."""
+    return merging.undo(connection, user_id, source_id, now=now)
 
 
 def from_metadata(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
@@ -171,9 +159,14 @@ def note_mentions(
 
 
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
-    """Does what was suggested, as the owner's own word. Raises NotFound, Refused if it is impossible by now."""
-    suggestion = _pending(connection, user_id, suggestion_id)
+    """Does what was suggested, as the owner's own word; the person as he is now, also if it was accepted before.
+
+    Raises NotFound, also for one that was declined or has lost its sense, and Refused if it is impossible by now.
+    """
+    suggestion = _open(connection, user_id, suggestion_id, decided="accepted")
     payload = suggestion.payload
+    if suggestion.state == "accepted":
+        return person(connection, user_id, payload["target_id"] if suggestion.kind == "merge" else suggestion.person_id)
     suggestion_repository.decide(connection, user_id, suggestion.id, "accepted", now)
     if suggestion.kind == "merge":
         return merge(connection, user_id, payload["source_id"], payload["target_id"], now=now)
@@ -181,15 +174,16 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
 
 
 def decline(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Suggestion:
-    """Leaves everything as it is; the same is not suggested again. Raises NotFound."""
-    suggestion = _pending(connection, user_id, suggestion_id)
+    """Leaves everything as it is; the same is not suggested again. Raises NotFound for one that was accepted."""
+    suggestion = _open(connection, user_id, suggestion_id, decided="declined")
     suggestion_repository.decide(connection, user_id, suggestion.id, "declined", now)
     return suggestion
 
 
-def _pending(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion:
+def _open(connection: Connection, user_id: int, suggestion_id: str, *, decided: SuggestionState) -> Suggestion:
+    """One that waits, or was decided in this very way: a press comes twice, or again after a crash."""
     suggestion = suggestion_repository.get(connection, user_id, suggestion_id)
-    if suggestion is None or suggestion.state != "pending":
+    if suggestion is None or suggestion.state not in ("pending", decided):
         raise NotFound("this suggestion is not open any more")
     return suggestion
 
@@ -239,8 +233,8 @@ def _renamed(before: Person, after: Person) -> Person:
 
 
 def _marked(before: Person, after: Person, values: Mapping[str, Any], now: datetime) -> Person:
-    """A field the owner confirmed without changing it is his all the same."""
-    confirmed = [field for field, value in values.items() if value and value == getattr(before, field)]
+    """A field the owner confirmed without changing it is his all the same, also when he confirmed that it is empty."""
+    confirmed = [field for field, value in values.items() if value == getattr(before, field)]
     marks = {field: {"by": "owner", "rev": before.rev, "at": now.isoformat()} for field in confirmed}
     return replace(after, field_meta={**after.field_meta, **marks})
 

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
-import os
-import secrets
 from collections.abc import Iterable
-from pathlib import Path
 
 from internal.people.naming import keys_of
-
-KEY_BYTES = 32
-
-
-def load_key(path: Path) -> bytes:
-    """The key of this installation, made on first use with mode 0600; without it the hashes could be guessed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-    return path.read_bytes()
 
 
 def marks(

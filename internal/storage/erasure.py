@@ -69,6 +69,12 @@ def pending(connection: Connection, user_id: int) -> list[Forgetting]:
     return [_forgetting(row) for row in connection.execute(query.order_by(forgettings.c.created_at))]
 
 
+def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
+    """`pending`, `undone` or `done`; None for what this owner never asked."""
+    one = (forgettings.c.user_id == user_id) & (forgettings.c.id == forgetting_id)
+    return connection.execute(select(forgettings.c.state).where(one)).scalar_one_or_none()
+
+
 def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting]:
     """What must be forgotten now. Everything of an owner waits until no turn of his is open."""
     busy = select(turns.c.user_id).where(turns.c.state.in_(("collecting", "running")))

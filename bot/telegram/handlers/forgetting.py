@@ -96,10 +96,10 @@ async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Ch
     user_id = chat.user.user_id
 
     def work(connection: Connection) -> bool:
-        in_time = any(asked.id == callback_data.forgetting for asked in erasure.pending(connection, user_id))
-        if in_time:
+        state = erasure.state(connection, user_id, callback_data.forgetting)
+        if state == "pending":
             forgetting.undo(connection, user_id, callback_data.forgetting)
-        return in_time
+        return state in ("pending", "undone")
 
     in_time = await services.write(work)
     await chat.toast()

@@ -68,7 +68,8 @@ def _question(lang: Language, suggestion: Suggestion, person: Person, target: Pe
         return phrase(lang, "suggestion-merge", source=person.display_name, target=target.display_name)
     field, payload = suggestion.payload["field"], suggestion.payload
     value, current = _shown(lang, field, payload["value"]), _shown(lang, field, payload.get("current"))
-    return phrase(lang, f"suggestion-{field}", name=person.display_name, value=value, current=current)
+    key = "suggestion-username-other" if field == "username" and payload.get("current") else f"suggestion-{field}"
+    return phrase(lang, key, name=person.display_name, value=value, current=current)
 
 
 def _shown(lang: Language, field: str, value: object) -> str:

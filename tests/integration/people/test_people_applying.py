@@ -243,6 +243,27 @@ def test_a_username_that_belongs_to_somebody_else_is_refused(archive: Archive) -
     assert archive.person("Мария").bio == "Сестра."
 
 
+def test_another_username_than_the_known_one_is_suggested(archive: Archive, connection: Connection) -> None:
+    """Two usernames are two people: a model's word does not replace one, within one reply neither."""
+    archive.fragment(Added("Петров"))
+    outcome = archive.fragment(Updated(1, username="petrov"), Updated(1, username="@sidorov", bio="Коллега."))
+    person = archive.person("Петров")
+    assert (person.username, person.bio, outcome.suggested) == ("petrov", "Коллега.", 1)
+    (suggestion,) = suggestion_repository.pending(connection, OWNER)
+    assert suggestion.payload == {"field": "username", "value": "sidorov", "current": "petrov"}
+    assert service.accept(connection, OWNER, suggestion.id, now=NOON).username == "sidorov"
+
+
+@pytest.mark.parametrize("operation", [Updated(1, username="PETROV"), Added("петров", username="Petrov")])
+def test_a_username_in_other_case_is_no_change(archive: Archive, operation: Updated | Added) -> None:
+    """Telegram knows no case in usernames: neither a new vector nor a question comes of it."""
+    archive.fragment(Added("Петров", username="petrov"))
+    before = archive.person("Петров")
+    outcome = archive.fragment(operation)
+    after = archive.person("Петров")
+    assert (after.username, after.field_meta, outcome.suggested) == ("petrov", before.field_meta, 0)
+
+
 def test_a_different_telegram_id_is_refused(archive: Archive) -> None:
     """An account of another id is another person, even when the archivist says otherwise."""
     archive.fragment(Added("Петров", telegram_id=7, evidence=(1,)), telegram_ids=(7,))
@@ -352,11 +373,11 @@ def test_mentions_alone_do_not_stop_a_merge(archive: Archive, connection: Connec
 def test_an_alias_the_owner_removed_stays_removed(archive: Archive, connection: Connection) -> None:
     """No model brings it back, and it matches nobody any more."""
     archive.fragment(Added("Петров", ("Саша",)))
-    service.remove_alias(connection, OWNER, 1, "саша", now=NOON)
+    service.edit(connection, OWNER, 1, {"aliases": []}, now=NOON)
     archive.fragment(Updated(1, aliases=("Саша", "Шура")))
     assert archive.person("Петров").aliases == ("Шура",)
     assert archive.fragment(Added("Саша")).applied == {"Added": 1}
-    restored = service.add_alias(connection, OWNER, 1, "Саша", now=NOON)
+    restored = service.edit(connection, OWNER, 1, {"aliases": ["Шура", "Саша"]}, now=NOON)
     assert restored.aliases == ("Шура", "Саша")
 
 

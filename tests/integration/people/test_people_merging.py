@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from internal.errors import NotFound, Refused
 from internal.people import merging, repository, service, suggestion_repository
 from internal.people.model import Circle
-from internal.people.operations import Added, Merged, Updated
+from internal.people.operations import Added, Merged, Operation, Updated
 from internal.storage.tables import evidence, mentions, merges, search_items
 
 LATER = NOON + timedelta(days=3)
@@ -32,14 +32,49 @@ def two(archive: Archive) -> Archive:
 
 
 def test_a_merge_joins_fills_and_widens(two: Archive) -> None:
-    """Larger mention count, joined aliases and bios, the target's name, the source's ids, first and last seen."""
+    """The larger mention count plus one; names, bios and ids are joined under the target's name; times widen."""
     two.fragment(Merged(2, 1), episode="d")
     (person,) = two.people
     assert (person.id, person.display_name, person.aliases) == (1, "Мария", ("Маша", "Maria Ivanovna"))
     assert (person.username, person.telegram_id, person.circle) == ("maria", 7, Circle.FRIENDS)
     assert person.bio == "Подруга. Живёт в Киеве."
     assert (person.first_seen, person.last_seen) == (NOON, LATER + timedelta(minutes=2))
-    assert person.mention_count == 3
+    assert person.mention_count == 4
+
+
+@pytest.mark.parametrize(
+    "meant",
+    [
+        (),
+        (Updated(2, bio="Больше."),),
+        (Updated(1, bio="Больше."),),
+        (Updated(1), Updated(2)),
+        (Added("Ещё", ("Она",)), Merged(3, 2)),
+    ],
+)
+@pytest.mark.parametrize("direction", [(2, 1), (1, 2)])
+def test_a_merge_takes_the_larger_count_before_the_fragment_and_one_more(
+    archive: Archive, meant: tuple[Operation, ...], direction: tuple[int, int]
+) -> None:
+    """Whichever side the fragment had meant before the merge, and whichever way it goes: one mention a fragment."""
+    archive.fragment(Added("Мария"), episode="0")
+    for number in range(1, 5):
+        archive.fragment(Updated(1), episode=str(number))
+    archive.fragment(Added("Maria"), episode="5")
+    archive.fragment(Updated(2), episode="6")
+    archive.fragment(*meant, Merged(*direction), episode="7")
+    assert [person.mention_count for person in archive.people] == [5 + 1]
+    archive.fragment(Updated(1), episode="7")
+    assert [person.mention_count for person in archive.people] == [5 + 1]
+
+
+def test_a_split_gives_each_side_the_merges_mention(two: Archive, connection: Connection) -> None:
+    """The fragment that proposed the merge meant both, and counts no second time for either."""
+    two.fragment(Merged(2, 1), episode="e")
+    service.split(connection, OWNER, 2, now=LATER)
+    assert [person.mention_count for person in two.people] == [4, 2]
+    two.fragment(Updated(1), Updated(2), episode="e")
+    assert [person.mention_count for person in two.people] == [4, 2]
 
 
 def test_a_merge_counts_as_a_mention_only_in_a_new_fragment(two: Archive) -> None:
@@ -79,9 +114,18 @@ def test_what_cannot_be_merged_is_refused(two: Archive) -> None:
     two.fragment(Merged(2, 1))
     assert reasons(two.fragment(Merged(2, 1), Merged(1, 2), Merged(2, 4))) == [
         "already_merged",
-        "self_merge",
         "already_merged",
+        "different_usernames",
     ]
+
+
+def test_a_redirected_id_is_merged_as_the_person_it_leads_to(two: Archive) -> None:
+    """A reply that names the old id of somebody merged meanwhile means the one he is now, as source or as target."""
+    two.fragment(Added("Мэри"), Added("Мари"))
+    two.fragment(Merged(2, 1))
+    assert two.fragment(Merged(2, 3), Merged(4, 1)).applied == {"Merged": 2}
+    (person,) = two.people
+    assert (person.id, person.aliases) == (3, ("Мария", "Маша", "Maria Ivanovna", "Мари"))
 
 
 def test_the_owners_fields_survive_a_merge(two: Archive, connection: Connection) -> None:
@@ -97,7 +141,7 @@ def test_the_owners_fields_survive_a_merge(two: Archive, connection: Connection)
 
 def test_a_removed_alias_does_not_return_by_a_models_merge(two: Archive, connection: Connection) -> None:
     """Removed aliases stay rejected; the owner's own merge brings them."""
-    service.remove_alias(connection, OWNER, 1, "Маша", now=LATER)
+    service.edit(connection, OWNER, 1, {"aliases": []}, now=LATER)
     two.fragment(Merged(2, 1))
     assert two.people[0].aliases == ("Maria Ivanovna",)
     service.split(connection, OWNER, 1, now=LATER)
@@ -162,6 +206,27 @@ def test_what_the_owner_split_no_model_merges_again(two: Archive, connection: Co
     service.split(connection, OWNER, 1, now=LATER)
     assert reasons(two.fragment(Merged(2, 1), Merged(1, 2))) == ["split_by_owner"] * 2
     assert service.merge(connection, OWNER, 2, 1, now=LATER).id == 1
+
+
+def test_what_the_owner_split_no_model_merges_by_way_of_a_third(two: Archive, connection: Connection) -> None:
+    """Somebody who has one of the two in him is not merged with the other, by his own id or by the old one."""
+    two.fragment(Added("Мэри"))
+    two.fragment(Merged(2, 1))
+    service.split(connection, OWNER, 1, now=LATER)
+    two.fragment(Merged(2, 3))
+    assert reasons(two.fragment(Merged(2, 1), Merged(1, 3))) == ["split_by_owner"] * 2
+
+
+def test_an_undo_that_comes_twice_undoes_once(two: Archive, connection: Connection) -> None:
+    """The second one says the same and leaves the merge alone that went into the source."""
+    two.fragment(Added("Мэри"))
+    service.merge(connection, OWNER, 3, 2, now=LATER)
+    service.merge(connection, OWNER, 2, 1, now=LATER)
+    undone = service.undo_merge(connection, OWNER, 2, now=LATER)
+    assert service.undo_merge(connection, OWNER, 2, now=LATER) == undone
+    assert [person.id for person in two.people] == [1, 2]
+    with pytest.raises(NotFound):
+        service.undo_merge(connection, OWNER, 1, now=LATER)
 
 
 def test_open_suggestions_follow_the_merge(two: Archive, connection: Connection) -> None:

@@ -7,7 +7,7 @@ import pytest
 from people_stage import NOON, OWNER, STRANGER, Archive
 from sqlalchemy import Connection
 
-from internal.errors import Conflict, NotFound, Refused
+from internal.errors import Conflict, Refused
 from internal.people import forget_repository, repository, service
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
@@ -32,8 +32,6 @@ def test_the_list_goes_by_mentions_in_pages_and_by_circle(archive: Archive, conn
         Circle.OTHER: 0,
     }
     assert [person.id for person in repository.inner_circle(connection, OWNER)] == [1, 3, 5]
-    assert repository.totals(connection) == [(OWNER, Circle.FAMILY, 3), (OWNER, Circle.FRIENDS, 2)]
-    assert repository.mention_totals(connection, limit=1) == [(4, 2)]
 
 
 @pytest.mark.parametrize(
@@ -110,13 +108,33 @@ def test_a_bio_that_the_owner_empties_is_made_of_the_names(archive: Archive, con
     assert service.edit(connection, OWNER, 1, {"display_name": "Иванов"}, now=LATER).bio == "Иванов, Петров"
 
 
-def test_an_alias_without_a_letter_is_refused(archive: Archive, connection: Connection) -> None:
+def test_an_alias_without_a_letter_is_none(archive: Archive, connection: Connection) -> None:
     """An empty alias would match everybody."""
     archive.fragment(Added("Петров"))
-    with pytest.raises(Refused):
-        service.add_alias(connection, OWNER, 1, "  ", now=LATER)
-    with pytest.raises(NotFound):
-        service.remove_alias(connection, OWNER, 1, "Никто", now=LATER)
+    assert service.edit(connection, OWNER, 1, {"aliases": ["  ", "!", "Саша"]}, now=LATER).aliases == ("Саша",)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("aliases", []), ("username", None), ("circle", "other"), ("display_name", "Петров"), ("bio", "Коллега.")],
+)
+def test_a_field_that_the_owner_confirms_is_his(
+    archive: Archive, connection: Connection, field: str, value: object
+) -> None:
+    """Nothing changes but the mark, and an empty list or no username can be the owner's word as well."""
+    archive.fragment(Added("Петров", bio="Коллега."))
+    before = archive.person("Петров")
+    confirmed = service.edit(connection, OWNER, 1, {field: value}, now=LATER)
+    assert getattr(confirmed, field) == getattr(before, field)
+    assert [name for name in service.EDITABLE if confirmed.owner_set(name)] == [field]
+
+
+def test_the_owners_word_that_there_is_no_username_holds(archive: Archive, connection: Connection) -> None:
+    """A model may ask about one, and does not write it."""
+    archive.fragment(Added("Петров"))
+    service.edit(connection, OWNER, 1, {"username": None}, now=LATER)
+    assert archive.fragment(Updated(1, username="petrov")).suggested == 1
+    assert archive.person("Петров").username is None
 
 
 # Contacts and forwards

@@ -1,17 +1,6 @@
 """Keyed hashes of forgotten names."""
 
-from pathlib import Path
-
 from internal.people import tombstones
-
-
-def test_the_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
-    """A second start reads the key of the first; the file is private."""
-    path = tmp_path / "keys" / "tombstones"
-    key = tombstones.load_key(path)
-    assert tombstones.load_key(path) == key
-    assert len(key) == tombstones.KEY_BYTES
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_marks_recognise_a_name_in_any_spelling_and_show_nothing_of_it() -> None:

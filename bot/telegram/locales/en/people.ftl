@@ -78,6 +78,7 @@ suggestion-bio =
     Change it?
 suggestion-aliases = { $name }: also seems to be called { $value }. Add that?
 suggestion-username = { $name }: seems to be @{ $value } on Telegram. Save that?
+suggestion-username-other = { $name }: seems to be @{ $value } on Telegram, not @{ $current }. Change it?
 suggestion-merge = { $source } and { $target } look like one person. Merge them?
 suggestion-button-apply = Yes
 suggestion-button-keep = Keep it as it is

@@ -80,6 +80,7 @@ suggestion-bio =
     Поменять?
 suggestion-aliases = { $name }: похоже, так тоже зовут: { $value }. Добавить?
 suggestion-username = { $name }: похоже, это @{ $value } в Telegram. Записать?
+suggestion-username-other = { $name }: похоже, в Telegram это @{ $value }, а не @{ $current }. Поменять?
 suggestion-merge = Похоже, что { $source } и { $target } — один человек. Объединить?
 suggestion-button-apply = Да
 suggestion-button-keep = Оставить как есть

@@ -81,6 +81,7 @@ suggestion-bio =
     Змінити?
 suggestion-aliases = { $name }: схоже, так теж звуть: { $value }. Додати?
 suggestion-username = { $name }: схоже, це @{ $value } у Telegram. Записати?
+suggestion-username-other = { $name }: схоже, у Telegram це @{ $value }, а не @{ $current }. Змінити?
 suggestion-merge = Схоже, що { $source } і { $target } — одна людина. Об'єднати?
 suggestion-button-apply = Так
 suggestion-button-keep = Лишити як є
