@@ -153,9 +153,11 @@ class TelegramDrafts:
         except TelegramNotFound as error:  # a Bot API server that is older than drafts
             log.info("drafts_unknown", extra={"error": describe(error)})
             self._native = False
+            showing.changed.set()  # shown as a message instead
         except TelegramBadRequest as error:
             log.info("draft_refused", extra={"error": describe(error)})
             showing.native = False
+            showing.changed.set()
 
     async def _edit(self, showing: _Showing) -> None:
         turn = showing.turn
