@@ -66,5 +66,9 @@ class ModelReplyInvalid(ModelError):
     """The model answered, but not in a form that can be read. One failed attempt."""
 
 
+class ModelReplyUnknownIds(ModelReplyInvalid):
+    """Every id that the reply names is one that was never given to the model."""
+
+
 class ModelReplyTruncated(ModelReplyInvalid):
     """The reply was cut by its length limit."""

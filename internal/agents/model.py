@@ -119,7 +119,7 @@ class Reranker(Protocol):
     async def pick(self, request: RerankerRequest) -> list[PersonPick]:
         """The relevant candidates, best first, at most `max_people`, only ids among the candidates, each once.
 
-        An empty list means that nobody is relevant. ModelReplyInvalid("unknown_ids") if every id named is unknown.
+        An empty list means that nobody is relevant. ModelReplyUnknownIds if every id named is unknown.
         """
         ...
 

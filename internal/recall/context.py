@@ -18,7 +18,7 @@ from internal.agents.model import (
     TranscriptLine,
 )
 from internal.config import Config
-from internal.errors import ModelError, ModelReplyInvalid
+from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
@@ -185,7 +185,7 @@ class TurnRecall:
             return self._best(candidates, "timeout")
         except ModelError as error:
             log.warning("reranker_failed", extra={"reason": type(error).__name__})
-            return self._best(candidates, "unknown_ids" if str(error) == "unknown_ids" else "failed")
+            return self._best(candidates, "unknown_ids" if isinstance(error, ModelReplyUnknownIds) else "failed")
         known = {person.id for person in candidates}
         valid = list({pick.person_id: pick for pick in reversed(picks) if pick.person_id in known}.values())[::-1]
         if picks and not valid:

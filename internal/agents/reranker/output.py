@@ -8,7 +8,7 @@ from typing import Any
 from internal.agents.model import PersonPick
 from internal.agents.prompts import unescaped
 from internal.agents.reading import read_id, read_object
-from internal.errors import ModelReplyInvalid
+from internal.errors import ModelReplyInvalid, ModelReplyUnknownIds
 from internal.llm.model import ReplySchema
 
 MAX_REASON = 300
@@ -37,8 +37,8 @@ REPLY_SCHEMA = ReplySchema(
 def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[PersonPick]:
     """The picks among the candidates, best first, each once, at most `max_people`; an empty list is an answer.
 
-    ModelReplyInvalid("unknown_ids") if people are named and none of them is a candidate; other texts if the reply
-    cannot be read.
+    ModelReplyUnknownIds if people are named and none of them is a candidate; ModelReplyInvalid if the reply cannot be
+    read.
     """
     people = read_object(text, ("people",), bare="people")["people"]
     if not isinstance(people, list):
@@ -49,7 +49,7 @@ def parse(text: str, candidate_ids: Collection[int], max_people: int) -> list[Pe
         if person_id is not None and person_id in candidate_ids:
             picks.setdefault(person_id, PersonPick(person_id, reason))
     if people and not picks:
-        raise ModelReplyInvalid("unknown_ids")
+        raise ModelReplyUnknownIds
     return list(picks.values())[:max_people]
 
 

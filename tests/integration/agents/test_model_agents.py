@@ -31,7 +31,7 @@ from internal.agents.model import (
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.config import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
-from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
+from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnknownIds, ModelUnavailable
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
@@ -203,7 +203,7 @@ async def test_no_more_people_are_picked_than_asked_for(server: ScriptedModel, c
 async def test_only_unknown_ids_are_a_failure_of_their_own(server: ScriptedModel, chat: OpenAIChat, reply: Any) -> None:
     """The fallback is counted by this reason."""
     server.script("rank", reply)
-    with pytest.raises(ModelReplyInvalid, match=r"^unknown_ids$"):
+    with pytest.raises(ModelReplyUnknownIds):
         await ModelReranker(chat, RerankerConfig(model="rank")).pick(rerank())
 
 

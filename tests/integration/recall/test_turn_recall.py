@@ -10,7 +10,7 @@ from recall_stage import DIMENSIONS, NOON, OWNER, DirectNames, Memory, Watched
 
 from internal.agents.model import EnricherRequest, OwnerProfile, PersonPick, RerankerRequest, TranscriptLine
 from internal.config import Config
-from internal.errors import ModelError, ModelReplyInvalid, ModelUnavailable
+from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds, ModelUnavailable
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Vectors
 from internal.people.model import Circle
@@ -157,7 +157,7 @@ async def test_picks_are_validated_and_limited(known: Memory, watched: Watched) 
         (ModelUnavailable(), "failed"),
         (ModelReplyInvalid("no JSON"), "failed"),
         (60.0, "timeout"),
-        (ModelReplyInvalid("unknown_ids"), "unknown_ids"),
+        (ModelReplyUnknownIds(), "unknown_ids"),
         ([99, 1], "unknown_ids"),
     ],
 )
