@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 WITH_TESTS := .[all,test]
 CONFIG ?=
-DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji
+DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji prometheus
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \

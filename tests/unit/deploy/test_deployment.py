@@ -1,0 +1,144 @@
+"""The compose file and the systemd unit: valid, hardened, and agreeing with what they start."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from internal.config import load
+from internal.errors import ConfigurationError
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+UNIT = (DEPLOY / "laplaced.service").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+DRAIN_S = 25
+"""What docs/operations.md promises that the bot needs at most."""
+
+
+def test_compose_file_follows_its_specification() -> None:
+    """The schema of the Compose specification has nothing to say."""
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    command = [checker, "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml"]
+    told = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_no_service_has_more_rights_than_it_needs(name: str) -> None:
+    """Not root, nothing to gain, nothing to write but volumes; watched, and restarted."""
+    service = SERVICES[name]
+    assert int(service["user"].split(":")[0]) > 0
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["healthcheck"]["test"][0] == "CMD"
+    assert service["restart"] == "unless-stopped"
+    assert service["logging"]["options"]["max-size"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_ports_are_open_to_this_machine_only(name: str) -> None:
+    """Whatever is published is bound to loopback."""
+    assert SERVICES[name]["ports"]
+    assert all(port.startswith("127.0.0.1:") for port in SERVICES[name]["ports"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_what_is_mounted_is_there(name: str) -> None:
+    """A volume is declared; a file or folder of the repository exists and cannot be written."""
+    for mount in SERVICES[name]["volumes"]:
+        source, _, *mode = mount.split(":")
+        if source.startswith("."):
+            assert (DEPLOY / source).exists()
+            assert mode == ["ro"]
+        else:
+            assert source in COMPOSE["volumes"]
+
+
+def test_images_are_pinned() -> None:
+    """An image from elsewhere is one release; the bot's own is built from this checkout."""
+    assert SERVICES["bot"]["build"] == {"context": ".."}
+    others = [service["image"] for name, service in SERVICES.items() if name != "bot"]
+    assert all(re.search(r":v?\d+\.\d+\.\d+$", image) for image in others)
+
+
+def test_bot_is_started_as_its_image_expects() -> None:
+    """User, port and data folder are those of the Dockerfile; Prometheus scrapes that port under the service's name."""
+    bot = SERVICES["bot"]
+    assert f"USER {bot['user']}" in DOCKERFILE
+    assert "data:/data" in bot["volumes"]
+    assert "VOLUME /data" in DOCKERFILE
+    assert bot["ports"] == ["127.0.0.1:9081:9081"]
+    assert "EXPOSE 9081" in DOCKERFILE
+    assert "http://127.0.0.1:9081/healthz" in bot["healthcheck"]["test"][-1]
+    [job] = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
+    assert job["static_configs"] == [{"targets": ["bot:9081"]}]
+
+
+def test_grafana_finds_what_is_provisioned() -> None:
+    """Its source is the Prometheus of the compose file, and its dashboards are where the provider looks."""
+    provisioning = DEPLOY / "grafana/provisioning"
+    [source] = yaml.safe_load((provisioning / "datasources/prometheus.yml").read_text(encoding="utf-8"))["datasources"]
+    [provider] = yaml.safe_load((provisioning / "dashboards/laplaced.yml").read_text(encoding="utf-8"))["providers"]
+    grafana, inside = SERVICES["grafana"], provider["options"]["path"]
+    assert source["url"] == "http://prometheus:9090"
+    assert f"./grafana/dashboards:{inside}:ro" in grafana["volumes"]
+    home = Path(grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
+    assert home.parent == Path(inside)
+    assert (DEPLOY / "grafana/dashboards" / home.name).exists()
+
+
+def test_secrets_come_from_files_that_are_never_committed() -> None:
+    """Each env file has an example without a value, is ignored by git, and the bot's names keys that it knows."""
+    for name in (path for service in SERVICES.values() for path in service.get("env_file", [])):
+        lines = (DEPLOY / f"{name}.example").read_text(encoding="utf-8").splitlines()
+        assert all(line.startswith("#") or line.endswith("=") or not line for line in lines)
+        ignored = subprocess.run(["git", "check-ignore", "-q", f"deploy/{name}"], cwd=ROOT, check=False)
+        assert ignored.returncode == 0
+    names = re.findall(
+        r"^(LAPLACED_\w+)=$", (DEPLOY / "laplaced.env.example").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert load(None, dict.fromkeys(names, "")) == load(None, {})
+    with pytest.raises(ConfigurationError, match="tokn"):
+        load(None, {"LAPLACED_TELEGRAM__TOKN": ""})
+
+
+def test_there_is_time_to_drain() -> None:
+    """Whoever stops the bot waits a little longer than it needs."""
+    docs = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
+    assert f"drains for up to {DRAIN_S} s" in docs
+    assert SERVICES["bot"]["stop_grace_period"] == "30s"
+    assert "TimeoutStopSec=30s" in UNIT
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here to ask")
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    """systemd-analyze finds nothing wrong, once the program stands where an installation puts it."""
+    installed = tmp_path / "laplaced.service"
+    installed.write_text(UNIT.replace("/opt/laplaced/bin/laplaced", sys.executable), encoding="utf-8")
+    told = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", installed], check=False, capture_output=True, text=True
+    )
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "User=laplaced", "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes",
+        "PrivateDevices=yes", "CapabilityBoundingSet=", "RestrictNamespaces=yes", "MemoryDenyWriteExecute=yes",
+        "SystemCallFilter=@system-service", "UMask=0077", "StateDirectoryMode=0700",
+    ],
+)  # fmt: skip
+def test_service_is_locked_in(line: str) -> None:
+    """The unit gives up each right that the bot does without."""
+    assert line in UNIT.splitlines()
