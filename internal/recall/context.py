@@ -19,6 +19,7 @@ from internal.agents.model import (
 )
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds
+from internal.language.names import NAMED
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
@@ -159,16 +160,17 @@ class TurnRecall:
         return embedding
 
     async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:
-        """Those whom the question names: all there is without vectors."""
+        """Those whom the question names outright, most plainly first: all there is without vectors."""
         if self._names is None or not known:
             return []
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
-                meant = await self._names.mentions(query, {person.id: names_of(person) for person in known})
+                boosts = await self._names.boosts(query, {person.id: names_of(person) for person in known})
         except (ModelError, LanguageCallFailed, TimeoutError) as error:
             self._degraded("names", error)
             return []
-        return [person for person in known if person.id in meant]
+        named = [person for person in known if boosts.get(person.id, 0.0) >= NAMED]
+        return sorted(named, key=lambda person: -boosts[person.id])
 
     async def _pick(
         self, owner: OwnerProfile, query: str, candidates: Sequence[Person]

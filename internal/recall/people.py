@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.errors import ModelUnavailable
+from internal.language.names import NAMED
 from internal.language.spelling import tokens
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
@@ -97,10 +98,12 @@ class PeopleSearch:
         exclude_circles: Collection[Circle] = (),
         query_text: str = "",
     ) -> list[PersonSearchResult]:
-        """The best matches, best first, none below the threshold, none in an excluded circle.
+        """The best matches, best first, none in an excluded circle; below the threshold only those the query names.
 
-        `embedding` has shape (dimensions,) and comes from the embedder given at construction; `threshold` None = that
-        embedder's own calibrated one. ValueError for an embedding of another size.
+        Whoever the query names outright (a boost of `NAMED` or more) is found whatever the cosine, and before others if
+        not all fit: how high cosines lie depends on the embedding model, a name does not. `embedding` has shape
+        (dimensions,) and comes from the embedder given at construction; `threshold` None = that embedder's own
+        calibrated one. ValueError for an embedding of another size.
         """
         started = time.perf_counter()
         query = _normalised(embedding, self._embedder.dimensions)
@@ -108,9 +111,10 @@ class PeopleSearch:
         async with self._lock(user_id):
             matrix = await self._matrix(user_id)
             scores = await _product(matrix.vectors, query)
+            named = np.zeros(len(scores), dtype=np.bool_)
             if query_text and self._names is not None and matrix.count:
-                await self._boost(user_id, matrix, scores, query_text, self._names)
-            results = _best(matrix, scores, least, max_results, exclude_circles)
+                named = await self._boost(user_id, matrix, scores, query_text, self._names)
+            results = _best(matrix, scores, named, least, max_results, exclude_circles)
         self._observer.people_searched(user_id, time.perf_counter() - started, len(results))
         return results
 
@@ -168,18 +172,21 @@ class PeopleSearch:
 
     async def _boost(
         self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str, names: NameTools
-    ) -> None:
-        """Adds what the query's names are worth to the scores, in place."""
+    ) -> NDArray[np.bool_]:
+        """Adds what the query's names are worth to the scores, in place; gives back who is named outright."""
+        named = np.zeros(len(scores), dtype=np.bool_)
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
                 boosts = await names.boosts(text, await self._candidates(user_id, matrix, scores, text))
         except (ModelUnavailable, LanguageCallFailed, TimeoutError):
             self._observer.recall_degraded("names")
-            return
+            return named
         for person_id, boost in boosts.items():
             row = matrix.row_of(person_id)
             if row is not None:
                 scores[row] = min(1.0, scores[row] + names.weight * boost)
+                named[row] = boost >= NAMED
+        return named
 
     async def _candidates(
         self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str
@@ -212,6 +219,7 @@ async def _product(vectors: Vector, query: Vector) -> NDArray[np.float32]:
 def _best(
     matrix: PeopleMatrix,
     scores: NDArray[np.float32],
+    named: NDArray[np.bool_],
     least: float,
     max_results: int,
     excluded: Collection[Circle],
@@ -219,8 +227,9 @@ def _best(
     """Best first; the excluded circles are cut before the limit, so they take nobody's place."""
     if excluded:
         scores = np.where(matrix.outside(excluded), scores, -np.inf)
-    rows = _top(scores, max_results)
-    rows = rows[scores[rows] >= least]
+    # Scores lie in [-1, 1]: with three more, the named stay above everybody else at the limit.
+    rows = _top(np.where(named, scores + np.float32(3), scores), max_results)
+    rows = rows[np.isfinite(scores[rows]) & (named[rows] | (scores[rows] >= least))]
     found = zip(scores[rows].tolist(), matrix.ids[rows].tolist(), strict=True)
     ranked = sorted(found, key=lambda pair: (-pair[0], pair[1]))
     return [PersonSearchResult(matrix.profiles[person_id], score) for score, person_id in ranked]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from internal.agents.model import PersonPick, RerankerRequest
-from internal.language.names import name_boosts
+from internal.language.names import NAMED, name_boosts
 from internal.language.worker import LanguageWorker
 from internal.people.model import Person, names_of
 
-_NAMED = 0.5
-"""A name boost from which somebody counts as named."""
 _UNNAMED = 3
 """How many are kept when nobody is named: of 60 such queries of the calibration set, 56 have the right person here."""
 
@@ -31,7 +29,7 @@ class OfflineReranker:
 def pick(request: RerankerRequest) -> list[PersonPick]:
     """The named candidates by how plainly they are named, then by their place; without any, the first three. Pure."""
     boosts = name_boosts(request.query, {person.id: names_of(person) for person in request.candidates})
-    named = [person for person in request.candidates if boosts.get(person.id, 0) >= _NAMED]
+    named = [person for person in request.candidates if boosts.get(person.id, 0) >= NAMED]
     if named:
         named.sort(key=lambda person: -boosts[person.id])
         return _picks(named[: request.max_people], "named in the question")

@@ -162,6 +162,30 @@ async def test_a_name_in_the_query_lifts_its_people(memory: Memory, database: Da
         assert max(boosted.values()) <= 1.0
 
 
+@pytest.mark.parametrize("question", ["Кто такой Петров?", "Расскажи про Петрова", "Who is Petrov?"])
+async def test_whoever_is_named_is_found_below_the_threshold(memory: Memory, database: Database, question: str) -> None:
+    """A named person needs no cosine; the threshold stays for everybody else, an excluded circle stays excluded."""
+    named = Added("Иван Петров", circle=Circle.WORK_OUTER, bio="zzz")
+    await memory.learn(named, Added("Анна Петрова", circle=Circle.FAMILY, bio="zzz"), DOCTOR)
+    search = PeopleSearch(database, memory.embedder, names=DirectNames())
+    assert await find(search, question, threshold=0.99) == []
+    results = await find(search, question, threshold=0.99, exclude=INNER_CIRCLE, named=True)
+    assert found(results) == ["Иван Петров"]
+    assert results[0].score < 0.99
+
+
+async def test_the_named_are_kept_at_the_limit(memory: Memory, database: Database) -> None:
+    """Where not all fit, those who are only near in meaning give way; the rest is ranked by score."""
+    await memory.learn(*(Added(f"Знакомый {n}", bio="что сказал про врача в больнице") for n in range(5)))
+    await memory.learn(Added("Сидоренко", bio="zzz"), Added("Петров", bio="zzz"))
+    search = PeopleSearch(database, memory.embedder, names=DirectNames())
+    question = "что сказал Петров про врача в больнице"
+    assert "Петров" in found(await find(search, question, threshold=-1, max_results=1, named=True))
+    several = await find(search, question, threshold=-1, max_results=3, named=True)
+    assert "Петров" in found(several)
+    assert [result.score for result in several] == sorted((result.score for result in several), reverse=True)
+
+
 async def test_without_the_language_process_a_search_goes_on(
     memory: Memory, database: Database, watched: Watched
 ) -> None:

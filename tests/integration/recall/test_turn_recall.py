@@ -78,7 +78,7 @@ class Down(TrigramEmbedder):
 
 
 class SilentNames(DirectNames):
-    async def mentions(self, text: str, names: Names) -> Mapping[int, str]:
+    async def boosts(self, query: str, names: Names) -> Mapping[int, float]:
         raise LanguageCallFailed
 
 
@@ -208,15 +208,26 @@ async def test_a_first_question_needs_no_enricher(known: Memory, watched: Watche
 async def test_without_the_embedder_only_those_named_are_recalled(
     known: Memory, watched: Watched, failure: ModelError | None
 ) -> None:
-    """By name in any case form, never the inner circle twice, never an error."""
+    """By name in any form, short ones too, never the inner circle twice, never an error."""
     recalled = await recall(
         known, watched, "Анна с Петровым говорила?", names=DirectNames(), embedder=Down(failure), reranker=Picking([3])
     )
     assert named(recalled.relevant_people) == ["Петров"]
     assert recalled.scores == {3: 1.0}
     assert watched.degraded == ["embedder"]
+    short = await recall(known, watched, "Что там Маша?", names=DirectNames(), embedder=Down(failure))
+    assert named(short.relevant_people) == ["Мария"]
     nobody = await recall(known, watched, "Петров?", names=SilentNames(), embedder=Down(failure))
     assert (nobody.relevant_people, named(nobody.inner_circle)) == ([], ["Анна", "Шеф"])
+
+
+async def test_somebody_named_reaches_the_reranker_whatever_the_threshold(known: Memory, watched: Watched) -> None:
+    """Cosines of another embedding model do not hide whom the question names; nobody else comes along."""
+    reranker = Picking([3])
+    high = replace(LIMITS, threshold=0.99)
+    recalled = await recall(known, watched, "про Петрова", reranker=reranker, names=DirectNames(), limits=high)
+    assert [person.display_name for person in reranker.asked[0].candidates] == ["Петров"]
+    assert named(recalled.relevant_people) == ["Петров"]
 
 
 async def test_a_person_whose_vector_is_not_there_yet_is_recalled_by_name(known: Memory, watched: Watched) -> None:
