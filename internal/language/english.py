@@ -26,10 +26,31 @@ ORDINARY_NAMES = words(
     ward warren waters watt way webb well wells west white wilder will willow winter wolf wood woods woody
     wren wright york young lot gum con governor august relief experience pleasant providence deliverance
     silence trinity india arizona california philadelphia washington kingston lincoln melody mellow merry
-    serena newton nelson jerry
+    serena newton nelson jerry ace ally berry cam charm chick cleat conny corny dice duty falcon fanny glory gory ham
+    hap hop honey harty indie jess lea left little lon mac mar marge mina minty missy mol newt nib pate pink pip pokey
+    pres ren roc salmon serene si silas sly squat tabby tally tick timber tory val van vest vet vin wally win day field
     """
 )
 """Names that mean something in lower case, or at the start of a sentence: they need a capital and a second look."""
+
+IDEAS = words(
+    """
+    hope art faith joy love charity patience mercy honor justice victory peace destiny harmony heaven experience relief
+    silence prudence providence deliverance pleasant trinity glory honey autumn april june summer winter spring rain
+    snow storm ice sunny misty mellow melody merry lucky rich early long green gray grey black white brown red silver
+    gold golden good pink little day field cash change chance dash dot echo beau page pearl pain paris park sky star
+    stone wood woods water waters river hill lake moon less link lord lot major mayor mine miles duty left ham fate
+    """
+)
+"""Ordinary names that are seldom names where a sentence begins: there something else must say that it is a person."""
+
+PERSONAL_VERBS = words(
+    """
+    said says told tells called calls asked asks texted texts phoned wrote writes replied met meets married thinks
+    thought knows knew wants wanted works worked lives lived moved visited visits laughed smiled cried hates hated
+    """
+)
+"""Right after a name, only people do this."""
 
 SENTENCE_OPENERS = words(
     """
@@ -40,6 +61,12 @@ SENTENCE_OPENERS = words(
     """
 )
 """After one of these an ordinary word with a capital at the beginning of a sentence is no name: "Will you", "May I"."""
+
+
+def opens_sentence(key: str) -> bool:
+    """Whether a word, or what it is a contraction of ("you're"), makes the word before it an ordinary one."""
+    return key.partition("'")[0] in SENTENCE_OPENERS
+
 
 NOT_NAMES = words(
     """
@@ -57,7 +84,8 @@ NOT_NAMES = words(
     cousin wife husband son daughter boss manager colleague friend the a an and or but so if when what who
     where why how this that these those there here my your his her our their he she it we they you me him
     them us today tomorrow yesterday tonight now then also just maybe well actually anyway however because
-    although while after before since until then still
+    although while after before since until then still see than one kill app bat cage chat crate dutch fall fate flick
+    gee hub life live mat mock nap ode wash dunk squat hop cleat vert almost
     """
 )
 """Capitalised words that never begin an English name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -22,6 +23,9 @@ _NEVER_ORDINARY = words(
     "катя юля ира лена дима гена толя валя вика макс женя жора паша петя костя коля яна миша лиза вова леша маша"
     " саша настя ваня ліза міша діма віка толік іра"
 )
+
+
+_WORD = re.compile("[\u0400-\u04ff'’ʼ`-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ def parses(word: str, language: Language) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=50_000)
 def _parses(word: str, language: Language) -> tuple[Any, ...]:
+    if not _WORD.fullmatch(word):  # pymorphy3 fails at letters that Unicode has no names for
+        return ()
     return tuple(analyzer(language).parse(word))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
 
-from internal.language.english import ORDINARY_NAMES, SENTENCE_OPENERS
+from internal.language.english import ORDINARY_NAMES, opens_sentence
 from internal.language.given_names import GivenName, english_relatives, spellings_of
 from internal.language.kinship import relations
 from internal.language.morphology import declined_forms, name_readings, ordinary, ordinary_namesakes
@@ -209,8 +209,8 @@ class NameIndex:
         hits = dict(self._forms.get(token.key, {}))
         for skeleton in skeletons(token.text):
             for word, form in self._forms.get("~" + skeleton, {}).items():
-                if word.isascii() != token.latin:
-                    hits.setdefault(word, form)
+                if word.isascii() != token.latin and (word not in hits or form.likeness < hits[word].likeness):
+                    hits[word] = form
         follower = found[position + 1] if position + 1 < len(found) else None
         return {word: form for word, form in hits.items() if _stands_as_name(token, form, follower, strict)}
 
@@ -246,7 +246,7 @@ def _stands_as_name(token: Token, form: Form, follower: Token | None, strict: bo
     if not token.capital:
         return not strict and not token.latin and form.likeness is Likeness.EXACT
     ambiguous_opening = token.latin and token.opens and follower is not None and follower.joined
-    return not (strict and ambiguous_opening and follower is not None and follower.key in SENTENCE_OPENERS)
+    return not (strict and ambiguous_opening and follower is not None and opens_sentence(follower.key))
 
 
 def _another_person(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from internal.language.english import NOT_NAMES, ORDINARY_NAMES, SENTENCE_OPENERS
+from internal.language.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.given_names import given_names, is_english_given_name
 from internal.language.kinship import CircleName
 from internal.language.morphology import Gender, name_readings, ordinary, parses
@@ -72,6 +72,8 @@ class Sighting:
     surname: bool = False
     username: str | None = None
     circle: CircleName | None = None
+    role: str | None = None
+    """The dictionary form of the role word that stands with the name: sister."""
 
 
 def find_people(text: str, language: Language) -> list[Sighting]:
@@ -239,9 +241,23 @@ class _Reader:
             return True
         if not (is_given_name(token.text) and len(token.key) > 2):
             return False
+        if not token.opens or token.key not in ORDINARY_NAMES:
+            return True
+        if token.key in IDEAS:
+            return self._personal(position)
         follower = self._tokens[position + 1] if self._adjacent(position + 1) else None
-        asked = follower is not None and follower.key in SENTENCE_OPENERS - _AFTER_NAMES
-        return not (token.opens and token.key in ORDINARY_NAMES and asked)
+        return follower is None or follower.key in _AFTER_NAMES or not opens_sentence(follower.key)
+
+    def _personal(self, position: int) -> bool:
+        """Hope Miller, Hope called, Joy is my friend: a surname, a deed of people or a role after the word."""
+        follower = position + 1
+        if self._adjacent(follower) and self._tokens[follower].key in PERSONAL_VERBS:
+            return True
+        if self._continues(follower) and not is_given_name(self._tokens[follower].text):
+            return True
+        span = Span(position, follower, ("first",))
+        bounds = self._bounds[self._sentence(self._tokens[position].start)]
+        return relation_of(self._tokens, span, self._text, bounds, [span]) is not None
 
     def _announced(self, position: int) -> bool:
         """Words before that only people have: Mr, my boss, I met; "with" if two words with capitals follow."""
@@ -266,7 +282,9 @@ class _Reader:
 
     def _small_latin(self, position: int) -> bool:
         token = self._tokens[position]
-        if len(token.key) < 3 or token.key in ORDINARY_NAMES or not is_english_given_name(token.text) or not position:
+        if len(token.key) < 3 or token.key in ORDINARY_NAMES | NOT_NAMES or not position:
+            return False
+        if not is_english_given_name(token.text):
             return False
         before = self._tokens[position - 1]
         return before.key in _COMPANY or relation_of(self._tokens, Span(position, position + 1, ("first",))) is not None
@@ -286,6 +304,7 @@ class _Reader:
         )
         relation = relation_of(self._tokens, span, self._text, self._bounds[sighting.sentence], spans)
         circle, said = (relation.circle, relation.gender) if relation else (None, None)
+        sighting = replace(sighting, role=relation.word or None if relation else None)
         if span.kinds == ("username",):
             return replace(sighting, name=first.text, username=first.text, circle=circle)
         if first.latin:
@@ -315,7 +334,12 @@ def _join_usernames(sightings: Sequence[Sighting], text: str) -> list[Sighting]:
         before = joined[-1] if joined else None
         between = text[before.end : sighting.start] if before else ""
         if sighting.username and before and not before.username and re.fullmatch(r"[\s,(—–-]{1,4}", between):
-            joined[-1] = replace(before, username=sighting.username, circle=before.circle or sighting.circle)
+            joined[-1] = replace(
+                before,
+                username=sighting.username,
+                circle=before.circle or sighting.circle,
+                role=before.role or sighting.role,
+            )
         else:
             joined.append(sighting)
     return joined

@@ -138,6 +138,8 @@ PEOPLE: Mapping[int, Sequence[str]] = {
     16: ["Петрова"],
     17: ["Anna Petrenko"],
     18: ["Костя"],
+    19: ["Jamie"],
+    20: ["Hope"],
 }
 
 
@@ -168,6 +170,9 @@ PEOPLE: Mapping[int, Sequence[str]] = {
         ("Petrov wrote", {1}),
         ("анна петренко тут", {17}),
         ("Костя дома", {18}),
+        ("Masha wrote", {2}),
+        ("Джейми звонил", {19}),
+        ("Hope called", {20}),
     ],
 )
 def test_mentions(text: str, meant: set[int]) -> None:
@@ -179,6 +184,7 @@ def test_mentions(text: str, meant: set[int]) -> None:
     "text",
     [
         "вера в людей",
+        "Hope you're well",
         "тому що так треба",
         "бутылка рома",
         "надежда умирает последней",

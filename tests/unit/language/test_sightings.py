@@ -38,6 +38,18 @@ from internal.language.spelling import Language, sentences
         ("en", "Lunch with Оксана and Tom", ["Оксана", "Tom"]),
         ("en", "Mr. Henderson and Vincent van Gogh's neighbour", ["Henderson", "Vincent van Gogh"]),
         ("en", "talked to michael", ["Michael"]),
+        ("en", "flew to Lisbon to see grandma Rose", ["Rose"]),
+        ("en", "See you at the gallery, bring Sophie", ["Sophie"]),
+        ("en", "See what I mean? See Tom tomorrow, we can see cousin Tim", ["Tom", "Tim"]),
+        ("en", "Hope you're well. Hope is all. Art is long. Faith matters. Love it!", []),
+        ("en", "Hope Sophie is fine", ["Sophie"]),
+        (
+            "en",
+            "Hope Miller came. Hope called. Joy is my friend. My sister Faith left",
+            ["Hope Miller", "Hope", "Joy", "Faith"],
+        ),
+        ("en", "Grace walked the dog. Will came. Doris Day sang", ["Grace", "Will", "Doris Day"]),
+        ("ru", "Видел Джейми и Рейчел с Джеком", ["Джейми", "Рейчел", "Джек"]),
     ],
 )
 def test_names_are_restored(language: Language, text: str, names: list[str]) -> None:
@@ -72,6 +84,22 @@ def test_names_are_restored(language: Language, text: str, names: list[str]) -> 
 def test_circles(text: str, circle: str | None) -> None:
     """A role word counts for the name that it stands with, in its case, and for no other."""
     assert [sighting.circle for sighting in find_people(text, "ru")] == [circle]
+
+
+def test_the_role_is_told_with_the_name() -> None:
+    """Each name has the role word that stands with it, in its dictionary form."""
+    found = find_people("My wife Alice, our son Ben and I visited aunt Rose. Tom came.", "en")
+    assert [(sighting.name, sighting.role) for sighting in found] == [
+        ("Alice", "wife"),
+        ("Ben", "son"),
+        ("Rose", "aunt"),
+        ("Tom", None),
+    ]
+
+
+def test_letters_without_a_name_are_no_words() -> None:
+    """Letters newer than Unicode's tables here are read past."""
+    assert find_people("А𗀀 и Маша", "ru")[0].name == "Маша"
 
 
 def test_a_username_beside_a_name_is_his() -> None:
