@@ -26,6 +26,7 @@ from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.maintenance import Job, Maintenance, drop_settled
 from internal.flows.names import WorkerNameReader
+from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.runs import RunLoop
 from internal.language.worker import LanguageWorker
@@ -76,10 +77,8 @@ class App:
         owners = await self._owners(user_id)
         before = await self._runs_by_state(owners)
         fragments = 0
-        now = self.clock.now()
         for owner in owners:
-            fragments += await self.publication.publish_fragments(owner)
-            await self.database.write(lambda c, owner=owner: runs.revive(c, owner, now))  # type: ignore[misc]
+            fragments += (await self._order(owner)).fragments
         if backfill is not None:
             fragments += await self.publication.backfill(backfill, owners)
         for owner in owners:
@@ -93,13 +92,11 @@ class App:
             dead=after[RunState.DEAD],
         )
 
-    async def request(self, user_id: int) -> int:
-        """Publishes what is buffered and has it archived now; how many messages that were."""
-        now = self.clock.now()
-        count = await self.publication.publish_now(user_id)
-        await self.database.write(lambda c: (runs.revive(c, user_id, now), runs.hurry(c, user_id, now)))
+    async def request(self, user_id: int) -> Ordered:
+        """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
+        ordered = await self._order(user_id)
         self.ticker.wake()
-        return count
+        return ordered
 
     async def document(self, user_id: int) -> str:
         """Everything kept for this user, as JSON text."""
@@ -126,6 +123,9 @@ class App:
                 Job("calls", self.recorder.drop_old, CLEANING),
             ],
         )
+
+    async def _order(self, user_id: int) -> Ordered:
+        return await archive_now(self.database, self.clock, self.publication, user_id)
 
     async def _owners(self, user_id: int | None) -> list[int]:
         everybody: list[User] = await self.database.read(users.everybody)

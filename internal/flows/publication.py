@@ -80,13 +80,9 @@ class Publication:
             log.exception("publication_failed", extra={"user_id": user_id})
             return 0
 
-    async def publish_now(self, user_id: int) -> int:
-        """Publishes what is waiting without ending the dialogue; returns how many messages that were."""
-        return sum(fragment.count for fragment in await self._publish_all(user_id, closes=False))
-
-    async def publish_fragments(self, user_id: int) -> int:
-        """Like `publish_now`, but returns how many fragments were made."""
-        return len(await self._publish_all(user_id, closes=False))
+    async def publish_now(self, user_id: int) -> Sequence[Published]:
+        """Publishes what is waiting without ending the dialogue; returns the fragments that were made."""
+        return await self._publish_all(user_id, closes=False)
 
     async def backfill(self, agent: str, user_ids: Sequence[int]) -> int:
         """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent")."""

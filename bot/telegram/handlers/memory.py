@@ -14,13 +14,20 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from internal.access.model import Language
 from internal.config import Config
+from internal.flows.ordering import Ordered
 from internal.flows.status import Status, read_status
 
 
 async def archive(message: Message, chat: Chat, services: Services) -> None:
-    count = await services.archival.request(chat.user.user_id)
-    key = "archive-started" if count else "archive-nothing"
-    await chat.say(phrase(chat.user.lang, key, count=count))
+    ordered = await services.archival.request(chat.user.user_id)
+    await chat.say("\n".join(_order_lines(chat.user.lang, ordered)))
+
+
+def _order_lines(lang: Language, ordered: Ordered) -> list[str]:
+    lines = [phrase(lang, "archive-started", count=ordered.messages)] if ordered.messages else []
+    if again := ordered.revived + ordered.hurried:
+        lines.append(phrase(lang, "archive-again", count=again))
+    return lines or [phrase(lang, "archive-running" if ordered.unfinished else "archive-nothing")]
 
 
 async def status(message: Message, chat: Chat, services: Services) -> None:
@@ -30,7 +37,8 @@ async def status(message: Message, chat: Chat, services: Services) -> None:
 
 
 def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:
-    lines = [phrase(lang, "status-buffered", count=found.buffered)]
+    been_through = not (found.waiting or found.dead)
+    lines = [phrase(lang, "status-buffered", count=found.buffered)] if found.buffered or been_through else []
     if found.waiting:
         lines.append(phrase(lang, "status-waiting", count=found.waiting))
     if found.dead:

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from internal.config import Config
+from internal.flows.ordering import Ordered
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
@@ -16,8 +17,8 @@ T = TypeVar("T")
 
 
 class Archival(Protocol):
-    async def request(self, user_id: int) -> int:
-        """Publishes what is buffered and has it archived now; how many messages that were."""
+    async def request(self, user_id: int) -> Ordered:
+        """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
         ...
 
 

@@ -35,6 +35,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
+from internal.flows.ordering import Ordered
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
 from internal.llm.openai import OpenAIChat
@@ -195,8 +196,8 @@ MODEL = "test/responder"
 class SilentArchival:
     """Archival and export, which no test of the intake asks for anything."""
 
-    async def request(self, user_id: int) -> int:
-        return 0
+    async def request(self, user_id: int) -> Ordered:
+        return Ordered()
 
     async def document(self, user_id: int) -> str:
         return "{}"

@@ -21,6 +21,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.config import Config
+from internal.flows.ordering import Ordered
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
@@ -97,14 +98,14 @@ def pressable(keyboard: Keyboard | None) -> dict[str, str]:
 
 
 class CountingArchival:
-    """Stands where publication stands: says how many messages there were."""
+    """Stands where publication stands: says what there was to do."""
 
     def __init__(self) -> None:
-        self.waiting, self.asked = 0, list[int]()
+        self.found, self.asked = Ordered(), list[int]()
 
-    async def request(self, user_id: int) -> int:
+    async def request(self, user_id: int) -> Ordered:
         self.asked.append(user_id)
-        return self.waiting
+        return self.found
 
 
 class SmallExport:

@@ -17,6 +17,7 @@ from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
 from internal.errors import StorageError
 from internal.flows.forgetting import UNDO_WINDOW, Eraser
+from internal.flows.ordering import Ordered
 from internal.storage.tables import inbox, messages, runs
 
 
@@ -26,12 +27,31 @@ def text(lang: Language, key: str, **values: str | int | float) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
-    """/archive asks for archival of the writer alone and says how many messages that is, or that there are none."""
+    """/archive asks for the writer alone; it never says that all is done while something is tried again or at work."""
     await world.admit(2, "Taras", lang)
-    assert only(await world.send("/archive", 2)).text == text(lang, "archive-nothing")
-    world.archival.waiting = 3
-    assert only(await world.send("/archive", 2)).text == text(lang, "archive-started", count=3)
-    assert world.archival.asked == [2, 2]
+    started, again = text(lang, "archive-started", count=3), text(lang, "archive-again", count=2)
+    for found, told in (
+        (Ordered(), text(lang, "archive-nothing")),
+        (Ordered(fragments=1, messages=3, unfinished=1), started),
+        (Ordered(revived=2, unfinished=2), again),
+        (Ordered(revived=1, hurried=1, unfinished=3), again),
+        (Ordered(fragments=1, messages=3, hurried=2, unfinished=3), f"{started}\n{again}"),
+        (Ordered(unfinished=1), text(lang, "archive-running")),
+    ):
+        world.archival.found = found
+        assert only(await world.send("/archive", 2)).text == told
+    assert set(world.archival.asked) == {2}
+
+
+@pytest.mark.parametrize("state", ["due", "dead"])
+async def test_status_does_not_call_done_what_is_not(world: World, state: str) -> None:
+    """With nothing in the buffer a run that waits or was given up is told alone, without "the whole conversation"."""
+    now = world.clock.now()
+    run = {"id": "1", "user_id": 1, "agent": "archivist", "first_n": 1, "last_n": 2, "rev": 1, "created_at": now}
+    await world.write(lambda c: c.execute(insert(runs).values(**run, due_at=now, state=state)))
+    lines = only(await world.send("/status")).text.splitlines()
+    assert lines[0] == text("en", "status-waiting" if state == "due" else "status-dead", count=1)
+    assert text("en", "status-buffered", count=0) not in lines
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -172,7 +192,7 @@ async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
 
 
 class BrokenArchival:
-    async def request(self, user_id: int) -> int:
+    async def request(self, user_id: int) -> Ordered:
         raise StorageError("the disk is full")
 
 

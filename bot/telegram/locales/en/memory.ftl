@@ -5,6 +5,8 @@ archive-started = Going through { $count } { $count ->
     [one] message
    *[other] messages
 } now. It usually takes less than a minute; then have a look at /people.
+archive-again = Trying again what didn't work out before: { $count }.
+archive-running = There's nothing new, but I'm still going through what you said before.
 
 status-buffered = { $count ->
     [0] I've been through the whole conversation.
@@ -12,7 +14,7 @@ status-buffered = { $count ->
    *[other] { $count } messages are waiting to be gone through.
 }
 status-waiting = Being gone through right now: { $count }.
-status-dead = Couldn't be gone through: { $count }. Details are in the bot's log.
+status-dead = Couldn't be gone through: { $count }. /archive tries again; details are in the bot's log.
 status-people = People I know: { $count }.
 status-models = { $responder } answers, { $archivist } goes through conversations.
 status-offline = The models are built in and work without internet: I answer with what I remember, no eloquence.

@@ -6,6 +6,8 @@ archive-started = Беру в разбор { $count } { $count ->
     [few] сообщения
    *[other] сообщений
 }. Обычно это занимает меньше минуты; потом загляни в /people.
+archive-again = Пробую ещё раз то, что раньше не получилось разобрать: { $count }.
+archive-running = Нового нет, но сказанное раньше я ещё разбираю.
 
 status-buffered = { $count ->
     [0] Весь разговор разобран.
@@ -16,7 +18,7 @@ status-buffered = { $count ->
     }.
 }
 status-waiting = Разбирается сейчас: { $count }.
-status-dead = Не удалось разобрать: { $count }. Подробности в журнале бота.
+status-dead = Не удалось разобрать: { $count }. /archive попробует ещё раз; подробности в журнале бота.
 status-people = Знаю людей: { $count }.
 status-models = Отвечает { $responder }, разбирает { $archivist }.
 status-offline = Модели встроенные, работают без интернета: отвечаю тем, что помню, без красноречия.

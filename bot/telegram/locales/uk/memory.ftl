@@ -6,6 +6,8 @@ archive-started = Беру до розбору { $count } { $count ->
     [few] повідомлення
    *[other] повідомлень
 }. Зазвичай це займає менше хвилини; потім зазирни в /people.
+archive-again = Пробую ще раз те, що раніше не вдалося розібрати: { $count }.
+archive-running = Нового немає, але сказане раніше я ще розбираю.
 
 status-buffered = { $count ->
     [0] Усю розмову розібрано.
@@ -16,7 +18,7 @@ status-buffered = { $count ->
     }.
 }
 status-waiting = Розбирається зараз: { $count }.
-status-dead = Не вдалося розібрати: { $count }. Подробиці в журналі бота.
+status-dead = Не вдалося розібрати: { $count }. /archive спробує ще раз; подробиці в журналі бота.
 status-people = Знаю людей: { $count }.
 status-models = Відповідає { $responder }, розбирає { $archivist }.
 status-offline = Моделі вбудовані, працюють без інтернету: відповідаю тим, що пам'ятаю, без красномовства.
