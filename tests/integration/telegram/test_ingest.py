@@ -104,7 +104,7 @@ async def test_room_for_updates_is_bounded_and_never_runs_out(stage: BotStage, m
     people = [await stage.person() for _ in range(4)]
     command = [{"type": "bot_command", "offset": 0, "length": 5}]
     async with whole_bot(stage, model, poll=False, waiting=2) as bot:
-        bot.handlers.before = [RuntimeError("once")] * 4
+        bot.handlers.before = [RuntimeError("once")] * 2
         batch = []
         for number in range(100):
             more = {"text": "/help", "entities": command} if number % 3 == 0 else {"text": str(number)}
