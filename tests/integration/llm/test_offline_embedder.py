@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from internal.errors import ModelUnavailable
 from internal.language.worker import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
@@ -65,10 +64,3 @@ async def test_a_query_does_not_wait_for_a_bulk(embedder: Embedder) -> None:
     assert not bulk.done()
     await bulk
     assert waited < (time.perf_counter() - started) / 2
-
-
-async def test_a_closed_process_is_an_outage(embedder: Embedder, worker: LanguageWorker) -> None:
-    """What cannot be embedded now is tried again later."""
-    await worker.close()
-    with pytest.raises(ModelUnavailable):
-        await embedder.embed_queries(["x"])

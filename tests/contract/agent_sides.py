@@ -1,0 +1,128 @@
+"""The two forms of each agent, over a model and by rules, for suites that hold both to the same port."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from internal.agents.archivist.agent import ModelArchivist
+from internal.agents.archivist.offline import OfflineArchivist
+from internal.agents.enricher.agent import ModelEnricher
+from internal.agents.enricher.offline import OfflineEnricher
+from internal.agents.model import Archivist, Enricher, OwnerProfile, Reranker, Responder, TranscriptLine
+from internal.agents.reranker.agent import ModelReranker
+from internal.agents.reranker.offline import OfflineReranker
+from internal.agents.responder.agent import ModelResponder
+from internal.agents.responder.offline import OfflineResponder
+from internal.config import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.language.worker import LanguageWorker
+from internal.llm.openai import OpenAIChat
+from internal.people.model import Circle, Person
+from internal.testing import Asked, Fault, ScriptedModel
+
+NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
+OWNER = OwnerProfile(user_id=7, name="Анна", username="anna", language="ru", timezone="Europe/Kyiv")
+FORMS = ("model", "rules")
+
+_ARCHIVIST, _ENRICHER, _RERANKER, _RESPONDER = "archivist", "enricher", "reranker", "responder"
+_LINE = re.compile(r"^(\d+)\. \[[^\]]+\] ([^:]+?)(?: \(assistant\))?: (.*)$", re.MULTILINE)
+_PERSON = re.compile(r"^\[Person:(\d+)\] ([^|]+?) \| \w+ \| \d+ mentions \| (.*?)(?: \| also.*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """All four agents in one form."""
+
+    archivist: Archivist
+    enricher: Enricher
+    reranker: Reranker
+    responder: Responder
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One form: at work, and with what stands behind it (the server, the language process) gone."""
+
+    agents: Agents
+    broken: Agents
+
+
+@asynccontextmanager
+async def side(form: Literal["model", "rules"]) -> AsyncIterator[Side]:
+    async with AsyncExitStack() as stack:
+        if form == "rules":
+            worker, closed = LanguageWorker(), LanguageWorker()
+            stack.push_async_callback(worker.close)
+            await closed.close()
+            yield Side(_by_rules(worker), _by_rules(closed))
+            return
+        server, down = [await stack.enter_async_context(ScriptedModel()) for _ in range(2)]
+        teach(server)
+        down.always("*", Fault("status", status=503))
+        chats = [OpenAIChat(each.url) for each in (server, down)]
+        for chat in chats:
+            stack.push_async_callback(chat.aclose)
+        yield Side(*(_over(chat) for chat in chats))
+
+
+def _by_rules(worker: LanguageWorker) -> Agents:
+    return Agents(OfflineArchivist(worker), OfflineEnricher(worker), OfflineReranker(worker), OfflineResponder(worker))
+
+
+def _over(chat: OpenAIChat) -> Agents:
+    return Agents(
+        ModelArchivist(chat, ArchivistConfig(model=_ARCHIVIST)),
+        ModelEnricher(chat, AgentConfig(model=_ENRICHER)),
+        ModelReranker(chat, RerankerConfig(model=_RERANKER)),
+        ModelResponder(chat, ResponderConfig(model=_RESPONDER)),
+    )
+
+
+def teach(server: ScriptedModel) -> None:
+    """Has the scripted model answer from what it is shown, as a good model would about Петров and nobody else."""
+    server.always(_ARCHIVIST, _archive)
+    server.always(_ENRICHER, _rewrite)
+    server.always(_RERANKER, _rank)
+    server.always(_RESPONDER, _respond)
+
+
+def _archive(asked: Asked) -> dict[str, Any]:
+    said = [(int(number), speaker, text) for number, speaker, text in _LINE.findall(asked.text)]
+    evidence = [number for number, speaker, text in said if "Петров" in text and speaker != "Laplaced"]
+    if not evidence:
+        return {"people_operations": []}
+    known = next((found for found, name, _ in _PERSON.findall(asked.text) if name == "Петров"), None)
+    person = {"display_name": "Петров", "circle": "Work_Inner"} if known is None else {"id": known, "bio": "Переехал."}
+    return {"people_operations": [{"type": "Updated" if known else "Added", "person": person, "evidence": evidence}]}
+
+
+def _rewrite(asked: Asked) -> dict[str, Any]:
+    question = asked.text.split("<question>")[1].split("</question>")[0].strip()
+    return {"query": question.replace("он", "Петров") if "Петров" in asked.text else question}
+
+
+def _rank(asked: Asked) -> dict[str, Any]:
+    query = asked.text.split("<query>")[1].split("</query>")[0]
+    return {
+        "people": [{"id": int(n), "reason": "named"} for n, name, _ in _PERSON.findall(asked.text) if name in query]
+    }
+
+
+def _respond(asked: Asked) -> str:
+    question = asked.messages[-1]["content"]
+    bios = [bio for _, name, bio in _PERSON.findall(asked.text) if name in question]
+    return " ".join(bios) or "Не знаю."
+
+
+def person(number: int, name: str, circle: Circle = Circle.OTHER, bio: str = "", **more: Any) -> Person:
+    fields = {"user_id": OWNER.user_id, "entity_id": str(number), "first_seen": NOON, "last_seen": NOON, **more}
+    return Person(id=number, display_name=name, circle=circle, bio=bio, **fields)
+
+
+def line(number: int, text: str, role: Literal["user", "assistant"] = "user") -> TranscriptLine:
+    speaker = "Анна" if role == "user" else "Laplaced"
+    return TranscriptLine(number, role, speaker, NOON + timedelta(minutes=number), text)
