@@ -16,6 +16,7 @@ from aiogram.exceptions import TelegramAPIError
 
 from bot.core import App, open_app
 from bot.doctor import Doctor
+from bot.simulator.client import ControlClient
 from bot.simulator.launch import start_local_telegram
 from bot.telegram.budget import Budget
 from bot.telegram.commands import Commands
@@ -26,10 +27,10 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
-from bot.telegram.menu import set_menu, set_owner_menu
+from bot.telegram.menu import ChatMenus, set_menu
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
-from bot.telegram.side import PollMonitor, TelegramSide, is_known_to_telegram, open_bot, raw_update, set_webhook
+from bot.telegram.side import PollMonitor, TelegramSide, open_bot, raw_update, set_webhook
 from bot.upkeep import Upkeep
 from bot.web.app import build_web
 from bot.web.server import RunningServer, serving
@@ -64,7 +65,7 @@ async def run(config: Config, ready: Callable[[str], None] | None = None, *, bud
             api_base, token = await _telegram_address(config, stack)
             side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
             upkeep = _upkeep(app, side, api_base, token)
-            server = await stack.enter_async_context(_web(app, side, upkeep))
+            server = await stack.enter_async_context(_web(app, side, upkeep, api_base))
             app.lock.announce(server.url)
             await side.resume()
             await _greet(app, api_base, server.url)
@@ -102,7 +103,7 @@ async def _publish_menu(app: App, side: TelegramSide) -> None:
         await set_menu(side.bot)
         for owner in everybody:
             if owner.role is Role.OWNER:
-                await set_owner_menu(side.bot, owner.user_id, owner.lang)
+                await ChatMenus(side.bot).show(owner)
     except TelegramAPIError as error:  # cosmetic: the next start tries again
         log.warning("menu_not_set", extra={"error": describe(error)})
 
@@ -150,6 +151,7 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
         stack.push_async_callback(drafts.close)
         turns = _turn_flow(app, drafts, sender)
         lanes = Lanes(database, clock, turns)
+        menus = ChatMenus(bot)
         ingest = Ingest(
             bot,
             database,
@@ -158,9 +160,10 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
             lanes=lanes,
             turns=turns,
             drafts=drafts,
-            handlers=Commands(bot, database, clock, build_router(_services(app))),
+            handlers=Commands(bot, database, clock, build_router(_services(app, menus))),
             door=Door(frozenset(config.access.allowed_user_ids), config.local_telegram),
             phrases=phrase,
+            menu=menus,
             wake_outbox=sender.wake,
             observer=metrics,
         )
@@ -173,8 +176,8 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
         yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor)
 
 
-def _services(app: App) -> Services:
-    return Services(app.database, app.clock, app.config, archival=app, export=app)
+def _services(app: App, menus: ChatMenus) -> Services:
+    return Services(app.database, app.clock, app.config, archival=app, export=app, names=app.names, menu=menus)
 
 
 def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
@@ -219,7 +222,7 @@ def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
 
 
 @contextlib.asynccontextmanager
-async def _web(app: App, side: TelegramSide, upkeep: Upkeep) -> AsyncIterator[RunningServer]:
+async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> AsyncIterator[RunningServer]:
     config = app.config
     api_key = config.server.api_key.get_secret_value() or ensure_key(config.data_dir, "server_api_key")
     redact.tell(api_key)
@@ -230,7 +233,10 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep) -> AsyncIterator[Ru
     async def allows(user_id: int) -> bool:
         if user_id in config.access.allowed_user_ids:
             return True
-        return config.local_telegram and await is_known_to_telegram(side.bot, user_id)
+        if not config.local_telegram:
+            return False
+        async with ControlClient(api_base) as telegram:
+            return await telegram.knows(user_id)
 
     webhook = None
     if side.poller is None:

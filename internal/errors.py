@@ -58,8 +58,15 @@ class ModelUnavailable(ModelError):
         self.retry_after = retry_after
 
 
+class ModelAccessDenied(ModelUnavailable):
+    """The provider refuses us (bad key, no credit, unknown model): nothing is wrong with what was asked.
+
+    Somebody has to change the configuration or pay; until then it waits like an outage.
+    """
+
+
 class ModelRefused(ModelError):
-    """The provider refuses this request for good (bad key, unknown model, safety block): retrying cannot help."""
+    """The model refuses what was asked for good (a safety block, an impossible request): retrying cannot help."""
 
 
 class ModelReplyInvalid(ModelError):

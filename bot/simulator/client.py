@@ -41,6 +41,11 @@ class ControlClient:
         user = await self.request("POST", "/users", {"first_name": first_name, **more})
         return int(user["id"])
 
+    async def knows(self, user_id: int) -> bool:
+        """Whether there is such a person, also one who never wrote."""
+        users = (await self.request("GET", "/users"))["users"]
+        return any(user["id"] == user_id for user in users)
+
     async def say(self, user_id: int, text: str = "", **more: Any) -> Json:
         """A message of a person (fields of POST /sim/users/{id}/messages); the first Message object that came of it."""
         sent = await self.request("POST", f"/users/{user_id}/messages", {"text": text, **more})

@@ -71,7 +71,8 @@ class TelegramSide:
             self.monitor.metrics.send_unknown()
         turns = await self.lanes.resume()
         updates = await self.ingest.resume()
-        log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
+        if unknown or turns or updates:
+            log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
 
     async def stop(self) -> None:
         """Persists and drains to a deadline of about 12 s in all; whatever is left is taken up at the next start."""
@@ -111,15 +112,6 @@ async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
         await bot.set_webhook(url, secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
     except TelegramAPIError as error:
         raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
-
-
-async def is_known_to_telegram(bot: Bot, user_id: int) -> bool:
-    """Whether a private chat with this user exists."""
-    try:
-        await bot.get_chat(user_id)
-    except TelegramAPIError:
-        return False
-    return True
 
 
 def raw_update(body: bytes) -> RawUpdate:

@@ -1,4 +1,4 @@
-"""Asks the owner, with buttons, what an archivist wants to change about something he set himself."""
+"""What the background owes a user in his chat: a question with buttons, or a plain sentence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from bot.telegram.handlers.suggestions import suggestion_card
+from bot.telegram.i18n import phrase
 from bot.telegram.outbox_chat import buttons
 from bot.telegram.rendering import render
 from internal.access import repository as users
@@ -16,20 +17,30 @@ from internal.people import suggestion_repository
 
 
 def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
-    """Owes the first open question to its owner, once; the others follow as he decides. Nothing without a bot."""
-    bot_id = users.read_setting(connection, "bot_id")
+    """Asks the first thing an archivist may only suggest, once; the others follow as the owner decides."""
     waiting = suggestion_repository.pending(connection, user_id, limit=1)
-    if bot_id is None or not waiting:
+    if waiting:
+        text, rows = suggestion_card(connection, users.get(connection, user_id), waiting[0])
+        _owe(connection, user_id, text, f"suggestion:{waiting[0].id}", now, buttons(rows))
+
+
+def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    """Says the phrase of that key in the user's language, once for each `dedupe`."""
+    _owe(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, now)
+
+
+def _owe(
+    connection: Connection,
+    user_id: int,
+    text: str,
+    dedupe: str,
+    now: datetime,
+    keyboard: list[list[dict[str, str]]] | None = None,
+) -> None:
+    """One message to the user's private chat; nothing while no bot ever ran on this database."""
+    bot_id = users.read_setting(connection, "bot_id")
+    if bot_id is None:
         return
-    text, rows = suggestion_card(connection, users.get(connection, user_id), waiting[0])
     [part] = render(text)
-    question = Outgoing(
-        user_id=user_id,
-        bot_id=bot_id,
-        chat_id=user_id,
-        text=part.text,
-        entities=part.entities,
-        keyboard=buttons(rows),
-        dedupe=f"suggestion:{waiting[0].id}",
-    )
-    mailbox.put(connection, question, now)
+    message = Outgoing(user_id, bot_id, user_id, part.text, dedupe, entities=part.entities, keyboard=keyboard)
+    mailbox.put(connection, message, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -154,11 +155,12 @@ class ArchivalHandler:
     async def ask(self, prepared: Prepared[ArchivalInput]) -> AgentReply:
         if not prepared.input.messages:
             return AgentReply('{"people_operations": []}', "none")  # all of it was deleted meanwhile
-        started = self._clock.now()
-        reply = await self._archivist.ask(prepared.input.request)
-        seconds = (self._clock.now() - started).total_seconds()
-        self._observer.extraction_seconds(prepared.input.request.owner.user_id, seconds)
-        return reply
+        started = time.perf_counter()
+        try:
+            return await self._archivist.ask(prepared.input.request)
+        finally:
+            seconds = time.perf_counter() - started
+            self._observer.extraction_seconds(prepared.input.request.owner.user_id, seconds)
 
     def apply(
         self, connection: Connection, run: Run, prepared: Prepared[ArchivalInput], reply: str, now: datetime

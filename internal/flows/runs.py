@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,7 +18,15 @@ from sqlalchemy import Connection
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
-from internal.errors import Conflict, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
+from internal.errors import (
+    Conflict,
+    LaplacedError,
+    ModelAccessDenied,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelReplyTruncated,
+    ModelUnavailable,
+)
 from internal.events import repository as events
 from internal.flows.forgetting import everything_asked
 from internal.scheduling import repository as runs
@@ -37,6 +45,14 @@ COST_RECHECK = timedelta(minutes=10)
 """How long archival waits before it looks again whether its owner's daily cost allows it."""
 
 Input = TypeVar("Input")
+
+
+class CrashLoop(LaplacedError):
+    """The program ended in the middle of this run as often as it may be tried."""
+
+
+Notify = Callable[[Connection, int, str, str, datetime], None]
+"""Owes a user a sentence: (connection, user_id, phrase key, dedupe key, now)."""
 
 
 class StaleInput(Conflict):
@@ -86,7 +102,7 @@ class RunHandler(Protocol[Input]):
 
 class RunObserver(Protocol):
     def agent_run(self, agent: str, outcome: str) -> None:
-        """`outcome` is applied, halved, stale, outage, failed or dead."""
+        """`outcome` is applied, halved, stale, outage, denied, failed or dead."""
         ...
 
 
@@ -101,11 +117,15 @@ class RunLoop:
         config: RunsConfig,
         observer: RunObserver,
         daily_cost_usd: float,
+        notify: Notify,
     ) -> None:
         self._database, self._clock, self._handlers = database, clock, handlers
         self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
         self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._notify = notify
         self._outages: dict[str, int] = {}
+        self._answers: dict[str, int] = {}
+        self._answers_at_outage: dict[str, int] = {}
         self._lookups: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -178,6 +198,9 @@ class RunLoop:
         now = self._clock.now()
 
         def work(connection: Connection) -> Run | None:
+            if run.attempts >= self._config.max_attempts:  # only crashes lead here: other failures end in `_fail`
+                self._write_off(connection, handler, run, now, CrashLoop())
+                return None
             paid = run.state == RunState.REPLIED
             if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
                 runs.postpone(connection, run, now + COST_RECHECK, "daily_cost", charge=True)
@@ -198,6 +221,9 @@ class RunLoop:
             await self._ask_and_apply(handler, run)
         except ModelReplyTruncated as error:
             await self._shorten(handler, run, error)
+        except ModelAccessDenied as error:
+            due_at = self._clock.now() + self._config.retry_max
+            await self._give_back(handler, run, due_at, error, charge=False, outcome="denied")
         except ModelUnavailable as error:
             await self._wait_out(handler, run, error)
         except StaleInput as error:
@@ -214,7 +240,7 @@ class RunLoop:
         if run.state != RunState.REPLIED:
             with caused_by(run=run.id, fragment=run.episode_id):
                 reply = await handler.ask(prepared)
-            self._outages.pop(handler.agent, None)
+            self._provider_works(handler.agent)
             stored = await self._store(handler, run, prepared, reply)
             if stored is None:
                 return
@@ -224,12 +250,11 @@ class RunLoop:
     async def _store(
         self, handler: RunHandler[Any], run: Run, prepared: Prepared[Any], reply: AgentReply
     ) -> Run | None:
-        now, usage = self._clock.now(), reply.usage
+        usage = reply.usage
         tokens = usage.prompt_tokens + usage.completion_tokens
         prompt = "\n".join(message.content for message in reply.prompt)
 
         def work(connection: Connection) -> Run | None:
-            access.add_spend(connection, run.user_id, handler.agent, tokens=tokens, cost_usd=usage.cost_usd, now=now)
             return runs.store_reply(
                 connection,
                 run,
@@ -253,6 +278,7 @@ class RunLoop:
 
         effects = await self._database.write(work, point="C10")
         if effects is not None:
+            self._answers_at_outage.pop(run.id, None)
             effects.after_commit()
             self._observer.agent_run(handler.agent, "applied")
             log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
@@ -265,9 +291,23 @@ class RunLoop:
         await self._database.write(lambda c: runs.halve(c, run, now))
         self._observer.agent_run(handler.agent, "halved")
 
+    def _provider_works(self, agent: str) -> None:
+        self._outages.pop(agent, None)
+        self._answers[agent] = self._answers.get(agent, 0) + 1
+
     async def _wait_out(self, handler: RunHandler[Any], run: Run, error: ModelUnavailable) -> None:
-        outages = self._outages[handler.agent] = self._outages.get(handler.agent, 0) + 1
-        wait = pause(outages, self._config.retry_base, self._config.retry_max)
+        """An outage costs no attempt, unless the provider answered others meanwhile: then it is this run's own fault.
+
+        A prompt on which a provider always times out would otherwise be paid for for ever.
+        """
+        agent = handler.agent
+        answers = self._answers.get(agent, 0)
+        before, self._answers_at_outage[run.id] = self._answers_at_outage.get(run.id, answers), answers
+        if before != answers:
+            await self._fail(handler, run, error)
+            return
+        everybody = self._outages[agent] = self._outages.get(agent, 0) + 1
+        wait = pause(max(everybody, run.outages + 1), self._config.retry_base, self._config.retry_max)
         if error.retry_after is not None:
             wait = max(wait, timedelta(seconds=min(error.retry_after, self._config.retry_max.total_seconds())))
         await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
@@ -285,7 +325,8 @@ class RunLoop:
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            runs.postpone(connection, run, due_at, _describe(error), charge=charge)
+            outages = run.outages + 1 if outcome == "outage" else 0
+            runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages)
             self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_told(error)})
 
         await self._database.write(work)
@@ -294,12 +335,16 @@ class RunLoop:
 
     async def _bury(self, handler: RunHandler[Any], run: Run, error: Exception) -> None:
         now = self._clock.now()
+        await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error))
 
-        def work(connection: Connection) -> None:
-            runs.bury(connection, run, now, _describe(error))
-            self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
-
-        await self._database.write(work)
+    def _write_off(
+        self, connection: Connection, handler: RunHandler[Any], run: Run, now: datetime, error: Exception
+    ) -> None:
+        """Parks the run and owes its owner a sentence about it, at most one a day."""
+        self._answers_at_outage.pop(run.id, None)
+        runs.bury(connection, run, now, _describe(error))
+        self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
+        self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
         self._observer.agent_run(handler.agent, "dead")
         log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
 

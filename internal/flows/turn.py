@@ -13,13 +13,19 @@ from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
-from internal.access import service as access
-from internal.agents.model import Responder
+from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, Turn, TurnState
-from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.errors import (
+    ModelAccessDenied,
+    ModelError,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelReplyTruncated,
+    ModelUnavailable,
+)
 from internal.events import repository as events
 from internal.flows.intake import Phrases
 from internal.flows.question import Prompts, Question, freeze
@@ -40,6 +46,9 @@ RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
 STOPPED = "⏹"
 """Takes the place of a placeholder whose answer was stopped before its first word."""
+
+CUT = " …"
+"""Ends an answer that its length limit cut: it was paid for, and most of it is there."""
 
 Renderer = Callable[[str], Sequence[Rendered]]
 T = TypeVar("T")
@@ -95,6 +104,7 @@ class TurnFlow:
         self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
         self._stops: dict[str, asyncio.Event] = {}
+        self._requests: dict[str, tuple[int, ResponderRequest]] = {}
 
     async def answer(self, turn: Turn) -> None:
         """Brings a turn whose window has closed to its end.
@@ -113,6 +123,7 @@ class TurnFlow:
             raise
         finally:
             del self._stops[turn.id]
+            self._requests.pop(turn.id, None)
         self._wake_outbox()
 
     async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
@@ -151,19 +162,37 @@ class TurnFlow:
         return await self._keep(question, reply, parts, stopped=stop.is_set())
 
     async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
-        text, final = "", None
-        request = await _or_stop(self._prompts.request(question), stop)
+        request = await _or_stop(self._request(question), stop)
         if request is None:
             return _STOPPED_REPLY
+        written: list[str] = []
+        try:
+            final = await self._stream(question, request, written, stop)
+        except ModelReplyTruncated:
+            if not "".join(written).strip():
+                raise
+            log.info("answer_cut", extra={"turn": question.turn.id})
+            return replace(_STOPPED_REPLY, text="".join(written).rstrip() + CUT)
+        return final or replace(_STOPPED_REPLY, text="".join(written))
+
+    async def _stream(
+        self, question: Question, request: ResponderRequest, written: list[str], stop: asyncio.Event
+    ) -> ChatReply | None:
+        """Shows the reply as it is written, into `written` too; None if it was stopped."""
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
-            while not stop.is_set():
-                delta = await _or_stop(anext(deltas, None), stop)
-                if delta is None:
-                    break
-                text, final = text + delta.text, delta.final
-                if delta.text:
-                    await self._drafts.show(question.turn, text)
-        return final or replace(_STOPPED_REPLY, text=text)
+            while (delta := await _or_stop(anext(deltas, None), stop)) is not None:
+                if delta.final is not None:
+                    return delta.final
+                written.append(delta.text)
+                await self._drafts.show(question.turn, "".join(written))
+        return None
+
+    async def _request(self, question: Question) -> ResponderRequest:
+        """What the responder is asked; built once for all attempts at the same question: recall costs calls too."""
+        built = self._requests.get(question.turn.id)
+        if built is None or built[0] != question.rev:
+            built = self._requests[question.turn.id] = (question.rev, await self._prompts.request(question))
+        return built[1]
 
     async def _keep(
         self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool
@@ -247,15 +276,6 @@ class TurnFlow:
     def _account(
         connection: Connection, turn: Turn, reply: ChatReply, message: Message | None, now: datetime, *, stopped: bool
     ) -> None:
-        usage = reply.usage
-        access.add_spend(
-            connection,
-            turn.user_id,
-            "responder",
-            tokens=usage.prompt_tokens + usage.completion_tokens,
-            cost_usd=usage.cost_usd,
-            now=now,
-        )
         events.append(
             connection,
             "agent_result",
@@ -272,9 +292,8 @@ class TurnFlow:
         if stop.is_set():
             return await self._keep(question, _STOPPED_REPLY, [], stopped=True)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
-        if isinstance(error, ModelRefused) or turn.attempts >= MAX_ATTEMPTS:
-            key = "model-unreachable" if isinstance(error, ModelUnavailable) else "answer-failed"
-            return await self._say(question, self._sorry(question, key), TurnState.FAILED, str(error))
+        if isinstance(error, ModelRefused | ModelAccessDenied) or turn.attempts >= MAX_ATTEMPTS:
+            return await self._say(question, self._sorry(question, _sorry_key(error)), TurnState.FAILED, str(error))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
@@ -318,6 +337,18 @@ class TurnFlow:
     def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
+
+
+def _sorry_key(error: ModelError) -> str:
+    match error:
+        case ModelAccessDenied():
+            return "model-denied"
+        case ModelUnavailable():
+            return "model-unreachable"
+        case ModelRefused():
+            return "answer-refused"
+        case _:
+            return "answer-failed"
 
 
 class _Edited(Exception):

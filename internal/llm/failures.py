@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
+from internal.errors import ModelAccessDenied, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 
 MESSAGE_LIMIT = 300
 LONGEST_RETRY_AFTER = 24 * 3600.0
 
 _OUTAGE_WORDS = re.compile(r"rate.?limit|overload|server_error|timeout|unavailable|too_many_requests", re.IGNORECASE)
-_REFUSAL_WORDS = re.compile(r"content.?(?:filter|policy)|safety|moderation|authentication|permission", re.IGNORECASE)
+_REFUSAL_WORDS = re.compile(r"content.?(?:filter|policy)|safety|moderation", re.IGNORECASE)
+_DENIAL_WORDS = re.compile(r"authentication|permission|insufficient_quota|billing|credit", re.IGNORECASE)
 _FORMAT_WORDS = re.compile(r"response_?format|json_schema|json_object|structured|grammar|parameter", re.IGNORECASE)
 
 
@@ -31,12 +32,12 @@ def from_status(status: int, answer: Any, headers: Mapping[str, str]) -> ModelEr
             return RequestRejected(message)
         return ModelUnavailable(message, retry_after=retry_after(headers.get("Retry-After")))
     if status < 400:
-        return ModelRefused(f"{message} (redirected: set the base_url to the final address)")
+        return ModelAccessDenied(f"{message} (redirected: set the base_url to the final address)")
     if _REFUSAL_WORDS.search(_kind(answer)):
         return ModelRefused(message)
     if status in (400, 415, 422) or (status == 404 and _FORMAT_WORDS.search(told)):
         return RequestRejected(message)
-    return ModelRefused(message)
+    return ModelAccessDenied(message) if status in (401, 402, 403, 404) else ModelRefused(message)
 
 
 def from_error_object(error: Any) -> ModelError:
@@ -49,6 +50,8 @@ def from_error_object(error: Any) -> ModelError:
     kind, message = _kind({"error": error}), f"the model server answered with an error: {_told({'error': error})}"
     if _OUTAGE_WORDS.search(kind):
         return ModelUnavailable(message)
+    if _DENIAL_WORDS.search(kind):
+        return ModelAccessDenied(message)
     if _REFUSAL_WORDS.search(kind) or "invalid_request" in kind:
         return ModelRefused(message)
     return ModelReplyInvalid(message)

@@ -60,6 +60,7 @@ class VectorFollowing:
                 self._back_off(error)
                 return stored
             self._failures, self._not_before = 0, None
+            await self._report(len(batch))
         self._seen_change = change
         await self._remove_foreign()
         return stored
@@ -68,6 +69,12 @@ class VectorFollowing:
         """How far the vectors have followed."""
         model, dimensions = self._embedder.name, self._embedder.dimensions
         return await self._database.read(lambda connection: vectors.progress(connection, model, dimensions))
+
+    async def _report(self, batch: int) -> None:
+        """Tells how far a longer re-embedding is; a few changed people are not worth a line."""
+        if batch == BATCH:
+            progress = await self.progress()
+            log.info("vectors_following", extra={"done": progress.done, "total": progress.total})
 
     async def _next_batch(self) -> list[DueItem]:
         """Due items of one owner, so that a call is billed to whom it is for."""

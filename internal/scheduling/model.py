@@ -18,7 +18,10 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs."""
+    """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs.
+
+    `attempts` are charged towards the cap; `outages` are times the provider could not be reached, one after another.
+    """
 
     id: str
     user_id: int
@@ -30,6 +33,7 @@ class Run:
     state: RunState
     claim: str | None
     attempts: int
+    outages: int
     due_at: datetime
     created_at: datetime
     snapshot: dict[str, Any] | None = None

@@ -67,8 +67,11 @@ def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: 
 
 
 def claim(connection: Connection, run: Run, token: str) -> Run | None:
-    """C8: takes the run and counts an attempt; a stored reply is applied without a new one. None if it is taken."""
-    attempts = runs.c.attempts + (0 if run.state == RunState.REPLIED else 1)
+    """C8: takes the run and counts an attempt. None if it is taken.
+
+    A stored reply is applied without asking again; it counts too, so that a crash loop ends at the cap.
+    """
+    attempts = runs.c.attempts + 1
     state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
     unchanged = (runs.c.state == run.state) & runs.c.claim.is_not_distinct_from(run.claim)
     return _change(connection, run, unchanged, claim=token, attempts=attempts, state=state)
@@ -114,7 +117,9 @@ def finish(connection: Connection, run: Run, now: datetime) -> bool:
     return done is not None
 
 
-def postpone(connection: Connection, run: Run, due_at: datetime, error: str | None, *, charge: bool) -> None:
+def postpone(
+    connection: Connection, run: Run, due_at: datetime, error: str | None, *, charge: bool, outages: int = 0
+) -> None:
     """Gives the run back for a later attempt; without `charge` this one does not count (outages, stale input)."""
     attempts = runs.c.attempts if charge else func.max(runs.c.attempts - 1, 0)
     _change(
@@ -128,6 +133,7 @@ def postpone(connection: Connection, run: Run, due_at: datetime, error: str | No
         due_at=due_at,
         error=error,
         attempts=attempts,
+        outages=outages,
     )
 
 
@@ -220,6 +226,7 @@ def _run(row: Row[Any]) -> Run:
         state=RunState(row.state),
         claim=row.claim,
         attempts=row.attempts,
+        outages=row.outages,
         due_at=row.due_at,
         created_at=row.created_at,
         snapshot=row.snapshot,

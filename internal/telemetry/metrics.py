@@ -69,7 +69,7 @@ class Metrics:
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
-        self._mirror_lag = self._gauge("mirror_lag_changes", "Changes the mirror has not seen; 0 without a mirror.")
+        self._gauge("mirror_lag_changes", "Changes the mirror has not seen; 0 without a mirror.")
         self._last_backup = self._gauge("last_backup_timestamp_seconds", "When the last backup ended; 0: never.")
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
@@ -143,9 +143,6 @@ class Metrics:
     def polled(self) -> None:
         """Telegram answered a poll just now."""
         self._last_poll.set_to_current_time()
-
-    def mirror_lag(self, changes: int) -> None:
-        self._mirror_lag.set(changes)
 
     def backup_finished(self, at: datetime) -> None:
         self._last_backup.set(at.timestamp())

@@ -81,6 +81,9 @@ class Archive:
     def wake(self) -> None:
         self.woken += 1
 
+    def notify(self, connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+        raise AssertionError(key)  # nothing dies in these tests
+
     def loop(self) -> RunLoop:
         handler = ArchivalHandler(
             self.talk.database,
@@ -94,7 +97,7 @@ class Archive:
             wake=self.wake,
         )
         config = RunsConfig(retry_base=timedelta(seconds=2), max_attempts=3)
-        return RunLoop(self.talk.database, self.talk.clock, [handler], config, self, 0)
+        return RunLoop(self.talk.database, self.talk.clock, [handler], config, self, 0, self.notify)
 
     async def work(self) -> None:
         loop = self.loop()

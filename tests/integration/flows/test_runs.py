@@ -6,18 +6,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from flow_stage import OTHER, OWNER, Talk, until
 from sqlalchemy import Connection, select, update
 
-from internal.access import repository as users
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
-from internal.errors import ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
+from internal.errors import ModelAccessDenied, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.events import repository as events
 from internal.flows.forgetting import UNDO_WINDOW, ask_forget
 from internal.flows.runs import Prepared, RunLoop, StaleInput
@@ -90,12 +89,16 @@ class Stage:
     handler: ScriptedHandler
     outcomes: list[str] = field(default_factory=list)
     daily_cost: float = 0.0
+    told: list[tuple[int, str]] = field(default_factory=list)
+
+    def notify(self, connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+        self.told.append((user_id, key))
 
     def agent_run(self, agent: str, outcome: str) -> None:
         self.outcomes.append(outcome)
 
     def loop(self) -> RunLoop:
-        return RunLoop(self.talk.database, self.talk.clock, [self.handler], CONFIG, self, self.daily_cost)
+        return RunLoop(self.talk.database, self.talk.clock, [self.handler], CONFIG, self, self.daily_cost, self.notify)
 
     async def publish(self, user_id: int = OWNER, *slices: tuple[int, int]) -> None:
         """A fragment's runs."""
@@ -145,7 +148,8 @@ async def test_a_run_is_asked_applied_and_paid_once(stage: Stage) -> None:
     [run] = await stage.rows()
     assert (run.state, run.reply, run.snapshot, run.claim) == (RunState.APPLIED, "reply", {"seen": 1}, None)
     assert (len(stage.handler.asked), stage.handler.committed, stage.outcomes) == (1, 1, ["applied"])
-    assert await stage.talk.read(lambda c: access.spent_today(c, OWNER, stage.talk.clock.now())) == 0.5
+    [cost] = await stage.talk.read(lambda c: c.execute(select(tables.runs.c.cost_usd)).scalars().all())
+    assert cost == 0.5
 
 
 async def test_slices_are_worked_on_in_order_one_at_a_time(stage: Stage) -> None:
@@ -393,11 +397,39 @@ async def test_working_off_returns_when_nothing_is_ready(stage: Stage) -> None:
     assert await stage.talk.write(lambda c: runs.hurry(c, OWNER, stage.talk.clock.now())) == 1
 
 
-async def test_bills_go_to_the_owners_own_day(stage: Stage) -> None:
-    """Midnight is his, not Greenwich's."""
-    await stage.talk.write(lambda c: users.change(c, OWNER, tz="Pacific/Auckland"))
-    stage.handler.cost_usd = 1.0
+async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stage) -> None:
+    """A crash is an attempt that nobody could write down as failed: the cap holds at the next claim, and it is told."""
+    await stage.publish()
+    for _ in range(CONFIG.max_attempts):
+        [run] = await stage.rows()
+        await stage.talk.write(lambda c, run=run: runs.claim(c, run, "dead process"))
+    await stage.work()
+    assert await stage.states() == ["dead"]
+    assert stage.handler.asked == []
+    assert stage.told == [(OWNER, "archive-dead")]
+
+
+async def test_a_slice_that_fails_while_others_are_answered_is_charged(stage: Stage) -> None:
+    """A prompt on which the provider always times out is no outage: its pauses grow and it ends at the cap."""
+    await stage.publish(OWNER)
+    loop = stage.loop()
+    asked = 0
+    while await stage.states() != ["dead"]:
+        stage.handler.script = [ModelUnavailable("timeout")]
+        await stage.work(loop)
+        loop._provider_works("archivist")  # somebody else's run was answered
+        [run] = await stage.rows()
+        stage.talk.clock.set(max(run.due_at, stage.talk.clock.now()))
+        asked += 1
+        assert asked <= CONFIG.max_attempts + 1
+    assert asked == CONFIG.max_attempts + 1
+
+
+async def test_a_provider_that_denies_us_is_waited_for(stage: Stage) -> None:
+    """No credit or a wrong key is nobody's fragment's fault: nothing dies, and it is looked at seldom."""
+    stage.handler.script = [ModelAccessDenied("402: no credit")]
     await stage.publish()
     await stage.work()
-    days = await stage.talk.read(lambda c: c.execute(select(tables.spend.c.day)).scalars().all())
-    assert days == ["2026-02-08"]
+    [run] = await stage.rows()
+    assert (run.state, run.attempts, stage.outcomes) == (RunState.DUE, 0, ["denied"])
+    assert run.due_at - stage.talk.clock.now() == CONFIG.retry_max

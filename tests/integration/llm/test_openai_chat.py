@@ -16,6 +16,7 @@ from model_servers import SCHEMA, Ledger, ask
 
 from internal.errors import (
     ConfigurationError,
+    ModelAccessDenied,
     ModelError,
     ModelRefused,
     ModelReplyInvalid,
@@ -122,12 +123,12 @@ async def test_halves_of_emoji_and_nul_do_not_reach_the_database(server: Scripte
 
 
 FAILURES: list[tuple[Fault, type[ModelError]]] = [
-    (Fault("status", status=401), ModelRefused),
-    (Fault("status", status=402), ModelRefused),
-    (Fault("status", status=403), ModelRefused),
-    (Fault("status", status=404), ModelRefused),
+    (Fault("status", status=401), ModelAccessDenied),
+    (Fault("status", status=402), ModelAccessDenied),
+    (Fault("status", status=403), ModelAccessDenied),
+    (Fault("status", status=404), ModelAccessDenied),
     (Fault("status", status=400), ModelRefused),
-    (Fault("redirect"), ModelRefused),
+    (Fault("redirect"), ModelAccessDenied),
     (Fault("status", status=408), ModelUnavailable),
     (Fault("status", status=429), ModelUnavailable),
     (Fault("status", status=500), ModelUnavailable),
@@ -135,7 +136,7 @@ FAILURES: list[tuple[Fault, type[ModelError]]] = [
     (Fault("status", status=529), ModelUnavailable),
     (Fault("error_body", status=502), ModelUnavailable),
     (Fault("error_body", status=429), ModelUnavailable),
-    (Fault("error_body", status=403), ModelRefused),
+    (Fault("error_body", status=403), ModelAccessDenied),
     (Fault("choice_error", status=502), ModelUnavailable),
     (Fault("cut"), ModelUnavailable),
     (Fault("reset"), ModelUnavailable),
@@ -219,6 +220,7 @@ async def test_a_streamed_answer_in_one_piece_is_read(server: ScriptedModel, cha
         ("nan", 0, 0),
         ("1e99", 86400, 86400),
     ],
+    ids=["seconds", "fraction", "date", "past", "negative", "nan", "endless"],
 )
 async def test_the_wish_to_wait_is_kept(
     server: ScriptedModel, chat: OpenAIChat, header: str, least: float, most: float
@@ -399,7 +401,7 @@ async def test_a_password_in_the_address_is_used_and_not_shown(
     server.script("m", "Да", Fault("status", status=403, body={"error": "hidden-word is wrong"}))
     await chat.complete(ask())
     assert server.requests[0].headers["Authorization"].startswith("Basic ")
-    with pytest.raises(ModelRefused, match=r"\[key\] is wrong"):
+    with pytest.raises(ModelAccessDenied, match=r"\[key\] is wrong"):
         await chat.complete(ask())
     await chat.aclose()
     assert "hidden-word" not in caplog.text

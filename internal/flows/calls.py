@@ -1,13 +1,18 @@
-"""Keeps every model call with its exact prompt and reply, so that its owner can see what was sent about him."""
+"""Every model call leaves its price with the user it was made for, and a receipt: the exact prompt and reply."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import deque
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access import service as access
 from internal.errors import ModelError, StorageError
 from internal.llm.calls import Reply, Request
 from internal.llm.model import ChatReply, ChatRequest
@@ -24,18 +29,33 @@ WAITING = 1_000
 """Calls that wait to be written at most; beyond that the oldest are dropped: receipts, not the record of truth."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """What one call cost whom. Failed calls cost too, where the provider said so."""
+
+    user_id: int
+    agent: str
+    tokens: int
+    cost_usd: float
+
+
 class CallRecorder:
-    """A CallObserver that writes behind. Embedding calls are counted elsewhere and not kept: they hold no answer."""
+    """A CallObserver that writes behind, within milliseconds. Of embedding calls only the price is kept."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
         self._rows: deque[dict[str, Any]] = deque(maxlen=WAITING)
+        self._charges: deque[_Charge] = deque()
         self._woken = asyncio.Event()
 
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
+        usage = reply.usage if reply else None
+        if usage is not None and request.user_id is not None:
+            tokens = usage.prompt_tokens + usage.completion_tokens
+            self._charges.append(_Charge(request.user_id, request.agent, tokens, usage.cost_usd))
+            self._woken.set()
         if not isinstance(request, ChatRequest):
             return
-        usage = reply.usage if reply else None
         self._rows.append(
             {
                 "id": new_id(),
@@ -64,9 +84,26 @@ class CallRecorder:
 
     async def flush(self) -> None:
         rows = [self._rows.popleft() for _ in range(len(self._rows))]
+        charges = [self._charges.popleft() for _ in range(len(self._charges))]
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            call_repository.add(connection, rows)
+            for charge in charges:
+                if users.find(connection, charge.user_id) is not None:
+                    access.add_spend(
+                        connection,
+                        charge.user_id,
+                        charge.agent,
+                        tokens=charge.tokens,
+                        cost_usd=charge.cost_usd,
+                        now=now,
+                    )
+
         try:
-            await self._database.write(lambda c: call_repository.add(c, rows))
+            await self._database.write(work)
         except StorageError:
+            self._charges.extendleft(reversed(charges))  # a receipt may be lost, a price not
             log.exception("calls_not_recorded", extra={"count": len(rows)})
 
     async def drop_old(self) -> int:
