@@ -52,7 +52,8 @@ async def test_every_text_gets_one_unit_vector(embedder: Embedder) -> None:
     """float32, whatever the text holds; no texts give no rows of the right width."""
     for embed in (embedder.embed_documents, embedder.embed_queries):
         rows = await embed(ODD_TEXTS)
-        assert (rows.shape, rows.dtype) == ((len(ODD_TEXTS), embedder.dimensions), np.float32)
+        assert rows.shape == (len(ODD_TEXTS), embedder.dimensions)
+        assert rows.dtype == np.float32
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
         assert (await embed([])).shape == (0, embedder.dimensions)
 

@@ -1,278 +1,264 @@
-"""A fragment becomes people: what the archivist is shown, and what of its reply is applied."""
+"""What the archivist is shown of a fragment, and that nothing is derived from what changed while it read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from flow_stage import OWNER, Talk, until
-from sqlalchemy import Connection, select
+from flow_stage import OTHER, OWNER, Talk
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, delete, select
 
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
-from internal.config import RunsConfig
-from internal.dialogue.model import ForwardOrigin
-from internal.errors import ModelReplyTruncated
-from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, choose
-from internal.flows.runs import RunLoop
-from internal.language.hints import hints
-from internal.language.names import mentions_of
+from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
+from internal.flows.runs import Prepared, StaleInput
 from internal.people import repository as people
-from internal.people import service
 from internal.people.model import Circle, Person
-from internal.recall.people import names_of
+from internal.scheduling import repository as runs
+from internal.scheduling.model import Run
 from internal.storage import tables
+from internal.testing import FIRST_MOMENT
 
-KEY = b"k" * 32
-Reply = dict[str, Any] | Exception | Callable[[ArchivistRequest], Awaitable[dict[str, Any]]]
+ADDED = {"type": "Added", "person": {"display_name": "Петров", "circle": "Friends"}, "evidence": [1]}
+MANY = SHOWN_PEOPLE + 50
 
 
-class DirectNames:
-    """The name reader without its process."""
+class LiteralNames:
+    """A NameReader that knows a name only as it is written; a message that is part of a name hints at its bearer."""
 
     async def hints(self, known: Sequence[Person], texts: Sequence[str]) -> list[SamePersonHint]:
-        found = hints({person.id: names_of(person) for person in known}, texts)
-        return [SamePersonHint(mention, person_id, reason) for mention, person_id, reason in found]
+        return [SamePersonHint(text, one.id, "prefix") for text in texts for one in known if text in one.display_name]
 
     async def mentions(self, known: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
-        return mentions_of(texts, {person.id: names_of(person) for person in known})
+        return [{one.id for one in known if one.display_name in text} for text in texts]
 
 
 @dataclass
-class Archive:
-    """An archivist that answers by script, and the loop that works its runs off."""
+class Answering:
+    """An Archivist that answers with one reply, after what the test lets happen meanwhile."""
 
-    talk: Talk
-    script: list[Reply] = field(default_factory=list)
+    reply: dict[str, Any] = field(default_factory=lambda: {"people_operations": [ADDED]})
     asked: list[ArchivistRequest] = field(default_factory=list)
-    counted: list[tuple[str, int]] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    outcomes: list[str] = field(default_factory=list)
-    questions: int = 0
-    woken: int = 0
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         self.asked.append(request)
-        said = self.script.pop(0) if self.script else {"people_operations": []}
-        if isinstance(said, Exception):
-            raise said
-        if not isinstance(said, dict):
-            said = await said(request)
-        return AgentReply(json.dumps(said, ensure_ascii=False), "scripted")
+        return AgentReply(json.dumps(self.reply), "scripted")
+
+
+@dataclass
+class Counted:
+    applied: list[tuple[int, str, int]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    timed: list[int] = field(default_factory=list)
+    woken: int = 0
 
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None:
-        self.counted.append((op_type, count))
+        self.applied.append((user_id, op_type, count))
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self.refused.append(reason)
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None:
-        return
-
-    def agent_run(self, agent: str, outcome: str) -> None:
-        self.outcomes.append(outcome)
-
-    def ask_owner(self, connection: Connection, user_id: int, now: datetime) -> None:
-        self.questions += 1
+        self.timed.append(user_id)
 
     def wake(self) -> None:
         self.woken += 1
 
-    def notify(self, connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
-        raise AssertionError(key)  # nothing dies in these tests
 
-    def loop(self) -> RunLoop:
-        handler = ArchivalHandler(
-            self.talk.database,
-            self.talk.clock,
-            self,
-            DirectNames(),
-            self,
+class Stage:
+    """One owner's fragment and the handler that archives it."""
+
+    def __init__(self, talk: Talk) -> None:
+        self.talk, self.archivist, self.counted = talk, Answering(), Counted()
+        self.handler = ArchivalHandler(
+            talk.database,
+            talk.clock,
+            self.archivist,
+            LiteralNames(),
+            self.counted,
             persona_name="Laplaced",
-            tombstone_key=KEY,
-            ask_owner=self.ask_owner,
-            wake=self.wake,
+            tombstone_key=b"k" * 32,
+            ask_owner=lambda connection, user_id, now: None,
+            wake=self.counted.wake,
         )
-        config = RunsConfig(retry_base=timedelta(seconds=2), max_attempts=3)
-        return RunLoop(self.talk.database, self.talk.clock, [handler], config, self, 0, self.notify)
 
-    async def work(self) -> None:
-        loop = self.loop()
-        await loop.start_ready()
-        await until(lambda: not loop._working and not loop._lookups)
-
-    async def archive(self, *replies: Reply) -> None:
-        """Publishes what waits and works it off."""
-        self.script += replies
+    async def fragment(self, *said: str) -> Run:
+        """The run of a fragment in which this was said and answered."""
+        for text in said:
+            await self.talk.exchange(text)
         await self.talk.publication().publish_now(OWNER)
-        await self.work()
+        (run,) = await self.talk.read(lambda c: runs.ready(c, "archivist", self.talk.clock.now(), limit=9))
+        return run
 
-    async def people(self) -> dict[str, Person]:
-        return {person.display_name: person for person in await self.talk.read(lambda c: people.listing(c, OWNER))}
+    async def ask(self, run: Run) -> tuple[Prepared[ArchivalInput], str]:
+        prepared = await self.handler.read(run)
+        return prepared, (await self.handler.ask(prepared)).text
 
-    async def edit(self, text: str) -> None:
-        """The owner changes his first message."""
-        first = (await self.talk.messages())[0]
-        await self.talk.edit(first, text)
+    async def apply(self, run: Run, prepared: Prepared[ArchivalInput], reply: str) -> None:
+        now = self.talk.clock.now()
+        effects = await self.talk.write(lambda c: self.handler.apply(c, run, prepared, reply, now))
+        effects.after_commit()
+
+    async def people(self, user_id: int = OWNER) -> list[Person]:
+        return await self.talk.read(lambda c: people.listing(c, user_id))
 
 
 @pytest.fixture
-def archive(talk: Talk) -> Archive:
-    return Archive(talk)
+def stage(talk: Talk) -> Stage:
+    return Stage(talk)
 
 
-def added(name: str, **more: Any) -> dict[str, Any]:
-    evidence = {"evidence": more.pop("evidence")} if "evidence" in more else {}
-    return {"people_operations": [{"type": "Added", "person": {"display_name": name, "bio": "x", **more}, **evidence}]}
+def profile(number: int, name: str, *, circle: Circle = Circle.OTHER, days: int = 0, user_id: int = OWNER) -> Person:
+    seen = FIRST_MOMENT + timedelta(days=days)
+    return Person(number, user_id, f"entity-{user_id}-{number}-{name}", name, circle, "", seen, seen)
 
 
-async def test_the_archivist_sees_the_slice_numbered_and_who_is_known(archive: Archive) -> None:
-    """Numbers count from one over what is shown; forwards tell whose words they are; his profile is there."""
-    await archive.talk.exchange("Petrov came", "Good.")
-    await archive.archive(added("Petrov", circle="Friends"))
-    forwarded = ForwardOrigin("user", "Marko", 55)
-    await archive.talk.exchange("With Petrov again", "Nice.", forward=forwarded)
-    await archive.archive()
-    request = archive.asked[1]
-    assert request.owner.name == "Olena"
-    assert {person.display_name for person in request.people} == {"Petrov", "Marko"}
-    lines = [(line.number, line.role, line.text, line.forwarded_from) for line in request.transcript]
-    assert lines == [(1, "user", "With Petrov again", "Marko"), (2, "assistant", "Nice.", None)]
-    assert request.transcript[0].telegram_ids == (55,)
+def remember(stage: Stage, profiles: Sequence[Person]) -> Callable[[Connection], list[Person]]:
+    return lambda c: [people.create(c, one, by="archivist", now=stage.talk.clock.now()) for one in profiles]
 
 
-async def test_effects_counters_and_events_follow_one_commit(archive: Archive) -> None:
-    """What is applied is counted once, what is refused by its reason, and whoever waits is woken."""
-    await archive.talk.exchange("Petrov came")
-    reply = added("Petrov")
-    reply["people_operations"] += [{"type": "Updated", "person": {"id": 99, "bio": "?"}}]
-    await archive.archive(reply)
-    assert archive.counted == [("Added", 1)]
-    assert archive.refused == ["unknown_id"]
-    assert archive.woken == 1
-    results = await archive.talk.events("agent_result")
-    [event] = [event for event in results if event.source == "agent:Archivist"]
-    assert (event.payload["applied"], event.payload["refused"]) == ({"Added": 1}, 1)
-    assert set(event.links or {}) == {"run", "fragment"}
-
-
-@pytest.mark.parametrize("reply", [{}, {"nonsense": []}, {"people_operations": "Petrov"}])
-async def test_a_reply_that_cannot_be_read_is_a_failed_attempt(archive: Archive, reply: dict[str, Any]) -> None:
-    """Valid JSON with unknown keys is no empty success: nothing is applied, and it is tried again."""
-    await archive.talk.exchange("Petrov came")
-    await archive.archive(reply, added("Petrov"))
-    assert (await archive.people(), archive.outcomes) == ({}, ["failed"])
-    archive.talk.clock.advance(10)
-    await archive.work()
-    assert set(await archive.people()) == {"Petrov"}
-
-
-async def test_evidence_edited_meanwhile_is_asked_anew(archive: Archive) -> None:
-    """What was said of the old words is dropped, and the attempt is not charged."""
-
-    async def edited(request: ArchivistRequest) -> dict[str, Any]:
-        await archive.edit("Sidorov came")
-        return added("Petrov", evidence=[1])
-
-    await archive.talk.exchange("Petrov came")
-    await archive.archive(edited, added("Sidorov", evidence=[1]))
-    assert set(await archive.people()) == {"Sidorov"}
-    assert archive.outcomes == ["stale", "applied"]
-    assert archive.asked[1].transcript[0].text == "Sidorov came"
-    [run] = await archive.talk.read(lambda c: c.execute(select(tables.runs.c.attempts)).all())
-    assert run.attempts == 1
-
-
-async def test_evidence_deleted_meanwhile_supports_nothing(archive: Archive) -> None:
-    """A fragment of which nothing is left is done without a model."""
-
-    async def deleted(request: ArchivistRequest) -> dict[str, Any]:
-        await archive.talk.write(lambda c: c.execute(tables.messages.delete()))
-        return added("Petrov")
-
-    await archive.talk.exchange("Petrov came")
-    await archive.archive(deleted)
-    assert (await archive.people(), archive.outcomes, len(archive.asked)) == ({}, ["stale", "applied"], 1)
-
-
-async def test_a_person_meant_in_several_slices_is_mentioned_once_a_fragment(archive: Archive) -> None:
-    """However often he is named, in declined forms too; the assistant's and forwarded words do not count."""
-    await archive.talk.exchange("Петров приехал")
-    await archive.archive(added("Петров"))
-    for _ in range(65):
-        await archive.talk.exchange("Говорил с Петровым", "Петров хорош.")
-    await archive.archive()
-    assert len(archive.asked) == 4
-    assert (await archive.people())["Петров"].mention_count == 2
-    await archive.talk.exchange("Погода", "Петров просил передать.")
-    await archive.talk.exchange("Петров написал", forward=ForwardOrigin("hidden_user", "Кто-то"))
-    await archive.archive()
-    assert (await archive.people())["Петров"].mention_count == 2
-
-
-async def test_a_slice_too_long_for_the_model_is_halved_and_nothing_is_left_out(archive: Archive) -> None:
-    """Each half has its own numbers from one, and evidence points to the right messages."""
-    await archive.talk.exchange("One", "1.")
-    await archive.talk.exchange("Petrov came", "2.")
-    await archive.archive(ModelReplyTruncated("length"), {"people_operations": []}, added("Petrov", evidence=[1]))
-    assert [len(request.transcript) for request in archive.asked] == [4, 2, 2]
-    assert archive.asked[2].transcript[0].text == "Petrov came"
-    query = select(tables.evidence.c.segment, tables.evidence.c.message_id)
-    [row] = await archive.talk.read(lambda c: c.execute(query).all())
-    assert (row.segment, row.message_id) == (3, (await archive.talk.messages())[2].id)
-
-
-async def test_the_owners_word_is_only_questioned(archive: Archive) -> None:
-    """What he set himself is not overwritten; he is asked."""
-    await archive.talk.exchange("Petrov came")
-    await archive.archive(added("Petrov", circle="Friends"))
-    petrov = (await archive.people())["Petrov"]
-    now = archive.talk.clock.now()
-    await archive.talk.write(lambda c: service.move(c, OWNER, petrov.id, Circle.FAMILY, now=now))
-    await archive.talk.exchange("Petrov the colleague")
-    change = {"type": "Updated", "person": {"id": petrov.id, "circle": "Work_Outer"}}
-    await archive.archive({"people_operations": [change]})
-    assert (await archive.people())["Petrov"].circle is Circle.FAMILY
-    assert archive.questions == 1
-
-
-async def test_people_added_twice_by_two_slices_are_one(archive: Archive) -> None:
-    """The second slice sees what the first one wrote."""
-    for _ in range(40):
-        await archive.talk.exchange("Petrov came")
-    await archive.archive(added("Petrov"), added("petrov"))
-    assert set(await archive.people()) == {"Petrov"}
-    assert [len(request.people) for request in archive.asked] == [0, 1]
-
-
-def _many(count: int) -> list[Person]:
-    start = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
-    return [
-        Person(
-            id=n,
-            user_id=OWNER,
-            entity_id=str(n),
-            display_name=f"P{n}",
-            circle=Circle.FAMILY if n == 5 else Circle.OTHER,
-            bio="",
-            first_seen=start,
-            last_seen=start + timedelta(days=n),
-        )
-        for n in range(count)
+async def test_a_fragment_becomes_people(stage: Stage) -> None:
+    """The archivist sees its lines in order, the assistant's among them; what it adds is there after the commit."""
+    run = await stage.fragment("Встретил Петрова")
+    await stage.apply(run, *await stage.ask(run))
+    (request,) = stage.archivist.asked
+    assert [(one.number, one.role, one.speaker) for one in request.transcript] == [
+        (1, "user", "Olena"),
+        (2, "assistant", "Laplaced"),
     ]
+    assert [person.display_name for person in await stage.people()] == ["Петров"]
+    assert (stage.counted.applied, stage.counted.timed) == ([(OWNER, "Added", 1)], [OWNER])
+    assert stage.counted.woken == 1
 
 
-def test_few_people_are_all_shown() -> None:
-    """And in the order they are known."""
-    assert choose(_many(SHOWN_PEOPLE), set()) == _many(SHOWN_PEOPLE)
+async def test_what_was_edited_meanwhile_proves_nothing(stage: Stage) -> None:
+    """Nothing of the reply is written; asked again, the archivist sees the new words, and that is applied."""
+    run = await stage.fragment("Встретил Петрова")
+    stale = await stage.ask(run)
+    (question, _) = await stage.talk.messages()
+    await stage.talk.edit(question, "Встретил Сидорова")
+    with pytest.raises(StaleInput):
+        await stage.apply(run, *stale)
+    assert await stage.people() == []
+    assert stage.counted.applied == []
+    await stage.apply(run, *await stage.ask(run))
+    assert stage.archivist.asked[-1].transcript[0].text == "Встретил Сидорова"
+    assert len(await stage.people()) == 1
 
 
-def test_of_many_the_likely_the_close_and_the_recent_are_shown() -> None:
-    """A prompt is no telephone book."""
-    shown = {person.id for person in choose(_many(SHOWN_PEOPLE + 100), {3})}
+async def test_what_was_deleted_meanwhile_proves_nothing(stage: Stage) -> None:
+    """Asked again, the archivist sees what is left, under numbers of its own."""
+    run = await stage.fragment("Встретил Петрова", "Он теперь врач")
+    stale = await stage.ask(run)
+    gone = (await stage.talk.messages())[0]
+    await stage.talk.write(lambda c: c.execute(delete(tables.messages).where(tables.messages.c.id == gone.id)))
+    with pytest.raises(StaleInput):
+        await stage.apply(run, *stale)
+    assert await stage.people() == []
+    prepared, _ = await stage.ask(run)
+    assert [one.text for one in prepared.input.request.transcript] == ["Answer.", "Он теперь врач", "Answer."]
+    assert [one.number for one in prepared.input.request.transcript] == [1, 2, 3]
+
+
+async def test_a_fragment_of_which_nothing_is_left_costs_no_call(stage: Stage) -> None:
+    """It is applied as a conversation about nobody."""
+    run = await stage.fragment("Встретил Петрова")
+    await stage.talk.write(lambda c: c.execute(delete(tables.messages).where(tables.messages.c.user_id == OWNER)))
+    await stage.apply(run, *await stage.ask(run))
+    assert (stage.archivist.asked, await stage.people()) == ([], [])
+
+
+async def test_a_reply_that_was_stored_is_compared_with_what_was_shown_then(stage: Stage) -> None:
+    """After a restart the slice is read anew: the snapshot that lies beside the reply is the older one, and counts."""
+    run = await stage.fragment("Встретил Петрова")
+    shown, reply = await stage.ask(run)
+    stored = await stage.talk.write(lambda c: _stored(c, run, shown.snapshot, reply))
+    (question, _) = await stage.talk.messages()
+    await stage.talk.edit(question, "Встретил Сидорова")
+    with pytest.raises(StaleInput):
+        await stage.apply(stored, await stage.handler.read(stored), reply)
+
+
+def _stored(connection: Connection, run: Run, snapshot: dict[str, Any], reply: str) -> Run:
+    table = tables.runs
+    done = table.update().where(table.c.id == run.id).values(state="replied", snapshot=snapshot, reply=reply)
+    connection.execute(done)
+    return runs._run(connection.execute(select(table).where(table.c.id == run.id)).one())
+
+
+async def test_of_very_many_people_those_who_are_named_are_shown(stage: Stage) -> None:
+    """However far and long ago; those who are not shown cannot be named by id."""
+    named = profile(0, "Встретил Петрова", days=-900)
+    crowd = [profile(0, f"Прохожий {number}", days=number) for number in range(MANY)]
+    known = await stage.talk.write(remember(stage, [named, *crowd]))
+    run = await stage.fragment("Встретил Петрова")
+    prepared, _ = await stage.ask(run)
+    shown = [person.id for person in prepared.input.request.people]
     assert len(shown) == SHOWN_PEOPLE
-    assert {3, 5, SHOWN_PEOPLE + 99} <= shown
-    assert 4 not in shown
+    assert shown == sorted(shown) == prepared.snapshot["people"]
+    assert known[0].id in shown
+    assert [hint.person_id for hint in prepared.input.request.hints] == [known[0].id]
+    assert list(prepared.input.mentioned) == [known[0].id]
+    unseen = next(person.id for person in known if person.id not in shown)
+    reply = {"people_operations": [{"type": "Updated", "person": {"id": unseen, "bio": "Врач"}, "evidence": [1]}]}
+    await stage.apply(run, prepared, json.dumps(reply))
+    assert stage.counted.refused == ["unknown_id"]
+
+
+async def test_hints_at_people_who_are_not_shown_are_left_out(stage: Stage) -> None:
+    """They would name ids that the archivist knows nothing about."""
+    await stage.talk.write(remember(stage, [profile(0, f"Тётя {number}") for number in range(MANY)]))
+    prepared = await stage.handler.read(await stage.fragment("Тётя"))
+    request = prepared.input.request
+    assert {hint.person_id for hint in request.hints} == {person.id for person in request.people}
+    assert len(request.people) == SHOWN_PEOPLE
+
+
+async def test_nobody_elses_people_are_shown(stage: Stage) -> None:
+    """Another owner's memory is another memory."""
+    await stage.talk.write(remember(stage, [profile(0, "Встретил Петрова", user_id=OTHER)]))
+    run = await stage.fragment("Встретил Петрова")
+    prepared, reply = await stage.ask(run)
+    assert (prepared.input.request.people, prepared.input.mentioned) == ([], {})
+    await stage.apply(run, prepared, reply)
+    assert len(await stage.people()) == 1
+    assert [person.mention_count for person in await stage.people(OTHER)] == [0]
+
+
+def crowd_of(count: int) -> list[Person]:
+    return [profile(number, f"Прохожий {number}", days=number % 400) for number in range(1, count + 1)]
+
+
+@pytest.mark.parametrize("count", [0, 1, SHOWN_PEOPLE])
+def test_everybody_is_shown_while_they_are_few(count: int) -> None:
+    """In their own order."""
+    crowd = crowd_of(count)
+    assert choose(crowd, {1}) == crowd
+
+
+def test_the_likely_come_before_the_closest_and_those_before_the_most_recent() -> None:
+    """Of too many people the farthest, longest unseen and unmentioned are left out."""
+    crowd = crowd_of(MANY)
+    family = [profile(MANY + number, "Тётя", circle=Circle.FAMILY, days=-500) for number in range(1, 11)]
+    likely = {person.id for person in crowd[:5]}
+    shown = choose([*crowd, *family], likely)
+    ids = {person.id for person in shown}
+    assert likely | {person.id for person in family} <= ids
+    others = [person for person in crowd if person.id not in likely]
+    latest = sorted(others, key=lambda person: person.last_seen, reverse=True)[: SHOWN_PEOPLE - 15]
+    assert {person.last_seen for person in latest} == {one.last_seen for one in shown if one in others}
+
+
+@given(st.integers(SHOWN_PEOPLE + 1, MANY), st.sets(st.integers(1, MANY), max_size=MANY))
+def test_a_choice_is_full_ordered_and_prefers_the_likely(count: int, likely: set[int]) -> None:
+    """Whoever is likely is left out only for somebody as likely."""
+    shown = [person.id for person in choose(crowd_of(count), likely)]
+    assert len(shown) == len(set(shown)) == SHOWN_PEOPLE
+    assert shown == sorted(shown)
+    wanted = {one for one in likely if one <= count}
+    assert len(wanted & set(shown)) == min(len(wanted), SHOWN_PEOPLE)
