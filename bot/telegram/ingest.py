@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.chains import Chains
 from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
+from bot.telegram.handlers.services import Menu
 from bot.telegram.handlers.start import start_code
 from bot.telegram.lanes import Lanes
 from bot.telegram.outbox_chat import TOAST_TIMEOUT_S
@@ -25,7 +26,7 @@ from bot.telegram.polling import RawUpdate
 from bot.telegram.reading import author_of, incoming_of, is_command
 from internal.access import repository as users
 from internal.access import service as access
-from internal.access.model import Author, User, UserState, nearest_language
+from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.errors import StorageError
 from internal.events import repository as events
 from internal.flows.intake import Intake, Phrases
@@ -86,6 +87,7 @@ class Ingest:
         handlers: Handlers,
         door: Door,
         phrases: Phrases,
+        menu: Menu,
         wake_outbox: Callable[[], None],
         observer: IngestObserver,
         retry: timedelta = RETRY,
@@ -94,7 +96,7 @@ class Ingest:
         self._retry = retry
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
-        self._handlers, self._door, self._phrases = handlers, door, phrases
+        self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
         self._wake_outbox, self._observer = wake_outbox, observer
         self._chats = Chains("ingest")
         self._room = asyncio.Semaphore(waiting)
@@ -279,7 +281,10 @@ class Ingest:
         if known is not None and access.up_to_date(known, author):
             return known
         now = self._clock.now()
-        return await self._database.write(lambda c: _admit(c, author, self._door, now))
+        user = await self._database.write(lambda c: _admit(c, author, self._door, now))
+        if user is not None and known is None and user.role is Role.OWNER:
+            await self._menu.show(user)
+        return user
 
     async def _claim(self, author: Author, message: Message) -> User | None:
         """Whoever has the owner code becomes the owner; the handler of /start greets him."""

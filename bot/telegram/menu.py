@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+
 from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
 from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
 
+from bot.telegram.delivery import describe
 from bot.telegram.i18n import label
-from internal.access.model import LANGUAGES, Language
+from internal.access.model import LANGUAGES, Language, Role, User
+
+log = logging.getLogger(__name__)
 
 COMMANDS = (
     "people",
@@ -27,6 +33,9 @@ OWNER_COMMANDS = (*COMMANDS, "access")
 DEFAULT: Language = "en"
 """What users of other languages see."""
 
+TIMEOUT_S = 5
+"""The chat's other updates wait for a menu of its own."""
+
 
 def commands(lang: Language, names: tuple[str, ...] = COMMANDS) -> list[BotCommand]:
     return [BotCommand(command=name, description=label(lang, f"menu-{name}")) for name in names]
@@ -40,6 +49,20 @@ async def set_menu(bot: Bot) -> None:
         await bot.set_my_commands(commands(lang), scope=scope, language_code=lang)
 
 
-async def set_owner_menu(bot: Bot, owner_id: int, lang: Language) -> None:
-    """Adds what only the owner sees to the menu of his chat. Raises aiogram's errors, also before he ever wrote."""
-    await bot.set_my_commands(commands(lang, OWNER_COMMANDS), scope=BotCommandScopeChat(chat_id=owner_id))
+class ChatMenus:
+    """Menus of single chats: the owner's holds what only he may do, and a chosen language is not Telegram's own.
+
+    Such a menu hides those of `set_menu`, so it is set anew whenever its user's language or role changes.
+    """
+
+    def __init__(self, bot: Bot) -> None:
+        self._bot = bot
+
+    async def show(self, user: User) -> None:
+        """Cosmetic: where Telegram refuses it, as before the user ever wrote, that is logged and nothing more."""
+        names = OWNER_COMMANDS if user.role is Role.OWNER else COMMANDS
+        scope = BotCommandScopeChat(chat_id=user.user_id)
+        try:
+            await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
+        except TelegramAPIError as error:
+            log.warning("menu_not_set", extra={"user_id": user.user_id, "error": describe(error)})

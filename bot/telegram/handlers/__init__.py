@@ -17,15 +17,15 @@ from bot.telegram.handlers import (
     start,
     suggestions,
 )
-from bot.telegram.handlers.asking import TakeAnswer
+from bot.telegram.handlers.asking import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.services import Services
 
 
 def build_router(services: Services) -> Router:
     """Handles every command, button press, contact card and awaited answer of an admitted user in private.
 
-    Feed updates with `chat=` (a `Chat` for whoever wrote) as workflow data. Other messages are UNHANDLED: they are
-    words for the companion.
+    Feed updates with `chat=` (a `Chat` for whoever wrote) as workflow data. Other messages are UNHANDLED, also such as
+    might have answered a question and do not: they are words for the companion.
     """
     router = Router(name="handlers")
     give = border.GiveServices(services)
@@ -33,6 +33,7 @@ def build_router(services: Services) -> Router:
     router.message.outer_middleware(TakeAnswer())
     router.callback_query.outer_middleware(give)
     router.callback_query.outer_middleware(border.OnlyOwnButtons())
+    router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
     router.include_routers(
         start.router(),

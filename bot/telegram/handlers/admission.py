@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aiogram import F, Router
+from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
 
@@ -10,6 +11,7 @@ from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import ADMISSION, Answers, ask
 from bot.telegram.handlers.buttons import AccessButton, KeepButton, Rows, button
 from bot.telegram.handlers.contacts import contact_name
+from bot.telegram.handlers.finding import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from bot.telegram.reading import forward_of
@@ -32,6 +34,9 @@ async def access(message: Message, command: CommandObject, chat: Chat, services:
 
 async def named(message: Message, chat: Chat, services: Services) -> None:
     user_id, name = _meant(message)
+    pointing = message.contact is not None or message.forward_origin is not None
+    if user_id is None and not pointing and reads_like_sentence(answer_text(message)):
+        raise SkipHandler
     await _admit(user_id, name, chat, services)
 
 

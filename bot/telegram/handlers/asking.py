@@ -7,23 +7,28 @@ from typing import Any
 
 from aiogram import BaseMiddleware
 from aiogram.filters import Filter
-from aiogram.types import Message, TelegramObject
+from aiogram.types import CallbackQuery, Message, TelegramObject
 
 from bot.telegram.chat import Chat, Keyboard
 from bot.telegram.handlers.services import Services
 from bot.telegram.reading import is_command
 from internal.access import service as access
-from internal.access.model import Awaiting
+from internal.access.model import Awaiting, User
 
 ADMISSION = "access"
 """The question whom to admit."""
 
 
 async def ask(chat: Chat, services: Services, question: Awaiting, text: str, keyboard: Keyboard | None = None) -> None:
-    """Says `text`; the user's next message within ten minutes answers it."""
-    now = services.clock.now()
-    await services.write(lambda c: access.await_answer(c, chat.user.user_id, question, now))
+    """Says `text`; the next message answers it, see `expect`."""
+    await expect(chat.user, services, question)
     await chat.say(text, keyboard, force_reply=keyboard is None)
+
+
+async def expect(user: User, services: Services, question: Awaiting) -> None:
+    """The user's next message within ten minutes answers this; a command or any button withdraws it."""
+    now = services.clock.now()
+    await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
 
 
 class Answers(Filter):
@@ -47,6 +52,22 @@ class TakeAnswer(BaseMiddleware):
     ) -> Any:
         if isinstance(event, Message):
             data["awaiting"] = await _awaiting(event, data["chat"], data["services"])
+        return await handler(event, data)
+
+
+class WithdrawQuestion(BaseMiddleware):
+    """Whoever presses a button has left the question: what he writes next is no answer, unless the button asks anew."""
+
+    async def __call__(
+        self,
+        handler: Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]],
+        event: TelegramObject,
+        data: dict[str, Any],
+    ) -> Any:
+        chat: Chat = data["chat"]
+        services: Services = data["services"]
+        if isinstance(event, CallbackQuery) and access.awaited(chat.user, services.clock.now()) is not None:
+            await services.write(lambda c: access.stop_awaiting(c, chat.user.user_id))
         return await handler(event, data)
 
 

@@ -18,6 +18,7 @@ from bot.telegram.handlers.buttons import (
     UndoButton,
     button,
 )
+from bot.telegram.handlers.finding import answer_text, find, find_answer
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
@@ -33,7 +34,8 @@ _UNDO_MINUTES = round(forgetting.UNDO_WINDOW.total_seconds() / 60)
 
 async def forget(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     if command.args:
-        await _confirm_named(command.args, chat, services)
+        found = [] if _is_everything(command.args) else await find(command.args, chat.user, services)
+        await _confirm_named(command.args, found, chat)
         return
     user = chat.user
     everything = button(label(user.lang, "forget-button-everything"), ForgetButton(owner=user.user_id))
@@ -41,16 +43,16 @@ async def forget(message: Message, command: CommandObject, chat: Chat, services:
 
 
 async def named(message: Message, chat: Chat, services: Services) -> None:
-    await _confirm_named(message.text or message.caption or "", chat, services)
+    name = answer_text(message)
+    found = [] if _is_everything(name) else await find_answer(message, chat.user, services)
+    await _confirm_named(name, found, chat)
 
 
-async def _confirm_named(name: str, chat: Chat, services: Services) -> None:
+async def _confirm_named(name: str, found: list[Person], chat: Chat) -> None:
     user = chat.user
-    if name.strip().casefold() in _EVERYTHING:
+    if _is_everything(name):
         await chat.say(*_confirmation(user, None))
-        return
-    found = await services.read(lambda c: service.find(c, user.user_id, name))
-    if len(found) == 1:
+    elif len(found) == 1:
         await chat.say(*_confirmation(user, found[0]))
     elif found:
         rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
@@ -104,6 +106,10 @@ async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Ch
     in_time = await services.write(work)
     await chat.toast()
     await chat.edit(phrase(chat.user.lang, "forget-undone" if in_time else "forget-too-late"))
+
+
+def _is_everything(name: str) -> bool:
+    return name.strip().casefold() in _EVERYTHING
 
 
 def _confirmation(user: User, person: Person | None) -> tuple[str, Rows]:

@@ -14,8 +14,10 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from internal.access.model import Language
 from internal.config import Config
+from internal.flows.calls import KEPT as CALLS_KEPT
 from internal.flows.ordering import Ordered
 from internal.flows.status import Status, read_status
+from internal.storage import erasure
 
 
 async def archive(message: Message, chat: Chat, services: Services) -> None:
@@ -60,14 +62,20 @@ def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:
 
 async def export(message: Message, chat: Chat, services: Services) -> None:
     day = services.clock.now().astimezone(ZoneInfo(chat.user.tz)).date()
-    content = await services.export.document(chat.user.user_id)
-    await chat.document(f"laplaced-{day.isoformat()}.json", content, label(chat.user.lang, "export-caption", day=day))
+    user_id, lang = chat.user.user_id, chat.user.lang
+    content = await services.export.document(user_id)
+    caption = label(lang, "export-caption", day=day)
+    if await services.read(lambda c: erasure.pending(c, user_id)):
+        caption += "\n" + label(lang, "export-caption-forgetting")
+    await chat.document(f"laplaced-{day.isoformat()}.json", content, caption)
 
 
 async def privacy(message: Message, chat: Chat, services: Services) -> None:
     lang, hosts = chat.user.lang, _providers(services.config)
+    transport = phrase(lang, "privacy-local" if services.config.local_telegram else "privacy-telegram")
     models = phrase(lang, "privacy-provider", hosts=", ".join(hosts)) if hosts else phrase(lang, "privacy-offline")
-    await chat.say(phrase(lang, "privacy", models=Markdown(models)))
+    told = {"transport": Markdown(transport), "models": Markdown(models)}
+    await chat.say(phrase(lang, "privacy", days=CALLS_KEPT.days, **told))
 
 
 def _providers(config: Config) -> list[str]:

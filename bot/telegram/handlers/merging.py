@@ -7,8 +7,9 @@ from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.chat import Chat
-from bot.telegram.handlers.asking import Answers
+from bot.telegram.handlers.asking import Answers, expect
 from bot.telegram.handlers.buttons import (
+    Button,
     KeepButton,
     MergeButton,
     MergePageButton,
@@ -18,33 +19,36 @@ from bot.telegram.handlers.buttons import (
     SplitButton,
     button,
 )
+from bot.telegram.handlers.finding import answer_text, find_answer
 from bot.telegram.handlers.pages import PAGE, clamp, turning
 from bot.telegram.handlers.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
-from internal.access import service as access
 from internal.access.model import Awaiting, User
 from internal.people import forget_repository, repository, service
 from internal.people.model import Person
 
 
 async def merge_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
-    user, now = chat.user, services.clock.now()
-    question = Awaiting("merge", {"source": callback_data.person})
-    await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
-    await chat.toast()
-    await chat.edit(*await _candidates(user, services, callback_data.person, 0))
+    await _offer(callback_data.person, 0, chat, services)
 
 
 async def page_pressed(query: CallbackQuery, callback_data: MergePageButton, chat: Chat, services: Services) -> None:
+    await _offer(callback_data.source, callback_data.page, chat, services)
+
+
+async def _offer(source_id: int, page: int, chat: Chat, services: Services) -> None:
+    """A page of people to merge with; the name may be typed instead."""
+    text, candidates, leaving = await _candidates(chat.user, services, source_id, page)
+    if candidates:
+        await expect(chat.user, services, Awaiting("merge", {"source": source_id}))
     await chat.toast()
-    await chat.edit(*await _candidates(chat.user, services, callback_data.source, callback_data.page))
+    await chat.edit(text, [*candidates, leaving])
 
 
 async def target_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
     user, source_id = chat.user, awaiting.details["source"]
-    name = message.text or message.caption or ""
-    found = await services.read(lambda c: service.find(c, user.user_id, name))
+    name, found = answer_text(message), await find_answer(message, user, services)
     others = [person for person in found if person.id != source_id]
     if len(others) == 1:
         await chat.say(*await _confirmation(user, services, source_id, others[0].id))
@@ -90,7 +94,9 @@ async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: C
     await chat.edit(text, rows)
 
 
-async def _candidates(user: User, services: Services, source_id: int, page: int) -> tuple[str, Rows]:
+async def _candidates(user: User, services: Services, source_id: int, page: int) -> tuple[str, Rows, list[Button]]:
+    """The question, its candidates with the row that turns pages (nobody: no rows), and the row that leads back."""
+
     def work(connection: Connection) -> tuple[Person, list[Person], int]:
         source = service.person(connection, user.user_id, source_id)
         count = sum(repository.counts(connection, user.user_id).values()) - 1
@@ -103,11 +109,11 @@ async def _candidates(user: User, services: Services, source_id: int, page: int)
     source, shown, count = await services.read(work)
     back = [button(label(user.lang, "button-back"), PersonButton(owner=user.user_id, person=source.id))]
     if not shown:
-        return phrase(user.lang, "merge-nobody"), [back]
+        return phrase(user.lang, "merge-nobody"), [], back
     rows = [[_target_button(user, source.id, person)] for person in shown]
     here = clamp(page, count)
     rows += turning(user.lang, here, count, lambda to: MergePageButton(owner=user.user_id, source=source.id, page=to))
-    return phrase(user.lang, "merge-choose", name=source.display_name), [*rows, back]
+    return phrase(user.lang, "merge-choose", name=source.display_name), rows, back
 
 
 async def _confirmation(user: User, services: Services, source_id: int, target_id: int) -> tuple[str, Rows]:
@@ -125,7 +131,7 @@ async def _confirmation(user: User, services: Services, source_id: int, target_i
     return text, [[yes, no]]
 
 
-def _target_button(user: User, source_id: int, person: Person) -> tuple[str, str]:
+def _target_button(user: User, source_id: int, person: Person) -> Button:
     return button(person.display_name, MergeButton(owner=user.user_id, source=source_id, target=person.id))
 
 

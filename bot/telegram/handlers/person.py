@@ -21,6 +21,7 @@ from bot.telegram.handlers.buttons import (
     Rows,
     button,
 )
+from bot.telegram.handlers.finding import answer_text, find, find_answer
 from bot.telegram.handlers.people import choice
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
@@ -38,18 +39,17 @@ _CLEAR = frozenset({"-", "–", "—"})
 
 async def person(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     if command.args:
-        await show_found(command.args, chat, services)
+        await _show(command.args, await find(command.args, chat.user, services), chat)
     else:
         await ask(chat, services, Awaiting("person"), phrase(chat.user.lang, "person-ask"))
 
 
 async def named(message: Message, chat: Chat, services: Services) -> None:
-    await show_found(message.text or message.caption or "", chat, services)
+    await _show(answer_text(message), await find_answer(message, chat.user, services), chat)
 
 
-async def show_found(name: str, chat: Chat, services: Services) -> None:
+async def _show(name: str, found: list[Person], chat: Chat) -> None:
     user = chat.user
-    found = await services.read(lambda c: service.find(c, user.user_id, name))
     if len(found) == 1:
         await chat.say(profile(user, found[0]), actions(user, found[0]))
     elif found:
@@ -112,7 +112,7 @@ async def field_pressed(query: CallbackQuery, callback_data: FieldButton, chat: 
 
 async def field_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
-    field, text = awaiting.details["field"], message.text or message.caption or ""
+    field, text = awaiting.details["field"], answer_text(message)
     changes = {field: _value(field, text)}
     known = await services.write(lambda c: service.edit(c, user.user_id, awaiting.details["person"], changes, now=now))
     await chat.say(f"{phrase(user.lang, 'person-saved')}\n\n{profile(user, known)}", actions(user, known))
@@ -134,11 +134,17 @@ def profile(user: User, person: Person) -> str:
         lines.append(phrase(lang, "person-username", username=person.username))
     if person.mention_count:
         lines.append(phrase(lang, "person-mentions", count=person.mention_count))
-    first, last = _day(user, person.first_seen), _day(user, person.last_seen)
-    lines.append(phrase(lang, "person-seen", first=first, last=last))
+    lines.append(_seen(user, person))
     if person.bio != bio_from_names(person.names):
         lines += ["", escape(person.bio)]
     return "\n".join(lines)
+
+
+def _seen(user: User, person: Person) -> str:
+    first, last = _day(user, person.first_seen), _day(user, person.last_seen)
+    if first.date() == last.date():
+        return phrase(user.lang, "person-seen-once", first=first)
+    return phrase(user.lang, "person-seen", first=first, last=last)
 
 
 def actions(user: User, person: Person) -> Rows:

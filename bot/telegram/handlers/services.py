@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
+from internal.access.model import User
 from internal.config import Config
 from internal.flows.ordering import Ordered
 from internal.scheduling.clock import Clock
@@ -28,6 +29,21 @@ class Export(Protocol):
         ...
 
 
+class Names(Protocol):
+    async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
+        """How strongly the query names each person, in (0, 1], over case, short forms and alphabets.
+
+        Those it does not name are left out. Raises ModelUnavailable or LanguageCallFailed.
+        """
+        ...
+
+
+class Menu(Protocol):
+    async def show(self, user: User) -> None:
+        """Puts the user's own list of commands, in his language, behind the menu button of his chat (cosmetic)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """Built once, in the composition root; handlers get it as `services`."""
@@ -37,6 +53,8 @@ class Services:
     config: Config
     archival: Archival
     export: Export
+    names: Names
+    menu: Menu
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from aiogram import Router
+from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
 
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
 from bot.telegram.handlers.buttons import LanguageButton, Rows, ZoneButton, button
+from bot.telegram.handlers.finding import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
@@ -25,6 +27,8 @@ _OFFERED: dict[Language, tuple[str, ...]] = {
 """Where most who speak the language live; for the rest there is a button to name the place."""
 
 _ZONE = Awaiting("zone")
+_ZONE_OFFERED = Awaiting("zone", {"offered": True})
+"""Asked with buttons, at the first meeting too: a place may be typed instead, and anything else is no answer."""
 
 
 async def ask_zone(chat: Chat, services: Services) -> None:
@@ -33,7 +37,8 @@ async def ask_zone(chat: Chat, services: Services) -> None:
     buttons = [button(zone_label(zone, user.lang, now), ZoneButton(owner=user.user_id, zone=zone)) for zone in zones]
     other = button(label(user.lang, "zone-button-other"), ZoneButton(owner=user.user_id, zone=""))
     rows: Rows = [[*buttons[start : start + 2]] for start in range(0, len(buttons), 2)]
-    await chat.say(phrase(user.lang, "zone-ask", zone=zone_label(user.tz, user.lang, now)), [*rows, [other]])
+    question = phrase(user.lang, "zone-ask", zone=zone_label(user.tz, user.lang, now))
+    await ask(chat, services, _ZONE_OFFERED, question, [*rows, [other]])
 
 
 async def timezone(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -52,16 +57,23 @@ async def zone_pressed(query: CallbackQuery, callback_data: ZoneButton, chat: Ch
     await chat.edit(await _set_zone(zone, chat.user, services))
 
 
-async def zone_typed(message: Message, chat: Chat, services: Services) -> None:
-    await _take_zone(message.text or "", chat, services)
+async def zone_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    text = answer_text(message)
+    if _zone_in(text) is None and ("offered" in awaiting.details or reads_like_sentence(text)):
+        raise SkipHandler
+    await _take_zone(text, chat, services)
 
 
 async def _take_zone(text: str, chat: Chat, services: Services) -> None:
-    zone = parse_zone(text)
+    zone = _zone_in(text)
     if zone is None:
         await ask(chat, services, _ZONE, phrase(chat.user.lang, "zone-unknown", text=text[:64]))
     else:
         await chat.say(await _set_zone(zone, chat.user, services))
+
+
+def _zone_in(text: str) -> str | None:
+    return parse_zone(text.strip(" .!"))
 
 
 async def _set_zone(zone: str, user: User, services: Services) -> str:
@@ -76,9 +88,10 @@ async def language(message: Message, chat: Chat) -> None:
 
 
 async def language_pressed(query: CallbackQuery, callback_data: LanguageButton, chat: Chat, services: Services) -> None:
-    await services.write(lambda c: access.set_language(c, chat.user.user_id, callback_data.lang))
+    changed = await services.write(lambda c: access.set_language(c, chat.user.user_id, callback_data.lang))
     await chat.toast()
-    await chat.edit(phrase(callback_data.lang, "language-set"))
+    await chat.edit(phrase(changed.lang, "language-set"))
+    await services.menu.show(changed)
 
 
 def router() -> Router:

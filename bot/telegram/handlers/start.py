@@ -31,6 +31,8 @@ async def start(message: Message, chat: Chat, services: Services) -> None:
         now = services.clock.now()
         owner = await services.write(lambda c: access.claim_ownership(c, author_of(author), code, now))
         await chat.say(phrase(chat.user.lang, "greeting-owner" if owner else "owner-code-bad"))
+        if owner is not None:
+            await services.menu.show(owner)
     await greet(chat, services)
 
 
@@ -53,9 +55,10 @@ async def show_help(message: Message, chat: Chat) -> None:
     await chat.say(text)
 
 
-async def cancel(message: Message, chat: Chat) -> None:
-    """The question itself was withdrawn on the way here, as by any command."""
-    await chat.say(phrase(chat.user.lang, "cancelled"))
+async def cancel(message: Message, chat: Chat, services: Services) -> None:
+    """The question itself was withdrawn on the way here, as by any command; `chat.user` is as he was before."""
+    asked = access.awaited(chat.user, services.clock.now())
+    await chat.say(phrase(chat.user.lang, "cancelled" if asked else "cancelled-nothing"))
 
 
 async def unknown(message: Message, command: CommandObject, chat: Chat) -> None:

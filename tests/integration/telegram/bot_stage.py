@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aiogram.types import Update
+from handler_world import NamesHere
 from sqlalchemy import Connection, insert, select
 
 from bot.simulator.client import ControlClient
@@ -25,6 +26,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
+from bot.telegram.menu import ChatMenus
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import open_bot
@@ -254,7 +256,8 @@ class WholeBot:
             retry_base=timedelta(milliseconds=20),
         )
         self.lanes = Lanes(database, clock, self.turns)
-        services = Services(database, clock, Config(), archival=SilentArchival(), export=SilentArchival())
+        menus, silent = ChatMenus(bot), SilentArchival()
+        services = Services(database, clock, Config(), silent, silent, names=NamesHere(), menu=menus)
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
         self.ingest = Ingest(
@@ -268,6 +271,7 @@ class WholeBot:
             handlers=self.handlers,
             door=Door(frozenset(options.get("allowed", ())), options["open_door"]),
             phrases=phrase,
+            menu=menus,
             wake_outbox=stage.sender.wake,
             observer=stage.observer,
             retry=timedelta(milliseconds=20),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from internal.access import service as access
 from internal.access.model import Author, User
 from internal.config import Config
 from internal.flows.ordering import Ordered
+from internal.language.names import name_boosts
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
@@ -43,6 +44,7 @@ class Said:
     buttons: dict[str, str] = field(default_factory=dict)
     force_reply: bool = False
     content: str = ""
+    caption: str = ""
 
 
 class WritingChat:
@@ -74,8 +76,7 @@ class WritingChat:
         self._log.append(Said("toast", text))
 
     async def document(self, filename: str, content: str, caption: str) -> None:
-        self._log.append(Said("document", filename, content=content))
-        assert caption
+        self._log.append(Said("document", filename, content=content, caption=caption))
 
 
 def shown(markdown: str) -> str:
@@ -113,22 +114,41 @@ class SmallExport:
         return json.dumps({"user_id": user_id, "people": []})
 
 
+class NamesHere:
+    """The language tools in this process: quick enough for the few people of a test."""
+
+    async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
+        return name_boosts(query, names)
+
+
+class ShownMenus:
+    """Whose menu was set, and in which language."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[int, str]] = []
+
+    async def show(self, user: User) -> None:
+        self.shown.append((user.user_id, user.lang))
+
+
 class World:
     """Users who write to the bot and press its buttons."""
 
     def __init__(self, database: Database, config: Config) -> None:
         self.database, self.clock = database, FrozenClock(NOW)
         self.archival = CountingArchival()
-        self.use(Services(database, self.clock, config, self.archival, SmallExport()))
+        self.menus = ShownMenus()
+        self.services = Services(database, self.clock, config, self.archival, SmallExport(), NamesHere(), self.menus)
+        self.use()
         self.bot = Bot("7:secret")
         self.said: list[Said] = []
         self.updates = 0
 
-    def use(self, services: Services) -> None:
-        """Builds the dispatcher, as the composition root does."""
-        self.services = services
+    def use(self, **other: Any) -> None:
+        """Builds the dispatcher, as the composition root does; `other` services take the place of those in use."""
+        self.services = replace(self.services, **other)
         self.dispatcher = Dispatcher(disable_fsm=True)
-        self.dispatcher.include_router(build_router(services))
+        self.dispatcher.include_router(build_router(self.services))
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 from aiogram import Bot
 from aiogram.client.session.base import BaseSession
+from aiogram.exceptions import TelegramBadRequest
 from aiogram.methods import SetMyCommands, TelegramMethod
 from aiogram.types import Message
 from handler_world import World, only
 
 from bot.telegram.handlers.contacts import describe_unreadable
 from bot.telegram.i18n import label, phrase
-from bot.telegram.menu import COMMANDS, OWNER_COMMANDS, commands, set_menu, set_owner_menu
+from bot.telegram.menu import COMMANDS, OWNER_COMMANDS, ChatMenus, commands, set_menu
 from bot.telegram.rendering import render
 from internal.access import repository, service
-from internal.access.model import LANGUAGES, Language, UserState
+from internal.access.model import LANGUAGES, Language, Role, User, UserState
 
 
 def text(lang: Language, key: str, **values: str | int) -> str:
@@ -106,16 +110,51 @@ class Recording(BaseSession):
         return None
 
 
+class Refusing(Recording):
+    async def make_request(self, bot: Bot, method: TelegramMethod[object], timeout: int | None = None) -> object:  # type: ignore[override] # noqa: ASYNC109 - aiogram's own signature
+        raise TelegramBadRequest(method, "chat not found")
+
+
 async def test_the_menu_is_set_for_each_language_and_by_default() -> None:
     """Users of other languages see the default; the owner's chat has one command more."""
     session = Recording()
+    olena = User(1, Role.OWNER, UserState.ACTIVE, "Olena", None, "uk", "UTC", True, datetime.now(UTC))
     bot = Bot("7:secret", session=session)
     await set_menu(bot)
-    await set_owner_menu(bot, 1, "uk")
+    await ChatMenus(bot).show(replace(olena, role=Role.OWNER))
+    await ChatMenus(bot).show(replace(olena, role=Role.MEMBER))
     asked = [method for method in session.asked if isinstance(method, SetMyCommands)]
-    assert [method.language_code for method in asked] == [None, "ru", "uk", "en", None]
-    assert [len(method.commands) for method in asked] == [len(COMMANDS)] * 4 + [len(COMMANDS) + 1]
-    assert asked[2].commands[0].description == label("uk", "menu-people")
+    assert [method.language_code for method in asked] == [None, "ru", "uk", "en", None, None]
+    assert [len(method.commands) for method in asked] == [*[len(COMMANDS)] * 4, len(COMMANDS) + 1, len(COMMANDS)]
+    for method in (asked[2], *asked[4:]):
+        assert method.commands[0].description == label("uk", "menu-people")
+
+
+async def test_a_menu_that_telegram_refuses_breaks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """It is cosmetic: that it was not set is in the log, and the next start sets it."""
+    olena = User(1, Role.OWNER, UserState.ACTIVE, "Olena", None, "uk", "UTC", True, datetime.now(UTC))
+    bot = Bot("7:secret", session=Refusing())
+    await ChatMenus(bot).show(olena)
+    assert "menu_not_set" in caplog.text
+
+
+async def test_whoever_becomes_the_owner_gets_his_menu(world: World) -> None:
+    """With the code, at once; a wrong code changes no menu."""
+    await world.admit(2, "Taras")
+    await world.send("/start AAAA-BBBB-CCCC", 2)
+    assert world.menus.shown == []
+    await world.write(lambda c: repository.change(c, 1, role=Role.MEMBER.value))
+    code = await world.write(service.issue_owner_code)
+    await world.send(f"/start {code}", 2)
+    assert world.menus.shown == [(2, "en")]
+
+
+async def test_a_chosen_language_is_the_menus_too(world: World) -> None:
+    """The menu of the chat follows /language, whatever Telegram's own language is."""
+    await world.admit(2, "Taras")
+    choice = only(await world.send("/language", 2))
+    await world.press(choice.buttons["Українська"], 2)
+    assert world.menus.shown == [(2, "uk")]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 from handler_world import World, only
 from sqlalchemy import insert
 
-from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
 from internal.errors import StorageError
+from internal.flows.calls import KEPT
 from internal.flows.forgetting import UNDO_WINDOW, Eraser
 from internal.flows.ordering import Ordered
 from internal.storage.tables import inbox, messages, runs
@@ -90,9 +90,15 @@ async def test_status_counts_what_is_there(world: World) -> None:
 
 
 def with_provider(world: World) -> Config:
-    config = load(None, {"LAPLACED_LLM__API_KEY": "k", "LAPLACED_EMBEDDING__BASE_URL": "https://embed.example/v1"})
-    services = world.services
-    world.use(Services(services.database, services.clock, config, services.archival, services.export))
+    config = load(
+        None,
+        {
+            "LAPLACED_TELEGRAM__TOKEN": "7:t",
+            "LAPLACED_LLM__API_KEY": "k",
+            "LAPLACED_EMBEDDING__BASE_URL": "https://embed.example/v1",
+        },
+    )
+    world.use(config=config)
     return config
 
 
@@ -106,12 +112,23 @@ async def test_status_names_the_models_in_use(world: World) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 async def test_privacy_says_who_sees_the_words(world: World, lang: Language) -> None:
-    """Offline nobody but Telegram sees them; with a provider its host is named."""
+    """Local and offline nobody sees them; a real Telegram is named, and so is the host of a provider."""
     await world.admit(2, "Taras", lang)
-    assert text(lang, "privacy-offline") in only(await world.send("/privacy", 2)).text
+    told = only(await world.send("/privacy", 2)).text
+    assert text(lang, "privacy-local") in told
+    assert text(lang, "privacy-offline") in told
     with_provider(world)
     told = only(await world.send("/privacy", 2)).text
+    assert text(lang, "privacy-telegram") in told
     assert text(lang, "privacy-provider", hosts="openrouter.ai, embed.example") in told
+
+
+@pytest.mark.parametrize(("lang", "days"), [("ru", "7 дней"), ("uk", "7 днів"), ("en", "7 days")])
+async def test_privacy_says_how_long_prompts_are_kept(world: World, lang: Language, days: str) -> None:
+    """What the model was shown is kept for a while, and the text says for how long it really is."""
+    await world.admit(2, "Taras", lang)
+    assert KEPT.days == 7
+    assert days in only(await world.send("/privacy", 2)).text
 
 
 async def test_export_is_a_document(world: World) -> None:
@@ -119,6 +136,17 @@ async def test_export_is_a_document(world: World) -> None:
     said = only(await world.send("/export"))
     assert (said.how, said.text) == ("document", "laplaced-2026-11-21.json")
     assert json.loads(said.content)["user_id"] == 1
+
+
+async def test_export_says_that_what_is_being_forgotten_is_still_in_it(world: World) -> None:
+    """As long as forgetting can be undone nothing is erased, and the caption does not hide that."""
+    peter = await world.person("Пётр")
+    note = text("en", "export-caption-forgetting")
+    assert note not in only(await world.send("/export")).caption
+    undo = only(await world.press(f"f:1:{peter.id}:1")).buttons["Undo"]
+    assert note in only(await world.send("/export")).caption
+    await world.press(undo)
+    assert note not in only(await world.send("/export")).caption
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -198,7 +226,6 @@ class BrokenArchival:
 
 async def test_what_is_no_refusal_goes_on_to_whoever_runs_the_update(world: World) -> None:
     """A fault is not told as a refusal: it reaches the ingest, which records it and tries again."""
-    services = world.services
-    world.use(Services(services.database, services.clock, services.config, BrokenArchival(), services.export))
+    world.use(archival=BrokenArchival())
     with pytest.raises(StorageError, match="disk is full"):
         await world.send("/archive")

@@ -95,7 +95,7 @@ async def test_the_zone_is_set_as_typed(world: World, typed: str, zone: str) -> 
 
 
 async def test_the_zone_is_set_by_button_or_in_words(world: World) -> None:
-    """A button sets the zone; "another" asks for words, asks again when they are no zone, and then takes them."""
+    """A button sets the zone; "another" asks for words, asks again when they are no zone, and takes them then."""
     buttons = only(await world.send("/timezone")).buttons
     await world.press(buttons["London, UTC"])
     assert (await world.user()).tz == "Europe/London"
@@ -105,12 +105,42 @@ async def test_the_zone_is_set_by_button_or_in_words(world: World) -> None:
     assert (await world.user()).tz == "Europe/Kyiv"
 
 
+@pytest.mark.parametrize("asked", ["/timezone", "/start"])
+async def test_a_city_may_be_typed_instead_of_a_button(world: World, asked: str) -> None:
+    """The question with buttons takes a typed place too, with a full stop or without."""
+    await world.admit(2, "Олена")
+    await world.send(asked, 2)
+    assert "UTC+2" in only(await world.send("Киев.", 2)).text
+    assert (await world.user(2)).tz == "Europe/Kyiv"
+    assert (await world.send("Киев", 2))[0].how == "unhandled"
+
+
+@pytest.mark.parametrize("words", ["Привет!", "моя сестра Маша"])
+async def test_what_is_no_place_answers_the_greeting(world: World, words: str) -> None:
+    """Who is asked for his zone at the first meeting and simply begins to talk is listened to."""
+    await world.admit(2, "Олена")
+    await world.send("/start", 2)
+    assert (await world.send(words, 2))[0].how == "unhandled"
+    assert (await world.send("Киев", 2))[0].how == "unhandled"
+    assert (await world.user(2)).tz == "UTC"
+
+
 async def test_a_command_withdraws_the_question(world: World) -> None:
     """After /cancel, or any other command, the next message is just a message."""
     for command in ("/cancel", "/status"):
         await world.send("/person")
         await world.send(command)
         assert (await world.send("Пётр"))[0].how == "unhandled"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_cancelling_nothing_is_told_so(world: World, lang: Language) -> None:
+    """/cancel withdraws a question; without one there is nothing to withdraw."""
+    await world.admit(2, "Олена", lang)
+    assert only(await world.send("/cancel", 2)).text == text(lang, "cancelled-nothing")
+    await world.send("/person", 2)
+    assert only(await world.send("/cancel", 2)).text == text(lang, "cancelled")
+    assert only(await world.send("/cancel", 2)).text == text(lang, "cancelled-nothing")
 
 
 async def test_a_question_expires(world: World) -> None:

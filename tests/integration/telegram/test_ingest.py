@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from aiogram.types import BotCommandScopeChat
 from bot_stage import MODEL, BotStage, eventually, whole_bot
 from sqlalchemy import select
 
+from bot.telegram.i18n import label
 from internal.access import repository as users
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
@@ -449,3 +451,51 @@ async def test_a_removed_user_is_a_stranger(stage: BotStage, model: ScriptedMode
         await said(stage, user, 2)
         await eventually(lambda: settled(stage))
     assert await messages(stage, user) == ["Hi", "Ok."]
+
+
+async def test_words_after_a_question_was_left_are_kept_and_answered(stage: BotStage, model: ScriptedModel) -> None:
+    """A sentence where a name was asked, and whatever follows a button, is part of the dialogue like any other."""
+    model.always(MODEL, "Ok.")
+    user = await stage.person()
+    async with whole_bot(stage, model):
+        await stage.say(user, "/person")
+        await stage.say(user, "Yesterday my neighbour Igor came for the drill.")
+        await eventually(lambda: settled(stage))
+        await stage.say(user, "/forget")
+        [everything] = await _with_buttons(stage, user, 1)
+        await stage.press(user, everything["message_id"], _first_button(everything))
+        await eventually(lambda: settled(stage))
+        await stage.say(user, "Igor")
+        await eventually(lambda: settled(stage))
+        await eventually(lambda: _turns(stage, {"closed"}))
+    kept = await messages(stage, user)
+    assert [words for words in kept if words != "Ok."] == ["Yesterday my neighbour Igor came for the drill.", "Igor"]
+    assert kept.count("Ok.") == 2
+
+
+async def _with_buttons(stage: BotStage, user: int, count: int) -> list[dict[str, Any]]:
+    async def enough() -> list[dict[str, Any]] | None:
+        found = [m for m in await stage.bot_messages(user) if m.get("reply_markup", {}).get("inline_keyboard")]
+        return found if len(found) >= count else None
+
+    found: list[dict[str, Any]] = await eventually(enough)
+    return found
+
+
+def _first_button(message: dict[str, Any]) -> str:
+    return str(message["reply_markup"]["inline_keyboard"][0][0]["callback_data"])
+
+
+async def test_the_first_to_come_through_an_open_door_gets_the_owners_menu(
+    stage: BotStage, model: ScriptedModel
+) -> None:
+    """With a local Telegram he becomes the owner by writing, and sees his commands without a restart."""
+    model.always(MODEL, "Ok.")
+    first, second = await stage.person(known=False, language="uk"), await stage.person(known=False)
+    async with whole_bot(stage, model):
+        for user in (first, second):
+            await stage.say(user, "Hi")
+            await said(stage, user)
+    owners = await stage.bot.get_my_commands(scope=BotCommandScopeChat(chat_id=first))
+    assert ("access", label("uk", "menu-access")) in [(one.command, one.description) for one in owners]
+    assert await stage.bot.get_my_commands(scope=BotCommandScopeChat(chat_id=second)) == []

@@ -7,6 +7,7 @@ archive-started = Going through { $count } { $count ->
 } now. It usually takes less than a minute; then have a look at /people.
 archive-again = Trying again what didn't work out before: { $count }.
 archive-running = There's nothing new, but I'm still going through what you said before.
+archive-dead = I couldn't go through a part of our conversation. /status says more, and /archive tries again.
 
 status-buffered = { $count ->
     [0] I've been through the whole conversation.
@@ -39,12 +40,18 @@ forget-button-undo = Undo
 forget-undone = Undone: everything is back in place.
 forget-too-late = It's too late to undo: the time is up.
 
-export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }.
+export-caption = Everything I keep about you, as of { DATETIME($day, dateStyle: "long") }
+export-caption-forgetting = What you asked me to forget is still in here: while it can be undone, it isn't erased.
 
 privacy =
-    __What I keep.__ Our messages, the people and facts from them, your language and time zone. Nothing else.
+    __What I keep.__ Our messages, the people and facts from them; your name, @username, language and time zone; a record of what I did and what it cost. And for { $days } { $days ->
+        [one] day
+       *[other] days
+    }, all that I showed the model, with its replies in full.
     __Where.__ In a database on the machine I run on. Its owner could technically look inside; other users of the bot can't.
-    __Who else sees it.__ Messages travel through Telegram. { $models }
+    __Who else sees it.__ { $transport } { $models }
     __How to delete.__ /forget erases a person or everything, /export gives you a copy.
+privacy-telegram = Messages travel through Telegram.
+privacy-local = There is no real Telegram here: the chat runs on the same machine.
 privacy-offline = The models run on the same machine, and your words go nowhere else.
 privacy-provider = To answer, I send the needed part of our conversation and of what I know about people to { $hosts }.

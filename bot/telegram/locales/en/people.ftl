@@ -4,7 +4,7 @@ circle = { $circle ->
     [Family] Family
     [Work_Inner] Close colleagues
     [Friends] Friends
-    [Work_Outer] Work contacts
+    [Work_Outer] Colleagues
    *[Other] Others
 }
 people-count = { $count } { $count ->
@@ -18,7 +18,7 @@ people-overview =
     I know { $count } { $count ->
         [one] person
        *[other] people
-    }. Whom shall I show?
+    }. Who should I show?
 people-circle-button = { $circle }: { $count }
 people-circle-title = **{ $circle }** — { $count } { $count ->
     [one] person
@@ -28,8 +28,8 @@ people-page = { $page } of { $pages }
 people-suggestions-button = Questions for you: { $count }
 
 person-ask = Who would you like to see? Send a name, an @username or a nickname.
-person-unknown = I don't know anyone called { $name }.
-person-choose = Several people could be { $name }. Which one?
+person-unknown = I don't know anyone called “{ $name }”.
+person-choose = Several people could be “{ $name }”. Which one?
 person-title = **{ $name }**
 person-circle = Circle: { $circle }
 person-aliases = Also called: { $aliases }
@@ -39,6 +39,7 @@ person-mentions = Came up in { $count } { $count ->
    *[other] conversations
 }
 person-seen = Known since { DATETIME($first, dateStyle: "long") }, last came up { DATETIME($last, dateStyle: "long") }
+person-seen-once = Known since { DATETIME($first, dateStyle: "long") }
 person-button-circle = Circle
 person-button-edit = Edit
 person-button-merge = Merge with…

@@ -3,9 +3,9 @@
 language-ask = Which language shall we speak?
 language-set = All right, English it is.
 
-zone-ask = What's your time zone? Then I'll get "yesterday" and "on Friday" right. For now I have { $zone }.
+zone-ask = What's your time zone? Pick one or send a city. Then I'll get "yesterday" and "on Friday" right. For now I have { $zone }.
 zone-set = Noted: { $zone }.
-zone-unknown = I don't recognise this time zone: { $text }. A city, a name like Europe/London or an offset like UTC+3 will do.
+zone-unknown = I don't recognise this time zone: “{ $text }”. A city, a name like Europe/London or an offset like UTC+3 will do.
 zone-type = Send a city, a name like Europe/London or an offset like UTC+3.
 zone-button-other = Another…
 

@@ -4,7 +4,7 @@ circle = { $circle ->
     [Family] Семья
     [Work_Inner] Близкие коллеги
     [Friends] Друзья
-    [Work_Outer] Знакомые по работе
+    [Work_Outer] Коллеги
    *[Other] Остальные
 }
 people-count = { $count } { $count ->
@@ -18,6 +18,7 @@ people-none =
 people-overview =
     Я знаю { $count } { $count ->
         [one] человека
+        [few] человека
        *[other] человек
     }. Кого показать?
 people-circle-button = { $circle }: { $count }
@@ -30,8 +31,8 @@ people-page = { $page } из { $pages }
 people-suggestions-button = Есть вопросы: { $count }
 
 person-ask = О ком рассказать? Напиши имя, @username или прозвище.
-person-unknown = Я не знаю никого по имени { $name }.
-person-choose = Под имя { $name } подходят несколько человек. Кто нужен?
+person-unknown = Я не знаю никого по имени «{ $name }».
+person-choose = Под имя «{ $name }» подходят несколько человек. Кто нужен?
 person-title = **{ $name }**
 person-circle = Круг: { $circle }
 person-aliases = Ещё зовут: { $aliases }
@@ -41,13 +42,14 @@ person-mentions = Встречается в { $count } { $count ->
    *[other] разговорах
 }
 person-seen = В памяти с { DATETIME($first, dateStyle: "long") }, последний раз { DATETIME($last, dateStyle: "long") }
+person-seen-once = В памяти с { DATETIME($first, dateStyle: "long") }
 person-button-circle = Круг
 person-button-edit = Изменить
 person-button-merge = Объединить с…
 person-button-forget = Забыть
 
 person-choose-circle = В какой круг отнести: { $name }?
-person-choose-field = Что изменить у { $name }?
+person-choose-field = { $name }: что изменить?
 person-button-display_name = Имя
 person-button-bio = О человеке
 person-button-aliases = Другие имена
@@ -57,8 +59,8 @@ person-edit-aliases = Как ещё зовут? Перечисли через з
 person-nothing-yet = ничего
 person-saved = Готово, запомнил. Это твоё слово — само оно уже не изменится.
 
-merge-choose = Кто это на самом деле — тот же человек, что { $name }? Выбери из списка или напиши имя.
-merge-confirm = Объединить? { $source } станет частью профиля { $target }: имена и сведения сложатся, останется имя { $target }.
+merge-choose = Кто это на самом деле — тот же человек, что «{ $name }»? Выбери из списка или напиши имя.
+merge-confirm = Объединить? «{ $source }» станет частью профиля «{ $target }»: имена и сведения сложатся, останется имя «{ $target }».
 merge-button-yes = Объединить
 merge-done = Готово: { $source } и { $target } теперь один человек.
 merge-button-undo = Вернуть как было

@@ -1,10 +1,10 @@
-# Люди: списки, профіль, виправлення, об'єднання, пропозиції.
+# Люди: списки, профіль, виправлення, об’єднання, пропозиції.
 
 circle = { $circle ->
     [Family] Родина
     [Work_Inner] Близькі колеги
     [Friends] Друзі
-    [Work_Outer] Знайомі з роботи
+    [Work_Outer] Колеги
    *[Other] Решта
 }
 people-count = { $count } { $count ->
@@ -14,7 +14,7 @@ people-count = { $count } { $count ->
 }
 people-none =
     Поки я нікого не знаю.
-    Розкажи про когось, надішли контакт або перешли повідомлення — і тут з'являться люди.
+    Розкажи про когось, надішли контакт або перешли повідомлення — і тут з’являться люди.
 people-overview =
     Я знаю { $count } { $count ->
         [one] людину
@@ -30,9 +30,9 @@ people-circle-title = **{ $circle }** — { $count } { $count ->
 people-page = { $page } з { $pages }
 people-suggestions-button = Є питання: { $count }
 
-person-ask = Про кого розповісти? Напиши ім'я, @username або прізвисько.
-person-unknown = Я не знаю нікого на ім'я { $name }.
-person-choose = Ім'я { $name } підходить кільком людям. Хто потрібен?
+person-ask = Про кого розповісти? Напиши ім’я, @username або прізвисько.
+person-unknown = Я не знаю нікого на ім’я «{ $name }».
+person-choose = Ім’я «{ $name }» підходить кільком людям. Хто потрібен?
 person-title = **{ $name }**
 person-circle = Коло: { $circle }
 person-aliases = Ще звуть: { $aliases }
@@ -41,39 +41,40 @@ person-mentions = Згадується в { $count } { $count ->
     [one] розмові
    *[other] розмовах
 }
-person-seen = У пам'яті з { DATETIME($first, dateStyle: "long") }, востаннє { DATETIME($last, dateStyle: "long") }
+person-seen = У пам’яті з { DATETIME($first, dateStyle: "long") }, востаннє { DATETIME($last, dateStyle: "long") }
+person-seen-once = У пам’яті з { DATETIME($first, dateStyle: "long") }
 person-button-circle = Коло
 person-button-edit = Змінити
-person-button-merge = Об'єднати з…
+person-button-merge = Об’єднати з…
 person-button-forget = Забути
 
 person-choose-circle = До якого кола віднести: { $name }?
-person-choose-field = Що змінити в { $name }?
-person-button-display_name = Ім'я
+person-choose-field = { $name }: що змінити?
+person-button-display_name = Ім’я
 person-button-bio = Про людину
 person-button-aliases = Інші імена
-person-edit-display_name = Як правильно? Зараз: { $value }. Попереднє ім'я лишиться серед інших імен.
-person-edit-bio = Що мені пам'ятати? Напиши повністю, новий текст замінить попередній:
+person-edit-display_name = Як правильно? Зараз: { $value }. Попереднє ім’я лишиться серед інших імен.
+person-edit-bio = Що мені пам’ятати? Напиши повністю, новий текст замінить попередній:
 person-edit-aliases = Як ще звуть? Перелічи через кому; список замінить попередній, «-» очистить його. Зараз: { $value }
 person-nothing-yet = нічого
-person-saved = Готово, запам'ятав. Це твоє слово — саме собою воно вже не зміниться.
+person-saved = Готово, запам’ятав. Це твоє слово — саме собою воно вже не зміниться.
 
-merge-choose = Хто це насправді — та сама людина, що { $name }? Вибери зі списку або напиши ім'я.
-merge-confirm = Об'єднати? { $source } стане частиною профілю { $target }: імена й відомості складуться, лишиться ім'я { $target }.
-merge-button-yes = Об'єднати
+merge-choose = Хто це насправді — та сама людина, що «{ $name }»? Вибери зі списку або напиши ім’я.
+merge-confirm = Об’єднати? «{ $source }» стане частиною профілю «{ $target }»: імена й відомості складуться, лишиться ім’я «{ $target }».
+merge-button-yes = Об’єднати
 merge-done = Готово: { $source } і { $target } тепер одна людина.
 merge-button-undo = Повернути як було
 merge-undone = Знову дві людини: { $source } і { $target }.
-merge-nobody = Об'єднувати поки нема з ким: інших людей я не знаю.
+merge-nobody = Об’єднувати поки нема з ким: інших людей я не знаю.
 
 contact-added = Тепер я знаю: { $name }.
 contact-updated = Знаю таку людину: { $name }. Звірив контакт.
-contact-without-account = У цій картці немає акаунта Telegram, тож упізнати людину за нею я не зможу. Розкажи про неї словами — запам'ятаю: { $name }.
+contact-without-account = У цій картці немає акаунта Telegram, тож упізнати людину за нею я не зможу. Розкажи про неї словами — запам’ятаю: { $name }.
 contact-self = Це ж твій власний контакт! Тебе до списку людей не записуватиму.
 
 suggestion-none = Питань більше немає.
 suggestion-circle = { $name }: з розмови схоже, що це «{ $value }», а в тебе позначено «{ $current }». Змінити?
-suggestion-display_name = { $name }: у розмові прозвучало ім'я { $value }. Записати його замість попереднього?
+suggestion-display_name = { $name }: у розмові прозвучало ім’я { $value }. Записати його замість попереднього?
 suggestion-bio =
     { $name }: з розмови вийшов інший опис.
     Зараз: { $current }
@@ -82,17 +83,17 @@ suggestion-bio =
 suggestion-aliases = { $name }: схоже, так теж звуть: { $value }. Додати?
 suggestion-username = { $name }: схоже, це @{ $value } у Telegram. Записати?
 suggestion-username-other = { $name }: схоже, у Telegram це @{ $value }, а не @{ $current }. Змінити?
-suggestion-merge = Схоже, що { $source } і { $target } — одна людина. Об'єднати?
+suggestion-merge = Схоже, що { $source } і { $target } — одна людина. Об’єднати?
 suggestion-button-apply = Так
 suggestion-button-keep = Лишити як є
 suggestion-applied = Гаразд, змінив: { $name }.
 suggestion-kept = Гаразд, лишаю як є.
 
-refused-self_merge = Людину не можна об'єднати із самою собою.
+refused-self_merge = Людину не можна об’єднати із самою собою.
 refused-different_telegram_ids = У них різні акаунти Telegram, отже, це дві різні людини.
 refused-different_usernames = У них різні @username, отже, це дві різні людини.
-refused-already_merged = Цей профіль уже об'єднано з іншим.
-refused-no_name = Потрібне ім'я, в якому є хоча б одна літера чи цифра.
+refused-already_merged = Цей профіль уже об’єднано з іншим.
+refused-no_name = Потрібне ім’я, в якому є хоча б одна літера чи цифра.
 refused-bad_value = Задовго. Спробуй, будь ласка, коротше.
 refused-username_taken = Такий @username уже має інша людина.
 refused-being_forgotten = Цю людину я саме забуваю. Якщо це помилка, натисни «Повернути» під тим повідомленням.

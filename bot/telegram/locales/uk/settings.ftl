@@ -3,9 +3,9 @@
 language-ask = Якою мовою говорити?
 language-set = Гаразд, далі українською.
 
-zone-ask = Підкажи, який у тебе часовий пояс? Так я правильно зрозумію «вчора» і «в п'ятницю». Зараз у мене записано: { $zone }.
+zone-ask = Підкажи, у якому ти часовому поясі? Вибери або напиши місто. Так я правильно зрозумію «вчора» і «в п’ятницю». Зараз у мене записано: { $zone }.
 zone-set = Записав: { $zone }.
-zone-unknown = Не впізнаю такого поясу: { $text }. Підійде місто, назва на зразок Europe/Kyiv або зсув на зразок UTC+3.
+zone-unknown = Не впізнаю такого поясу: «{ $text }». Підійде місто, назва на зразок Europe/Kyiv або зсув на зразок UTC+3.
 zone-type = Напиши місто, назву на зразок Europe/Kyiv або зсув на зразок UTC+3.
 zone-button-other = Інший…
 
@@ -17,7 +17,7 @@ access-members =
 access-member = • { $name } ({ $id })
 access-member-owner = • { $name } ({ $id }) — власник
 access-button-remove = Прибрати: { $name }
-access-remove-confirm = { $name } більше не зможе мені писати. Пам'ять цієї людини лишиться, доки її не зітруть. Прибрати?
+access-remove-confirm = { $name } більше не зможе мені писати. Пам’ять цієї людини лишиться, доки її не зітруть. Прибрати?
 access-button-yes = Так, прибрати
 access-admitted = Готово: { $name } ({ $id }) тепер може мені писати.
 access-removed = Готово: { $name } більше не зможе мені писати.
@@ -28,7 +28,7 @@ refused-not_owner = Вирішувати, кого впускати, може л
 menu-start = Познайомитися
 menu-help = Що я вмію
 menu-people = Кого я знаю
-menu-person = Одна людина: /person Ім'я
+menu-person = Одна людина: /person Ім’я
 menu-archive = Розібрати розмову зараз
 menu-status = Що в роботі
 menu-forget = Забути людину або все
