@@ -32,6 +32,7 @@ class CannotStart(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
+    os.umask(0o077)  # its database, and what the page keeps, hold people's words
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="local telegram: %(message)s")
     try:
         with _sole_owner(options.data_dir), _listening(options.host, options.port) as listener:
@@ -63,7 +64,10 @@ def _token(text: str) -> str:
 def _sole_owner(data_dir: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    data_dir.mkdir(parents=True, exist_ok=True)
+    from internal.storage.permissions import PRIVATE_FOLDER, close_to_others
+
+    data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    close_to_others(data_dir)
     lock = FileLock(data_dir / "local_telegram.lock")
     try:
         lock.acquire(timeout=_PREDECESSOR_GRACE)

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from internal.storage.permissions import PRIVATE_FOLDER, private_database
+
 Json = dict[str, Any]
 
 _SCHEMA = """
@@ -47,7 +49,8 @@ class Repository:
     """All reads and writes of the local Telegram, synchronous: a statement costs microseconds, a commit one fsync."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        private_database(path)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")

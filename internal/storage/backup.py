@@ -21,7 +21,7 @@ from typing import TypeVar
 from internal.errors import Refused, StorageDamaged, StorageError
 from internal.storage.crash import crash_if_asked
 from internal.storage.damage import is_damage
-from internal.storage.lock import PRIVATE_FILE, PRIVATE_FOLDER
+from internal.storage.permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 T = TypeVar("T")
 

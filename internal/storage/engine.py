@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from internal.errors import StorageError
 from internal.storage.crash import crash_if_asked
+from internal.storage.permissions import PRIVATE_FOLDER, private_database
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -132,11 +133,15 @@ class Database:
     @classmethod
     @contextlib.asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
-        """Opens (and creates) the file. Raises StorageError when it is no usable database."""
+        """Opens (and creates) the file, closed to other users. Raises StorageError when it is no usable database."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot use the folder {path.parent}: {error.strerror}") from error
+        try:
+            private_database(path)
+        except OSError as error:
+            raise StorageError(f"cannot open the database {path.name}: {error.strerror}") from error
         common = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
         writer = await _SqliteConnection.open(path, *common, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
         async with contextlib.AsyncExitStack() as stack:

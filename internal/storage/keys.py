@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from internal.errors import StorageError
-from internal.storage.lock import write_private
+from internal.storage.permissions import write_private
 
 KeyName = Literal["server_api_key", "hmac_key", "webhook_secret"]
 

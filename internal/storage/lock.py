@@ -12,11 +12,10 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from internal.errors import StorageError, StorageLocked
+from internal.storage.permissions import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others, write_private
 
 LOCK_FILE = "laplaced.lock"
 HOLDER_FILE = "holder.json"
-PRIVATE_FOLDER = 0o700
-PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +65,14 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
-    """Owns the data folder, and the database's where it is another: two installations must not share one file."""
+    """Owns the data folder, and the database's where it is another: two installations must not share one file.
+
+    The data folder is closed to other users of the machine. The other one may be anybody's: there only the files are.
+    Raises as `hold`.
+    """
     with contextlib.ExitStack() as stack:
         lock = stack.enter_context(hold(data_dir))
+        close_to_others(data_dir)
         if database_folder.resolve() != data_dir.resolve():
             stack.enter_context(hold(database_folder))
         yield lock
@@ -99,17 +103,6 @@ def holder(data_dir: Path) -> Holder | None:
 def _lock_of(data_dir: Path) -> FileLock:
     # A soft lock, the fallback of file systems without flock, would outlive a killed process.
     return FileLock(data_dir / LOCK_FILE, timeout=0, mode=PRIVATE_FILE, fallback_to_soft=False)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def _who_holds(data_dir: Path) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from internal.storage.backup import failures_told, remove_with_log, sync
 from internal.storage.crash import crash_if_asked
+from internal.storage.permissions import private_database
 
 
 def draft_of(database: Path) -> Path:
@@ -66,6 +67,7 @@ def _keep(database: Path, aside: Path) -> None:
         os.link(database, aside)
     except OSError:  # a file system without hard links
         part = aside.with_name(f"{aside.name}.part")
+        private_database(part)
         shutil.copyfile(database, part)
         sync(part)
         part.replace(aside)

@@ -144,3 +144,16 @@ def test_starts_without_aiogram() -> None:
         "sys.exit('aiogram' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0
+
+
+async def test_what_people_wrote_is_closed_to_other_users(tmp_path: Path) -> None:
+    """Every file and folder it makes is its owner's alone, and what an earlier start left open is closed."""
+    folder = tmp_path / "local-telegram"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "local_telegram.db").touch(0o644)
+    async with start_local_telegram(folder) as local, ControlClient(local.url) as people:
+        await people.add_user("Марія")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (folder, *folder.rglob("*"))}
+    assert {"local-telegram", "local_telegram.db", "local_telegram.db-wal"} <= modes.keys()
+    assert {mode & 0o077 for mode in modes.values()} == {0}

@@ -13,7 +13,7 @@ import pytest
 
 from internal.errors import StorageError, StorageLocked
 from internal.storage import keys, lock
-from internal.storage.lock import Holder, held, hold, holder
+from internal.storage.lock import Holder, held, hold, hold_all, holder
 
 HOLD_UNTIL_KILLED = """
 import sys, time
@@ -86,6 +86,17 @@ def test_folder_is_private(folder: Path) -> None:
     with hold(folder / "deep"):
         assert stat.S_IMODE((folder / "deep").stat().st_mode) == 0o700
         assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "deep").iterdir()} == {0o600}
+
+
+def test_data_folder_that_was_open_is_closed(tmp_path: Path) -> None:
+    """A volume that was mounted open to everybody is closed; the database's own folder may be anybody's and stays."""
+    data, database = tmp_path / "data", tmp_path / "elsewhere"
+    for folder in (data, database):
+        folder.mkdir()
+        folder.chmod(0o755)
+    with hold_all(data, database):
+        assert [stat.S_IMODE(folder.stat().st_mode) for folder in (data, database)] == [0o700, 0o755]
+        assert {stat.S_IMODE(file.stat().st_mode) for file in database.iterdir()} == {0o600}
 
 
 def test_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""What holds people's words is closed to other users of the machine, whatever the umask and whatever was there before.
+
+A data folder that the program makes is closed, and all in it with it; a mounted volume may be open to everybody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from pathlib import Path
+
+PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
+
+_OTHERS = 0o077
+_BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
+
+
+def close_to_others(path: Path) -> None:
+    """Takes the rights of group and others from a file or folder that belongs to this user. Raises OSError.
+
+    Somebody else's, and a folder that is shared on purpose (the sticky bit), stay as they are.
+    """
+    found = path.stat()
+    shared = found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX
+    if not shared and found.st_mode & _OTHERS:
+        with contextlib.suppress(PermissionError):  # file systems of other systems have no modes to change
+            path.chmod(stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
+def private_database(path: Path) -> None:
+    """Makes an empty, closed file for a new database, or closes an existing one with its log. Raises OSError.
+
+    SQLite gives the log that it makes the mode of the database.
+    """
+    file = path.resolve()  # a link to another disk is followed, as SQLite does
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+    except FileExistsError:
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
+        for part in (file, *(file.with_name(file.name + ending) for ending in _BESIDE_A_DATABASE)):
+            with contextlib.suppress(FileNotFoundError):
+                close_to_others(part)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
