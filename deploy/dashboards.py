@@ -19,7 +19,10 @@ FOLDER = Path(__file__).parent / "grafana" / "dashboards"
 HOUR, DAY = 3600, 86400
 USER, AGENT = 'user_id=~"$user"', 'agent=~"$agent"'
 COST = "laplaced_llm_cost_usd_total"
-FAILED, ASKED = 'outcome!~"ok|cancelled"', 'outcome!="cancelled"'
+FAILURES, ANSWERABLE = (
+    f"sum by (agent) (increase(laplaced_llm_requests_total{{{AGENT}, {outcome}}}[1h]))"
+    for outcome in ('outcome!~"ok|cancelled"', 'outcome!="cancelled"')
+)
 
 CIRCLES = [Query(f"sum by (circle) (laplaced_people_total{{{USER}}})", "{{circle}}")]
 PEOPLE = Page(
@@ -185,14 +188,8 @@ MODELS = Page(
             ),
             Panel(
                 "Share of failures",
-                [
-                    Query(
-                        f"sum by (agent) (increase(laplaced_llm_requests_total{{{AGENT}, {FAILED}}}[1h]))"
-                        f" / sum by (agent) (increase(laplaced_llm_requests_total{{{AGENT}, {ASKED}}}[1h]))",
-                        "{{agent}}",
-                    )
-                ],
-                "Over the hour before; from 20 % on LaplacedModelErrors fires.",
+                [Query(f"({FAILURES} or 0 * {ANSWERABLE}) / {ANSWERABLE}", "{{agent}}")],
+                "Over the hour before; above 20 % LaplacedModelErrors fires.",
                 units.PercentUnit,
                 warn=0.05,
                 alarm=0.2,
