@@ -7,20 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from internal.agents.archivist.quotes import asks
+from internal.agents.calling import calling
 from internal.agents.model import Language, TranscriptLine
 from internal.language.morphology import Gender
 from internal.language.name_words import name_words
 from internal.language.names import mentions, name_boosts, same_person_reason
 from internal.language.sightings import Sighting, find_people
 from internal.language.spelling import name_key, sentences, text_language, tokens, words
+from internal.people.model import Circle, Person, names_of
 
 _IDENTITY = re.compile(
     r"\W{0,3}(?:это и есть|он же|она же|він же|вона ж|это|це|то|is actually|is|aka|also known as|=|—|–)"
     r"(?:\s+(?:это|це))?\W{0,3}",
     re.IGNORECASE,
 )
-_SURELY = 0.8
-"""The name boost of a first name that is a part of the known name; a short form has less."""
+_SURELY = 0.75
+"""A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
 _PRONOUNS: Mapping[str, Gender | None] = {
     **dict.fromkeys(words("он его ему ним нем він його йому ним he his him"), "masc"),
     **dict.fromkeys(words("она ее ей ней вона її їй нею she her"), "femn"),
@@ -37,6 +39,7 @@ class Dossier:
     username: str | None = None
     circle: str | None = None
     gender: Gender | None = None
+    roles: set[str] = field(default_factory=set)
     lines: set[int] = field(default_factory=set)
     said: list[str] = field(default_factory=list)
 
@@ -51,6 +54,7 @@ class Dossier:
         self.username = sighting.username or self.username
         self.circle = sighting.circle or self.circle
         self.gender = sighting.gender or self.gender
+        self.roles |= {sighting.role} if sighting.role else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ class Identity:
 class Reading:
     """The dossiers of a transcript, in the order in which people are first named."""
 
-    def __init__(self, known: Mapping[int, Sequence[str]], default: Language) -> None:
-        self._known = known
+    def __init__(self, people: Sequence[Person], default: Language) -> None:
+        self._people = {person.id: person for person in people}
+        self._known = {person.id: names_of(person) for person in people}
         self._default = default
         self._last: Dossier | None = None
         self.dossiers: list[Dossier] = []
@@ -138,7 +143,12 @@ class Reading:
         return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
 
     def _contradicts(self, sighting: Sighting, person: int) -> bool:
-        """A fuller name than the known one is the same person only if the known one is a surname."""
+        """A fuller name than the known one is the same person only if the known one is a surname.
+
+        In the other alphabet a name is weaker evidence: then kinship and gender must not speak against it.
+        """
+        if self._foreign(sighting, person) and self._another(sighting, self._people[person]):
+            return True
         written = name_words(sighting.name)
         for name in self._known[person]:
             known = name_words(name)
@@ -147,6 +157,19 @@ class Reading:
             if name_key(name) == name_key(sighting.name):
                 return False
         return len(written) > 1
+
+    def _foreign(self, sighting: Sighting, person: int) -> bool:
+        names = [name for name in self._known[person] if not name.startswith("@")]
+        return all(name.isascii() != sighting.name.isascii() for name in names)
+
+    @staticmethod
+    def _another(sighting: Sighting, person: Person) -> bool:
+        """My colleague Masha is not the sister Маша; nor is my brother Sasha the sister Саша."""
+        genders = {sighting.gender, calling(person).gender} - {None}
+        if len(genders) > 1:
+            return True
+        circles = {sighting.circle, person.circle.value} - {None, Circle.OTHER.value}
+        return len(circles) > 1 and Circle.FAMILY.value in circles
 
     def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> None:
         if asks(sentence):

@@ -17,7 +17,7 @@ from internal.language.name_words import name_words
 from internal.language.sightings import find_people
 from internal.language.spelling import name_key, text_language
 from internal.language.worker import LanguageWorker
-from internal.people.model import Circle, Person, names_of
+from internal.people.model import Circle, Person
 
 MODEL = "offline-rules"
 
@@ -48,7 +48,7 @@ def _look_up(texts: Sequence[str], language: Language) -> None:
 def propose(request: ArchivistRequest) -> str:
     """The JSON of the archivist's contract for a transcript; pure, some 5 ms a line."""
     people = {person.id: person for person in request.people}
-    reading = Reading({person.id: names_of(person) for person in request.people}, request.owner.language)
+    reading = Reading(request.people, request.owner.language)
     for line in request.transcript:
         reading.read(line)
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
@@ -97,6 +97,7 @@ def _join_identities(identities: Sequence[Identity]) -> list[Dossier]:
         for name in drop.names:
             keep.add_name(name)
         keep.lines |= drop.lines
+        keep.roles |= drop.roles
         keep.said = [*drop.said, *keep.said]
         keep.circle = keep.circle or drop.circle
         keep.username = keep.username or drop.username

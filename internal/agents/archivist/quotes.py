@@ -21,9 +21,13 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(
-    r"\?\W*$|^\W*(?:расскажи|напомни|покажи|забудь|найди|розкажи|нагадай|знайди|tell me|remind me|forget|find)\b",
+    r"\?\W*$|^\W*(?:расскажи|напомни|покажи|забудь|найди|розкажи|нагадай|знайди|tell me|remind me|forget|find)\b"
+    r"|^\W*(?:(?:а|и|і|and) )?(?:кто|кого|кому|чей|чья|где|куда|откуда|почему|зачем|сколько|хто|чий|чия|де|куди|звідки"
+    r"|чому|навіщо|скільки|(?:что|що) (?:ты|ти|я|у|с|з|о|про|там)|who|whom|whose|where|why"
+    r"|what (?:is|are|was|do|did|does|about)|how (?:is|are|was|old|many|much))\b[^,]*$",
     re.IGNORECASE,
 )
+"""A question mark, an order to the bot, or a question that nobody ended with its mark."""
 
 
 def asks(sentence: str) -> bool:
@@ -42,13 +46,24 @@ def cleaned(sentence: str) -> str:
 
 def bio_of(known: str, said: Sequence[str]) -> str:
     """The known bio with what was said now: the first sentence says who it is and stays, then the latest ones."""
-    kept: list[str] = []
-    for sentence in [*_split(known), *map(cleaned, said)]:
-        if sentence and not any(fuzz.token_sort_ratio(sentence, other) >= _SAME for other in kept):
-            kept.append(sentence)
+    kept = _each_once([*_split(known), *map(cleaned, said)])
     if len(kept) > MAX_SENTENCES:
         kept = [kept[0], *kept[-(MAX_SENTENCES - 1) :]]
     return " ".join(kept)
+
+
+def unknown_of(known: str, said: Sequence[str]) -> str:
+    """The latest of what was said that the known bio does not hold yet; empty if there is nothing new."""
+    held = _each_once(_split(known))
+    return " ".join(_each_once([*held, *map(cleaned, said)])[len(held) :][-MAX_SENTENCES:])
+
+
+def _each_once(told: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    for sentence in told:
+        if sentence and not any(fuzz.token_sort_ratio(sentence, other) >= _SAME for other in kept):
+            kept.append(sentence)
+    return kept
 
 
 def _split(bio: str) -> list[str]:

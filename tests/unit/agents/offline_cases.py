@@ -131,7 +131,8 @@ class Score:
 
 def _is(proposal: Added | Updated, row: Mapping[str, Any]) -> bool:
     if isinstance(proposal, Updated):
-        return proposal.person_id == row.get("id")
+        aliases = list(proposal.aliases or ())
+        return proposal.person_id == row.get("id") and aliases == row.get("aliases", aliases)
     if "id" in row or name_key(proposal.display_name) != name_key(row["name"]):
         return False
     if "username" in row and proposal.username != row["username"]:

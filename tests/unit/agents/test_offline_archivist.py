@@ -81,6 +81,24 @@ def test_a_fuller_name_becomes_an_alias() -> None:
     assert "aliases" not in operation["person"]
 
 
+def test_a_known_name_in_the_other_alphabet_is_an_alias() -> None:
+    """Masha is the only Маша, unless kinship or gender says that it is somebody else."""
+    masha = {"id": 1, "name": "Маша", "circle": "Family", "bio": "Моя сестра Маша живёт в Туле."}
+    (operation,) = proposed({"say": ["Masha сломала ногу."], "known": [masha]})
+    assert (operation["type"], operation["person"]["id"]) == ("Updated", 1)
+    assert operation["person"]["aliases"] == ["Masha"]
+    (operation,) = proposed({"lang": "en", "say": ["My colleague Masha resigned."], "known": [masha]})
+    assert (operation["type"], operation["person"]["display_name"]) == ("Added", "Masha")
+    (operation,) = proposed(
+        {
+            "lang": "en",
+            "say": ["My brother Sasha came."],
+            "known": [{**masha, "name": "Саша", "bio": "Моя сестра Саша учится."}],
+        }
+    )
+    assert operation["type"] == "Added"
+
+
 def test_a_first_name_of_two_known_people_is_left_alone() -> None:
     """Who is meant cannot be told: nobody is changed and nobody is added."""
     known = [{**PETROV, "id": 1, "name": "Иван Петров"}, {**PETROV, "id": 2, "name": "Иван Сидоров"}]
@@ -119,7 +137,9 @@ def test_evidence_is_the_owners_lines() -> None:
 
 def test_a_question_alone_adds_nobody() -> None:
     """Asking about somebody is not telling about him."""
-    assert proposed({"say": ["Ты знаешь Петрова?", "Расскажи о Маше Ивановой"]}) == []
+    assert proposed({"say": ["Ты знаешь Петрова?", "Расскажи о Маше Ивановой", "кто такой Петров"]}) == []
+    assert proposed({"lang": "en", "say": ["who is @olena_k", "What do you know about Tom Baker"]}) == []
+    assert proposed({"lang": "uk", "say": ["Хто такий Тарас", "Де живе Олена Коваль", "Що ти знаєш про Остапа"]}) == []
 
 
 async def test_it_runs_in_the_language_process() -> None:
