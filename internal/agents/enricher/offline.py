@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from internal.agents.model import EnricherRequest, TranscriptLine
@@ -15,8 +16,14 @@ _PRONOUNS: Mapping[str, Gender | None] = {
     **dict.fromkeys(words("она ее её ей ней нею неё нее вона її їй нею неї she her hers"), "femn"),
     **dict.fromkeys(words("они их им ними них вони їх їм ними them they their"), None),
 }
-_CONTINUES = words("а и і й and but what так тогда тоді ещё еще ще почему чому why когда коли when")
+_CONTINUES = words("а и і й and but так тогда тоді ещё еще ще")
 _SHORT = 4
+_ASKS_ON = re.compile(
+    r"\W*(?:(?:(?:what|how) about|what if) .{1,40}"
+    r"|(?:почему|зачем|когда|где|чому|навіщо|коли|де|why|when|where)(?: \w+)?)\W*",
+    re.IGNORECASE,
+)
+"""Questions that lean on what was said before; "What's the weather like?" stands alone."""
 _TOPIC = 120
 """Characters of the earlier message that a question without any name is put behind."""
 
@@ -39,7 +46,8 @@ def enrich(request: EnricherRequest) -> str:
     question = request.question
     keys = [token.key for token in tokens(question)]
     pronoun = next((key for key in keys if key in _PRONOUNS), None)
-    follows = pronoun is not None or (len(keys) <= _SHORT and bool(keys) and keys[0] in _CONTINUES)
+    continues = len(keys) <= _SHORT and bool(keys) and keys[0] in _CONTINUES
+    follows = pronoun is not None or continues or bool(_ASKS_ON.fullmatch(question))
     if not follows or find_people(question, text_language(question, request.owner.language)):
         return question
     names = _last_named(request, _PRONOUNS[pronoun] if pronoun else None, many=pronoun is not None and _many(pronoun))

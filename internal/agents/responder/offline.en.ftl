@@ -1,22 +1,26 @@
-greeting = Hello! I am { $persona }. Tell me about the people in your life: I will remember them, and remind you when you ask.
-thanks = You are welcome!
-noted = { $count ->
-    [one] Noted: { $names }.
-   *[other] Noted, all of them: { $names }.
-}
-noted-known = I will add that to what I know: { $names }.
+greeting = Hello! I'm { $persona }. Tell me about the people in your life: I'll remember them, and remind you when you ask.
+how-are-you = I'm fine, thank you! And how are you?
+farewell = Bye! Write whenever you like.
+thanks = You're welcome!
+abilities = I'm { $persona }, and I remember people for you. Tell me about them in your own words, then ask: “Who is Tom?”, “Who are my friends?” Everybody I know is in /people.
+noted = Noted: { $names }.
+noted-known = I'll add that to what I know: { $names }.
+forwarded = Forwarded from { $names }, I see. I learn about people only from your own words, so tell me who matters here.
 heard = I see.
-about = { $name } ({ $circle }). You said: “{ $bio }”
-about-empty = { $name } ({ $circle }). I know nothing more yet.
-perhaps = I am not sure. This may be about:
-circle-list = Here is whom I know, { $circle }:
-circle-nobody = I know nobody in this circle yet: { $circle }.
-unknown = I know nothing yet about a person called { $names }.
-nothing = I have nothing to say to that: you have not told me about it.
-offline = I am working without a language model now: I answer by rules, and only with what I remember about people.
+about = { $name } ({ $circle }). From what you told me: “{ $bio }”
+about-empty = { $name } ({ $circle }). I know the name and nothing more yet.
+told = From our conversation: “{ $said }”
+perhaps = I'm not sure. This may be about:
+circle-nobody = { $circle }: I don't know anyone here yet.
+unknown = { $count ->
+    [one] I don't know anything yet about a person called { $names }.
+   *[other] I don't know anything yet about { $names }.
+}
+nothing = I have nothing on that: I only remember what you tell me about people.
+offline = I'm working without a language model now: I answer by rules, and only with what I remember about people.
 and = and
-Family = family
-Work_Inner = close colleagues
-Friends = friends
-Work_Outer = through work
-Other = acquaintances
+Family = Family
+Work_Inner = Close colleagues
+Friends = Friends
+Work_Outer = Colleagues
+Other = Others

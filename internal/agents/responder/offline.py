@@ -6,27 +6,28 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from fluent.runtime import FluentBundle, FluentResource
 
-from internal.agents.model import Language, ResponderRequest
+from internal.agents.calling import roles_of, says_more_than_names
+from internal.agents.model import DialogueLine, Language, ResponderRequest
 from internal.agents.prompts import neutralised
-from internal.agents.responder.phrases import Wanted, asked_name, wanted
-from internal.language.kinship import relations
-from internal.language.names import mentions, name_boosts
+from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
+from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
 from internal.language.sightings import find_people
 from internal.language.spelling import sentences, text_language, tokens
 from internal.language.worker import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
-from internal.people.model import Circle, Person, names_of, people_block
+from internal.people.model import Circle, Person, people_block
 
 MODEL = "offline-rules"
 
 _MAX_QUOTED = 3
 _MAX_LISTED = 20
-_NAMED = 0.5
-"""A name boost from which somebody counts as named: a short form of a part of the name has 0.64."""
+_LONGEST_NAME = 3
+_STEM = 5
+"""Letters by which two words count as one, whatever their endings."""
 
 
 class OfflineResponder:
@@ -61,22 +62,26 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 def compose(request: ResponderRequest) -> str:
     """The answer to the last message of the dialogue, in its language; pure."""
-    said = _last_words(request)
-    speech = _Speech(text_language(said, request.owner.language))
-    wish = wanted(said)
-    answer = _answer(request, said, wish, speech)
+    lines = _last_lines(request)
+    own = "\n".join(line.text for line in lines if author_of(line) is None)
+    wish = wanted(own)
+    read = own or "\n".join(line.text for line in lines)
+    only_names = wish.wish == "news" and _only_names(read)
+    speech = _Speech(request.owner.language if only_names else text_language(read, request.owner.language))
+    answer = _answer(request, lines, own, wish, speech)
     first = not any(line.role == "assistant" for line in request.dialogue)
-    return f"{answer} {speech('offline')}" if first and wish.wish != "thanks" else answer
+    return f"{answer} {speech('offline')}" if first and wish.wish not in ("thanks", "farewell") else answer
 
 
-def _last_words(request: ResponderRequest) -> str:
+def _last_lines(request: ResponderRequest) -> list[DialogueLine]:
     """The owner's messages since the last reply: they get one answer."""
-    lines: list[str] = []
-    for line in reversed(request.dialogue):
-        if line.role == "assistant":
-            break
-        lines.insert(0, line.text)
-    return "\n".join(lines)
+    return list(takewhile(lambda line: line.role == "user", reversed(request.dialogue)))[::-1]
+
+
+def _only_names(said: str) -> bool:
+    """Whether a message is no more than a name: that tells no language, a Russian owner writes "Masha" too."""
+    found = tokens(said)
+    return len(found) <= _LONGEST_NAME and all(token.capital or token.username for token in found)
 
 
 class _Speech:
@@ -99,12 +104,19 @@ class _Speech:
         head, last = names[:-1], names[-1]
         return f"{', '.join(head)} {self('and')} {last}" if head else last
 
-    def person(self, person: Person) -> str:
-        circle = self(person.circle.value)
-        name, bio = _plain(person.display_name), _plain(person.bio)
-        return (
-            self("about", name=name, circle=circle, bio=bio) if bio else self("about-empty", name=name, circle=circle)
-        )
+    def subject(self, subject: Subject) -> str:
+        """What is remembered of somebody, then what this dialogue adds to it."""
+        told = self("told", said=_plain(subject.told)) if subject.told else ""
+        if subject.person is None:
+            return f"{_plain(subject.name)}. {told}"
+        return f"{self._person(subject.person, told)} {told}".strip()
+
+    def _person(self, person: Person, told: str) -> str:
+        name, circle = _plain(person.display_name), self(person.circle.value)
+        circle = circle[:1].lower() + circle[1:]
+        if says_more_than_names(person):
+            return self("about", name=name, circle=circle, bio=_plain(person.bio))
+        return f"{name} ({circle})." if told else self("about-empty", name=name, circle=circle)
 
 
 @cache
@@ -124,76 +136,78 @@ def _plain(text: str) -> str:
     return re.sub(r"([*`\[\]])", r"\\\1", " ".join(text.split()))
 
 
-def _answer(request: ResponderRequest, said: str, wish: Wanted, speech: _Speech) -> str:
-    people = list({person.id: person for person in (*request.inner_circle, *request.relevant_people)}.values())
+def _answer(request: ResponderRequest, lines: Sequence[DialogueLine], own: str, wish: Wanted, speech: _Speech) -> str:
+    authors = list(dict.fromkeys(_plain(author) for line in lines if (author := author_of(line))))
+    if not own and authors:
+        return speech("forwarded", names=speech.names(authors))
     match wish.wish:
-        case "greeting":
-            return speech("greeting", persona=request.persona_name)
-        case "thanks":
-            return speech("thanks")
         case "circle" if wish.circle:
-            return _circle(wish.circle, people, speech)
+            return _circle(wish.circle, (*request.inner_circle, *request.relevant_people), speech)
         case "question":
-            return _question(request, said, people, speech)
-    return _news(said, people, speech)
+            return _question(request, own, subjects(request, len(lines)), speech)
+        case "news" | "circle":
+            return _news(subjects(request, len(lines)), authors, speech)
+        case small_talk:
+            return speech(small_talk, persona=request.persona_name)
 
 
 def _circle(circle: Circle, people: Sequence[Person], speech: _Speech) -> str:
-    wanted_circles = {circle, Circle.WORK_OUTER} if circle is Circle.WORK_INNER else {circle}
-    inside = [person for person in people if person.circle in wanted_circles][:_MAX_LISTED]
-    label = speech(circle.value)
-    if not inside:
-        return speech("circle-nobody", circle=label)
-    return "\n".join((speech("circle-list", circle=label), *(f"- {_line(person)}" for person in inside)))
+    """Everybody of a circle; at work there are two."""
+    asked = (circle, Circle.WORK_OUTER) if circle is Circle.WORK_INNER else (circle,)
+    inside = {one: [person for person in people if person.circle is one][:_MAX_LISTED] for one in asked}
+    listed = [
+        "\n".join((f"{speech(one.value)}:", *(f"- {line}" for line in dict.fromkeys(map(_line, found)))))
+        for one, found in inside.items()
+        if found
+    ]
+    return "\n\n".join(listed) or speech("circle-nobody", circle=speech(circle.value))
 
 
 def _line(person: Person) -> str:
-    bio = _plain(person.bio)
-    return f"{_plain(person.display_name)}: {bio}" if bio else _plain(person.display_name)
+    name = _plain(person.display_name)
+    return f"{name}: {_plain(person.bio)}" if says_more_than_names(person) else name
 
 
-def _question(request: ResponderRequest, said: str, people: Sequence[Person], speech: _Speech) -> str:
-    named = _named(said, people) or _of_role(said, people) or _named(request.query, people)
-    if named:
-        return "\n".join(speech.person(person) for person in named[:_MAX_QUOTED])
+def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
+    found = named(said, known) or called(said, known) or named(request.query, known)
+    if found:
+        return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     asked = asked_name(said)
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
+    told = own_words(request, strangers, roles_of(said))
+    if told:
+        return speech("told", said=_plain(told))
     if strangers:
-        return speech("unknown", names=speech.names([_plain(name) for name in dict.fromkeys(strangers)]))
-    if request.relevant_people:
-        likely = request.relevant_people[:_MAX_QUOTED]
-        return "\n".join((speech("perhaps"), *(f"- {speech.person(person)}" for person in likely)))
+        names = list(dict.fromkeys(map(_plain, strangers)))
+        return speech("unknown", names=speech.names(names), count=len(names))
+    likely = _likely(said, request.relevant_people)
+    if likely:
+        guesses = (subject for subject in known if subject.person in likely)
+        return "\n".join((speech("perhaps"), *(f"- {speech.subject(guess)}" for guess in guesses)))
     return speech("nothing")
 
 
-def _named(text: str, people: Sequence[Person]) -> list[Person]:
-    """The people a text names, most plainly first."""
-    boosts = name_boosts(text, {person.id: names_of(person) for person in people})
-    named = [person for person in people if boosts.get(person.id, 0) >= _NAMED]
-    return sorted(named, key=lambda person: -boosts[person.id])
+def _likely(said: str, relevant: Sequence[Person]) -> list[Person]:
+    """Those near in meaning, if the question asks for a person or shares a word with what is known of one."""
+    near = [person for person in relevant if says_more_than_names(person)]
+    if not asks_about_somebody(said):
+        stems = _stems(said)
+        near = [person for person in near if stems & _stems(person.bio)]
+    return near[:_MAX_QUOTED]
 
 
-def _of_role(text: str, people: Sequence[Person]) -> list[Person]:
-    """Those who were called what the question calls somebody: "What does my brother do?" finds "my brother Tom"."""
-    asked = _roles(text)
-    return [person for person in people if asked & _roles(person.bio)]
+def _stems(text: str) -> set[str]:
+    """The first letters of long words: дождь and дождя, garden and gardening."""
+    return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}
 
 
-def _roles(text: str) -> set[str]:
-    """The dictionary forms of the role words of a text."""
-    return {role.word for token in tokens(text) for role in relations().get(token.key, ())}
-
-
-def _news(said: str, people: Sequence[Person], speech: _Speech) -> str:
-    known = mentions(said, {person.id: names_of(person) for person in people})
-    written = {form.casefold() for form in known.values()}
-    old = [_plain(person.display_name) for person in people if person.id in known]
-    sightings = [
-        sighting for sighting in find_people(said, speech.language) if sighting.written.casefold() not in written
-    ]
-    new = list(dict.fromkeys(_plain(sighting.name) for sighting in sightings))
+def _news(known: Sequence[Subject], authors: Sequence[str], speech: _Speech) -> str:
+    latest = [subject for subject in known if subject.latest]
+    new = [_plain(subject.name) for subject in latest if not subject.before]
+    old = [_plain(subject.name) for subject in latest if subject.before]
     parts = [
-        speech("noted", names=speech.names(new), count=len(new)) if new else "",
+        speech("noted", names=speech.names(new)) if new else "",
         speech("noted-known", names=speech.names(old)) if old else "",
+        speech("forwarded", names=speech.names(authors)) if authors else "",
     ]
     return " ".join(filter(None, parts)) or speech("heard")

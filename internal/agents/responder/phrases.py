@@ -1,24 +1,54 @@
-"""What the owner wants, judged by a few words: greeting, thanks, a question about a circle, a question, or news."""
+"""What the owner wants, judged by a few words: small talk, a question about a circle, a question, or news."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from internal.people.model import Circle
 
-Wish = Literal["greeting", "thanks", "circle", "question", "news"]
+SmallTalk = Literal["greeting", "how-are-you", "farewell", "thanks", "abilities"]
+Wish = SmallTalk | Literal["circle", "question", "news"]
 
-_GREETING = re.compile(
-    r"\W*(?:привет\w*|здравствуй\w*|добр\w+ (?:день|утро|вечер)|салют|привіт\w*|вітаю|доброго \w+|добрий \w+"
-    r"|(?:hi|hello|hey)(?: there| again)?|good (?:morning|evening|afternoon)|/start)\W*(?:laplaced|лаплас\w*)?\W*",
-    re.IGNORECASE,
+_HELLO = (
+    r"(?:привет\w*|здравствуй\w*|добр\w+ (?:день|утро|вечер)|салют|привіт\w*|вітаю|доброго \w+|добрий \w+"
+    r"|(?:hi|hello|hey)(?: there| again)?|good (?:morning|evening|afternoon))"
 )
-_THANKS = re.compile(
-    r"\W*(?:(?:большое |огромное )?спасибо\w*|благодарю|(?:щиро )?дякую|thanks?(?: you| a lot)?|thx|cheers)\b.{0,20}",
-    re.IGNORECASE,
+_HOW = (
+    rf"(?:{_HELLO}\W+)?(?:(?:ну )?как (?:у тебя |твои )?дела|как (?:ты|жизнь|поживаешь|настроение)(?: сегодня)?"
+    r"|что (?:у тебя )?нового|що (?:у тебе )?нового|як (?:у тебе |твої )?справи"
+    r"|як (?:ти|життя|ся маєш|поживаєш|настрій)(?: сьогодні)?|how are you(?: doing| feeling)?(?: today)?"
+    r"|how(?: i|['’])s (?:it going|life)|how do you do|what(?: i|['’])s (?:up|new)|how have you been)"
 )
+_FAREWELL = (
+    r"пока(?:[- ]пока)?|до (?:свидания|встречи|завтра|скорого)|спокойной ночи|доброй ночи|увидимся|прощай"
+    r"|всего (?:доброго|хорошего)|бувай|до (?:побачення|зустрічі)|па[- ]па|на добраніч|добраніч|побачимось"
+    r"|(?:good)?bye(?:[- ]bye)?|good ?night|see you(?: later| soon| tomorrow| around| then)?|take care"
+)
+_THANKS = (
+    r"(?:(?:большое |огромное )?спасибо\w*|благодарю|(?:щиро )?дякую|thanks?(?: you| a lot)?|thx|cheers)"
+    r"\b.{0,20}"
+)
+_ABILITIES = (
+    r"(?:а )?что (?:ты )?(?:умеешь|можешь|делаешь)|кто ты(?: такой| такая)?|ты кто|помощь"
+    r"|чем (?:ты )?(?:можешь )?помо\w+|(?:а )?що (?:ти )?(?:вмієш|умієш|можеш|робиш)|хто ти(?: такий| така)?|ти хто"
+    r"|чим (?:ти )?(?:можеш )?допомо\w+|допомога|what (?:can|do) you do(?: for me)?|(?:who|what) are you"
+    r"|how can you help(?: me)?|help"
+)
+_SMALL_TALK: Mapping[SmallTalk, re.Pattern[str]] = {
+    wish: re.compile(rf"\W*(?:{said})(?:\W+(?:laplaced|лаплас\w*))?\W*", re.IGNORECASE)
+    for wish, said in dict[SmallTalk, str](
+        {
+            "greeting": rf"{_HELLO}|/start",
+            "how-are-you": _HOW,
+            "farewell": _FAREWELL,
+            "thanks": _THANKS,
+            "abilities": _ABILITIES,
+        }
+    ).items()
+}
 _ASKS = re.compile(
     r"\?\W*$|^\W*(?:кто|что|где|когда|как|почему|зачем|сколько|какой|какая|какие|кого|кому|о ком"
     r"|про кого|чей|расскажи|напомни"
@@ -29,6 +59,10 @@ _ASKS = re.compile(
 )
 _CAPITALISED = r"[^\W\d_a-zа-яёіїєґ][\w'’-]*"
 _WHO_IS = re.compile(rf"(?i:кто так\w+|хто так\w+|who(?:'s|’s| is| was))\s+({_CAPITALISED}(?:\s+{_CAPITALISED})*)")
+_OF_SOMEBODY = re.compile(
+    r"\b(?:кто|кого|кому|кем|ком|чей|чья|чьё|чьи|хто|ким|чий|чия|чиє|чиї|who|whom|whose|somebody|someone|anyone|anybody)\b",
+    re.IGNORECASE,
+)
 _WHO = r"(?:кто|кого|с кем|хто|кого|з ким|із ким|who|whom|list|show|перечисли|покажи|назви|назови)"
 _CIRCLES = (
     (
@@ -45,7 +79,7 @@ _CIRCLES = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a message asks for; `circle` only if it asks about a whole circle."""
+    """What a message wants; `circle` only if it asks about a whole circle."""
 
     wish: Wish
     circle: Circle | None = None
@@ -53,10 +87,9 @@ class Wanted:
 
 def wanted(text: str) -> Wanted:
     """The wish of a message; what is none of the others is news."""
-    if _GREETING.fullmatch(text):
-        return Wanted("greeting")
-    if _THANKS.fullmatch(text):
-        return Wanted("thanks")
+    for wish, pattern in _SMALL_TALK.items():
+        if pattern.fullmatch(text):
+            return Wanted(wish)
     circle = _circle(text)
     if circle is not None:
         return Wanted("circle", circle)
@@ -74,3 +107,8 @@ def asked_name(text: str) -> str | None:
     """The name in "кто такой Задорожный?", also when nothing but the question says that it is one."""
     match = _WHO_IS.search(text)
     return match[1] if match else None
+
+
+def asks_about_somebody(text: str) -> bool:
+    """Whether a question asks for a person at all; "What's the weather like?" does not."""
+    return bool(_OF_SOMEBODY.search(text))

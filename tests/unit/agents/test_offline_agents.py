@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from fluent.runtime import FluentBundle, FluentResource
 from fluent.syntax import parse as parse_fluent
 from fluent.syntax.ast import Message
 from hypothesis import given, settings
@@ -15,6 +19,7 @@ from internal.agents.enricher.offline import OfflineEnricher, enrich
 from internal.agents.model import (
     DialogueLine,
     EnricherRequest,
+    Language,
     OwnerProfile,
     RerankerRequest,
     ResponderRequest,
@@ -23,9 +28,11 @@ from internal.agents.model import (
 from internal.agents.reranker.offline import OfflineReranker, pick
 from internal.agents.responder import offline as responder
 from internal.agents.responder.offline import OfflineResponder, compose
+from internal.language.spelling import text_language
 from internal.language.worker import LanguageWorker
 from internal.people.model import Circle, Person
 
+LOCALES = Path(__file__).parents[3] / "bot" / "telegram" / "locales"
 NOW = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
 OWNER = OwnerProfile(user_id=1, name="Owner", username=None, language="ru", timezone="UTC")
 
@@ -68,33 +75,158 @@ def asked(
     )
 
 
+def conversation(*lines: str, inner: Sequence[Person] = ()) -> ResponderRequest:
+    """A dialogue of the owner and the bot in turn, after the bot's first words; nobody else is remembered."""
+    turns = [DialogueLine("assistant" if number % 2 else "user", line) for number, line in enumerate(lines)]
+    return replace(asked(inner=inner, relevant=()), dialogue=[DialogueLine("assistant", "…"), *turns])
+
+
 @pytest.mark.parametrize(
     ("said", "reply"),
     [
-        ("кто такой Петров?", "Петров (близкие по работе). Вы говорили: «Мой начальник Петров опоздал.»"),
-        ("что ты знаешь о Маше?", "Мария (семья). Вы говорили: «Моя сестра Мария живёт в Туле.»"),
-        ("хто така Олена?", "Олена Коваль (друзі). Ви казали: «Подруга Олена працює журналісткою.»"),
-        ("розкажи про Коваль", "Олена Коваль (друзі). Ви казали: «Подруга Олена працює журналісткою.»"),
-        ("Who is Tom?", "Tom Baker (close colleagues). You said: “My colleague Tom Baker plays chess.”"),
-        ("who is @olena_k", "Олена Коваль (friends). You said: “Подруга Олена працює журналісткою.”"),
+        ("кто такой Петров?", "Петров (близкие коллеги). Из твоих рассказов: «Мой начальник Петров опоздал.»"),
+        ("что ты знаешь о Маше?", "Мария (семья). Из твоих рассказов: «Моя сестра Мария живёт в Туле.»"),
+        ("хто така Олена?", "Олена Коваль (друзі). З твоїх розповідей: «Подруга Олена працює журналісткою.»"),
+        ("розкажи про Коваль", "Олена Коваль (друзі). З твоїх розповідей: «Подруга Олена працює журналісткою.»"),
+        ("Who is Tom?", "Tom Baker (close colleagues). From what you told me: “My colleague Tom Baker plays chess.”"),
+        ("who is @olena_k", "Олена Коваль (friends). From what you told me: “Подруга Олена працює журналісткою.”"),
         ("знаешь Илью?", "Пока ничего не знаю о человеке по имени Илья."),
+        ("знаешь Илью и Глеба?", "Пока ничего не знаю об этих людях: Илья и Глеб."),
         ("кто такой Задорожный?", "Пока ничего не знаю о человеке по имени Задорожный."),
-        ("хто такий Кличко?", "Поки нічого не знаю про людину на ім'я Кличко."),
-        ("Who is Fitzgerald?", "I know nothing yet about a person called Fitzgerald."),
+        ("хто такий Кличко?", "Поки нічого не знаю про людину на ім’я Кличко."),
+        ("Who is Fitzgerald?", "I don't know anything yet about a person called Fitzgerald."),
         ("Мой брат Саша приехал", "Запомню: Саша."),
-        ("Мій колега Тарас і сестра Софія тут", "Запам'ятаю про всіх: Тарас і Софія."),
-        ("My friend Bob and Alice came", "Noted, all of them: Bob and Alice."),
+        ("Мій колега Тарас і сестра Софія тут", "Запам’ятаю: Тарас і Софія."),
+        ("My friend Bob and Alice came", "Noted: Bob and Alice."),
         ("Петров заболел", "Добавлю к тому, что знаю: Петров."),
-        ("привіт!", "Вітаю! Я Laplaced. Розкажіть про людей у вашому житті: я запам'ятаю і нагадаю, коли спитаєте."),
+        ("Petrov заболел, а Глеб приехал", "Запомню: Глеб. Добавлю к тому, что знаю: Петров."),
+        ("Petrov", "Добавлю к тому, что знаю: Петров."),
         ("спасибо большое", "Пожалуйста!"),
         ("дякую", "Будь ласка!"),
-        ("thanks", "You are welcome!"),
+        ("thanks", "You're welcome!"),
         ("сегодня дождь", "Понятно."),
     ],
 )
 def test_replies(said: str, reply: str) -> None:
     """People asked about are quoted, unknown ones admitted, news noted by name, in the language of the message."""
     assert compose(asked(said)) == reply
+
+
+@pytest.mark.parametrize(
+    ("phrase", "language", "said"),
+    [
+        ("greeting", "ru", ["Привет!", "Добрый день, Лапласед"]),
+        ("greeting", "uk", ["Вітаю", "доброго ранку"]),
+        ("greeting", "en", ["Hi there", "good morning, Laplaced!"]),
+        ("how-are-you", "ru", ["Как дела?", "Привет, как ты?", "что нового?"]),
+        ("how-are-you", "uk", ["Як справи?", "Привіт! Як ти?"]),
+        ("how-are-you", "en", ["How are you?", "hey, how's it going", "What's up?"]),
+        ("farewell", "ru", ["Пока!", "до завтра", "Спокойной ночи"]),
+        ("farewell", "uk", ["До побачення", "на добраніч!", "бувай"]),
+        ("farewell", "en", ["bye", "See you later!", "Good night"]),
+        ("abilities", "ru", ["Что ты умеешь?", "кто ты?"]),
+        ("abilities", "uk", ["Що ти вмієш?", "хто ти такий?"]),
+        ("abilities", "en", ["What can you do?", "Who are you?"]),
+    ],
+)
+def test_small_talk_is_answered_politely(phrase: str, language: Language, said: Sequence[str]) -> None:
+    """A greeting, a farewell and the usual questions get what people say, in their language and about nobody."""
+    expected = responder._Speech(language)(phrase, persona="Laplaced")
+    assert {text: compose(asked(text)) for text in said} == dict.fromkeys(said, expected)
+
+
+@pytest.mark.parametrize("language", ["ru", "uk", "en"])
+def test_it_speaks_to_a_friend(language: Language) -> None:
+    """No phrase says вы, as nothing else of the bot does."""
+    formal = re.compile(r"\b(?:вы|вас|вам|ваш\w*|ви|вами|расскажите|здравствуйте|розкажіть)\b", re.IGNORECASE)
+    assert not formal.search(responder.phrase_source(language))
+
+
+@pytest.mark.parametrize("language", ["ru", "uk", "en"])
+def test_circles_are_called_as_the_bot_calls_them(language: Language) -> None:
+    """The names of circles are those of the menus."""
+    source = (LOCALES / language / "people.ftl").read_text(encoding="utf-8")
+    menus = FluentBundle([language], use_isolating=False)
+    menus.add_resource(FluentResource(source))
+    pattern = menus.get_message("circle").value
+    assert pattern is not None
+    speech = responder._Speech(language)
+    for circle in Circle:
+        assert speech(circle.value) == menus.format_pattern(pattern, {"circle": circle.value})[0]
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("Моя сестра Маша переехала в Тверь.", "Что ты знаешь о Маше?", "Маша. Из нашего разговора: «{}»"),
+        ("Мій друг Тарас купив човен.", "Хто такий Тарас?", "Тарас. З нашої розмови: «{}»"),
+        ("My wife Alice paints.", "Who is Alice?", "Alice. From our conversation: “{}”"),
+        ("My wife Alice paints.", "Who is my wife?", "Alice. From our conversation: “{}”"),
+        ("Masha сломала ногу.", "Что с Машей?", "Masha. Из нашего разговора: «{}»"),
+        ("Моя сестра переехала в Тверь.", "Где живёт моя сестра?", "Из нашего разговора: «{}»"),
+    ],
+)
+def test_what_was_just_told_is_not_denied(told: str, question: str, answer: str) -> None:
+    """Before it is archived, what the owner said in this dialogue is quoted to whoever asks."""
+    assert compose(conversation(told, "…", question)) == answer.format(told)
+    assert compose(conversation(told + " " + question)).startswith(answer.format(told))
+
+
+def test_news_of_somebody_known_stands_beside_what_was_known() -> None:
+    """The profile first, then what this dialogue adds; what the profile holds already is not said twice."""
+    said = compose(conversation("Петров купил лодку.", "…", "кто такой Петров?", inner=[PETROV]))
+    assert said.endswith("«Мой начальник Петров опоздал.» Из нашего разговора: «Петров купил лодку.»")
+    assert compose(conversation(PETROV.bio, "…", "кто такой Петров?", inner=[PETROV])).count(PETROV.bio) == 1
+
+
+def test_questions_and_the_bots_own_words_are_no_telling() -> None:
+    """Neither was told by the owner."""
+    said = compose(conversation("Кто такой Глеб?", "Глеб — сосед.", "Расскажи про Глеба"))
+    assert said == "Пока ничего не знаю о человеке по имени Глеб."
+
+
+def test_nobody_out_of_a_forward_is_noted() -> None:
+    """The author is named, and nothing is promised of those whom he names; nor is his the owner's word later."""
+    forward = DialogueLine("user", "See you at the gallery on Monday, bring Sophie!", {"forwarded_from": "Victor Hugo"})
+    reply = compose(replace(asked(), dialogue=[DialogueLine("assistant", "…"), forward]))
+    assert "Victor Hugo" in reply
+    assert "Sophie" not in reply
+    both = [DialogueLine("assistant", "…"), forward, DialogueLine("user", "My friend Bob sent this")]
+    assert compose(replace(asked(), dialogue=both)).startswith("Noted: Bob. Forwarded from Victor Hugo")
+    later = [forward, DialogueLine("assistant", "…"), DialogueLine("user", "Who is Sophie?")]
+    assert compose(replace(asked(), dialogue=later)) == "I don't know anything yet about a person called Sophie."
+
+
+@pytest.mark.parametrize("said", ["What's the weather like?", "Какая сегодня погода?", "Яка сьогодні погода?", "2+2?"])
+def test_what_is_about_nobody_gets_nobody(said: str) -> None:
+    """Closeness in meaning alone does not make a person an answer, above all one of whom only the name is known."""
+    rachel = person(8, "Rachel Green", Circle.OTHER, "Rachel Green")
+    reply = compose(asked(said, relevant=[rachel, OLENA], query=enrich(follow_up(said, "I met Rachel Green"))))
+    assert reply == responder._Speech(text_language(said, "ru"))("nothing")
+
+
+@pytest.mark.parametrize("bio", ["Rachel Green", "Rachel Green.", "Rachel", ""])
+def test_a_name_is_not_quoted_as_a_saying(bio: str) -> None:
+    """A contact card's bio is the name: the owner said nothing."""
+    rachel = person(8, "Rachel Green", Circle.OTHER, bio)
+    reply = compose(asked("Who is Rachel Green?", relevant=[rachel]))
+    assert reply == "Rachel Green (others). I know the name and nothing more yet."
+    assert compose(asked("кто пишет для газеты?", relevant=[rachel])).startswith("Об этом у меня ничего нет")
+
+
+def test_a_role_is_bound_to_the_one_it_stands_with() -> None:
+    """One sentence names three people; the wife among them is one."""
+    bio = "My wife Alice, our son Ben and grandma Rose live in Leeds."
+    family = [person(n, name, Circle.FAMILY, bio) for n, name in enumerate(("Ben", "Rose", "Alice"), start=20)]
+    reply = compose(asked("Who is my wife?", inner=family))
+    assert reply.startswith("Alice (family)")
+    assert len(reply.splitlines()) == 1
+
+
+def test_a_name_is_found_in_the_other_alphabet() -> None:
+    """Джейми is Jamie."""
+    jamie = person(21, "Jamie", Circle.FRIENDS, "My friend Jamie sings.")
+    assert compose(asked("Кто такой Джейми?", relevant=[jamie])).startswith("Jamie (друзья)")
 
 
 @pytest.mark.parametrize(
@@ -108,26 +240,24 @@ def test_replies(said: str, reply: str) -> None:
 )
 def test_a_circle_is_listed(said: str, listed: set[str]) -> None:
     """A question about a circle names everybody in it and nobody else."""
-    lines = compose(asked(said)).splitlines()[1:]
+    lines = [line for line in compose(asked(said)).splitlines() if line.startswith("- ")]
     assert {line.removeprefix("- ").split(":")[0] for line in lines} == listed
 
 
 def test_an_empty_circle_is_admitted() -> None:
     """Nobody is made up to fill a circle."""
-    assert compose(asked("кто в моей семье?", inner=[])) == "Пока никого не знаю в этом кругу: семья."
+    assert compose(asked("кто в моей семье?", inner=[])) == "Семья: пока никого не знаю."
 
 
 def test_what_it_cannot_answer_it_says() -> None:
     """Without anybody remembered there is nothing to say; with somebody only near in meaning it says it is unsure."""
-    assert compose(asked("what is the weather?", relevant=[])).startswith("I have nothing to say to that")
+    assert compose(asked("what is the weather?", relevant=[])).startswith("I have nothing on that")
     assert compose(asked("кто пишет для газеты?")).startswith("Точно не знаю. Может быть, речь об этом:\n- Олена")
 
 
 def test_an_empty_profile_is_admitted() -> None:
     """A person of whom only the name is known is not embroidered."""
-    assert (
-        compose(asked("кто такой Артур?", relevant=[NOBODY_KNOWS])) == "Артур (знакомые). Больше я пока ничего не знаю."
-    )
+    assert compose(asked("кто такой Артур?", relevant=[NOBODY_KNOWS])) == "Артур (остальные). Пока знаю только имя."
 
 
 def test_a_pronoun_is_answered_through_the_standalone_question() -> None:
@@ -207,6 +337,9 @@ def follow_up(question: str, *recent: str) -> EnricherRequest:
         (["Вчера видел Петрова"], "что сказала Оля?", "что сказала Оля?"),
         (["Вчера видел Петрова"], "какая сегодня погода на улице?", "какая сегодня погода на улице?"),
         ([], "а он?", "а он?"),
+        (["I met Rachel Green"], "What's the weather like?", "What's the weather like?"),
+        (["I met Rachel Green"], "When?", "Rachel Green: When?"),
+        (["I met Rachel Green"], "how about tomorrow?", "Rachel Green: how about tomorrow?"),
     ],
 )
 def test_follow_ups(recent: list[str], question: str, standalone: str) -> None:
