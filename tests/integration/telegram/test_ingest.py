@@ -460,17 +460,20 @@ async def test_words_after_a_question_was_left_are_kept_and_answered(stage: BotS
     async with whole_bot(stage, model):
         await stage.say(user, "/person")
         await stage.say(user, "Yesterday my neighbour Igor came for the drill.")
-        await eventually(lambda: settled(stage))
+        await eventually(lambda: _turns(stage, {"closed"}))
         await stage.say(user, "/forget")
         [everything] = await _with_buttons(stage, user, 1)
         await stage.press(user, everything["message_id"], _first_button(everything))
         await eventually(lambda: settled(stage))
         await stage.say(user, "Igor")
-        await eventually(lambda: settled(stage))
-        await eventually(lambda: _turns(stage, {"closed"}))
+        await eventually(lambda: _answers(stage, user, 2))
     kept = await messages(stage, user)
     assert [words for words in kept if words != "Ok."] == ["Yesterday my neighbour Igor came for the drill.", "Igor"]
     assert kept.count("Ok.") == 2
+
+
+async def _answers(stage: BotStage, user: int, count: int) -> bool:
+    return (await messages(stage, user)).count("Ok.") == count
 
 
 async def _with_buttons(stage: BotStage, user: int, count: int) -> list[dict[str, Any]]:
