@@ -151,6 +151,11 @@ def with_metadata(message: Message) -> str:
 UNDELIVERED = frozenset({"refused", "cancelled"})
 
 
+def own_words(listing: Sequence[Message]) -> list[Message]:
+    """What the owner himself said: no answers, no instructions."""
+    return [m for m in listing if m.role == "user" and not m.hidden]
+
+
 def visible(listing: Sequence[Message]) -> list[Message]:
     """Without hidden instructions and without answers that were never delivered."""
     return [m for m in listing if not m.hidden and not (m.role == "assistant" and m.delivery in UNDELIVERED)]

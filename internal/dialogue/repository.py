@@ -146,10 +146,6 @@ def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -
     return [_message(row) for row in connection.execute(query if limit is None else query.limit(limit))]
 
 
-def waiting_count(connection: Connection, user_id: int) -> int:
-    return int(connection.execute(select(func.count()).select_from(_waiting(user_id).subquery())).scalar_one())
-
-
 def publish_cursor(
     connection: Connection, user_id: int, episode_id: str, last: Message, first_seq: int, *, closes: bool
 ) -> None:

@@ -16,7 +16,7 @@ from internal.storage.engine import Database
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """What is gone through now: so many `messages`, published in so many `fragments`.
+    """What is gone through now: so many `messages` of the owner's own, published in so many `fragments`.
 
     Of the older runs `revived` had been given up and `hurried` waited for a later attempt. `unfinished` counts all runs
     that are to be worked on, new ones and those already at work included.
@@ -34,7 +34,7 @@ async def archive_now(database: Database, clock: Clock, publication: Publication
     published = await publication.publish_now(user_id)
     now = clock.now()
     revived, hurried, unfinished = await database.write(lambda c: _make_due(c, user_id, now))
-    messages = sum(fragment.count for fragment in published)
+    messages = sum(fragment.said for fragment in published)
     return Ordered(len(published), messages, revived, hurried, unfinished)
 
 

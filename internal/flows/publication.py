@@ -14,7 +14,7 @@ from internal.config import DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Message, visible
+from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.forgetting import everything_asked
@@ -37,14 +37,18 @@ IDLE_BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What one publication took: `count` messages up to `last_seq`; `closed` = the dialogue is over."""
+    """What one publication took: `count` messages up to `last_seq`, `said` of them the owner's own.
+
+    `closed` = the dialogue is over.
+    """
 
     count: int
+    said: int
     last_seq: int
     closed: bool
 
 
-NOTHING_LEFT = Published(0, 0, closed=True)
+NOTHING_LEFT = Published(0, 0, 0, closed=True)
 """The dialogue is over, and all of it was published before."""
 
 
@@ -178,7 +182,7 @@ class Publication:
         closed = closes and not dialogue.waiting(connection, user_id, limit=1)
         if closed:
             dialogue.close_dialogue(connection, user_id)
-        return Published(len(fragment), last.seq, closed)
+        return Published(len(fragment), len(own_words(fragment)), last.seq, closed)
 
 
 def slices(count: int) -> list[tuple[int, int]]:

@@ -9,15 +9,21 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
+from internal.dialogue.model import own_words
+from internal.flows.forgetting import everything_asked
 from internal.mailbox import repository as mailbox
 from internal.people import repository as people
 from internal.scheduling import repository as runs
 from internal.scheduling.model import RunState
+from internal.storage.erasure import Forgetting
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`buffered` messages are in no fragment yet; `waiting` and `dead` count runs; `quarantined` is the instance's."""
+    """`buffered` are the owner's own messages in no fragment yet, `waiting` and `dead` runs.
+
+    None of them counts what he has asked to forget. `quarantined` is the instance's.
+    """
 
     buffered: int
     waiting: int
@@ -29,12 +35,19 @@ class Status:
 
 def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
     """`spent_usd` is since the owner's midnight. Raises NotFound for an unknown owner."""
-    counts = runs.counts(connection, user_id)
+    asked = everything_asked(connection, user_id)
+    # Nothing is published while everything is being forgotten, so every run is of what goes.
+    counts = runs.counts(connection, user_id) if asked is None else {}
     return Status(
-        buffered=dialogue.waiting_count(connection, user_id),
+        buffered=_unpublished(connection, user_id, asked),
         waiting=sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)),
         dead=counts.get(RunState.DEAD, 0),
         people=sum(people.counts(connection, user_id).values()),
         quarantined=mailbox.quarantined(connection),
         spent_usd=access.spent_today(connection, user_id, now),
     )
+
+
+def _unpublished(connection: Connection, user_id: int, asked: Forgetting | None) -> int:
+    said = own_words(dialogue.waiting(connection, user_id))
+    return sum(asked is None or message.timestamp > asked.created_at for message in said)

@@ -40,10 +40,10 @@ async def test_nothing_to_do_is_told_as_nothing(talk: Talk) -> None:
 
 
 async def test_what_was_said_is_published_and_counted(talk: Talk) -> None:
-    """Messages and fragments are counted apart; asked again, they are only unfinished."""
+    """The owner's own messages and the fragments are counted apart; asked again, they are only unfinished."""
     await talk.exchange("Hi")
     await talk.exchange("And more")
-    assert await order(talk) == Ordered(fragments=2, messages=4, unfinished=2)
+    assert await order(talk) == Ordered(fragments=2, messages=2, unfinished=2)
     assert await order(talk) == Ordered(unfinished=2)
 
 
