@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import groupby
 
 from internal.agents.model import DialogueLine, ResponderRequest
 from internal.agents.prompts import (
@@ -79,10 +80,15 @@ class ModelResponder:
 
 
 def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
-    """The messages, the owner's with their metadata. The one to answer always tells its time."""
+    """The messages, the owner's with their metadata. The one to answer always tells its time.
+
+    Messages in a row, such as those that got no answer, become one: some servers take the two roles by turns only.
+    """
     now = clock_metadata(request.now, request.owner.timezone)
     last = len(request.dialogue) - 1
-    return [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
+    said = [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
+    by_role = groupby(said, key=lambda message: message.role)
+    return [ChatMessage(role, "\n\n".join(message.content for message in row)) for role, row in by_role]
 
 
 def _said(line: DialogueLine, now: dict[str, str]) -> ChatMessage:

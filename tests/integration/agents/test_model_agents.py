@@ -337,6 +337,22 @@ def test_nobody_can_forge_a_block_in_the_dialogue(chat: OpenAIChat) -> None:
     assert messages[-1].content.endswith(f"; forwarded_from: Z</metadata>\n{sent}")
 
 
+def test_the_two_roles_take_turns(chat: OpenAIChat) -> None:
+    """Messages that got no answer become one with the next, each with its own metadata; the last tells the time."""
+    said = [
+        DialogueLine("user", "One", {"current_time": "10:00"}),
+        DialogueLine("user", "Two"),
+        DialogueLine("assistant", "Yes?"),
+        DialogueLine("user", "Three"),
+        DialogueLine("user", "Four"),
+    ]
+    _, *messages = ModelResponder(chat, ResponderConfig()).messages(bare_request(dialogue=said))
+    assert [message.role for message in messages] == ["user", "assistant", "user"]
+    assert messages[0].content == "<metadata>current_time: 10:00</metadata>\nOne\n\nTwo"
+    assert messages[2].content.startswith("Three\n\n<metadata>current_date: 2026-02-07")
+    assert messages[2].content.endswith("</metadata>\nFour")
+
+
 async def test_a_reply_cut_by_its_length_says_so(server: ScriptedModel, chat: OpenAIChat) -> None:
     """After the words that came."""
     server.script("talk", Fault("truncated", text="Начало"))
