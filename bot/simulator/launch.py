@@ -12,12 +12,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from bot.simulator.local_telegram import LINE_BREAK
 from internal.errors import LaplacedError
 
 log = logging.getLogger(__name__)
 
 # Opens nothing but the child on loopback.
 DEFAULT_TOKEN = "4242424242:local-telegram-has-no-secrets"
+# Characters: a traceback of a deep recursion has some hundred thousand.
+_LONGEST_RECORD = 2**20
 _READY_WITHIN = 30.0
 _STOP_WITHIN = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -50,6 +53,7 @@ class LocalTelegram:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.simulator.local_telegram", *self._arguments(),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            limit=_LONGEST_RECORD,
             start_new_session=True,  # Ctrl-C in the terminal is for the bot, which then stops its child
         )  # fmt: skip
         self._reader = asyncio.create_task(self._relay(self._process))
@@ -79,7 +83,7 @@ class LocalTelegram:
         """What the child says on stderr goes to the log, its last lines are kept for an error message."""
         assert process.stderr is not None
         async for line in process.stderr:
-            text = line.decode(errors="replace").rstrip()
+            text = line.decode(errors="replace").rstrip().replace(LINE_BREAK, "\n")
             self._complaints.append(text)
             log.warning("%s", text)
 

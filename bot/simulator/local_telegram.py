@@ -26,6 +26,18 @@ _PREDECESSOR_GRACE = 5.0
 _SHUTDOWN_GRACE = 2
 
 
+LINE_BREAK = "\u2028"
+"""Stands for a line break inside a record, so that whoever reads this process's stderr gets a record a line."""
+
+
+class LineFormatter(logging.Formatter):
+    """One line a record, tracebacks included; on a terminal as many as it has."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        return text if sys.stderr.isatty() else text.replace("\n", LINE_BREAK)
+
+
 class CannotStart(Exception):
     """The local Telegram cannot start; the message says why."""
 
@@ -33,7 +45,9 @@ class CannotStart(Exception):
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     os.umask(0o077)  # its database, and what the page keeps, hold people's words
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="local telegram: %(message)s")
+    told = logging.StreamHandler(sys.stderr)
+    told.setFormatter(LineFormatter("local telegram: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[told])
     try:
         with _sole_owner(options.data_dir), _listening(options.host, options.port) as listener:
             asyncio.run(_serve(options, listener))

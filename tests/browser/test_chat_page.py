@@ -200,7 +200,7 @@ async def test_attachments(open_chat: OpenChat, control: ControlClient, tmp_path
     """Media, a contact card, forwards of each origin and a real file reach the bot."""
     user = await new_person(control, "Катерина")
     chat = await open_chat(user)
-    for label, kind in (("Фото", "photo"), ("Голосове повідомлення", "voice"), ("Стікер", "sticker")):
+    for label, kind in (("Фото", "photo"), ("Голосове повідомлення", "voice"), ("Наліпка", "sticker")):
         await chat.attach(label)
         (update,) = await eventually_updates(chat)
         assert kind in update["message"]
@@ -269,8 +269,8 @@ async def test_two_tabs_stay_alike(open_chat: OpenChat, control: ControlClient) 
     await expect(other.person("Мар’яна").locator(".person-unread")).to_be_hidden()
 
 
-async def test_adding_a_person(open_chat: OpenChat, control: ControlClient) -> None:
-    """A new person gets a name and a language and is chosen at once; without a name nothing is added."""
+async def test_adding_a_person(open_chat: OpenChat, control: ControlClient, caplog: pytest.LogCaptureFixture) -> None:
+    """A new person gets a name and a language and is chosen at once, and the log is quiet; without a name none is."""
     chat = await open_chat(1003)
     before = len((await control.request("GET", "/users"))["users"])
     await chat.page.get_by_role("button", name="Add a person").click()
@@ -285,6 +285,7 @@ async def test_adding_a_person(open_chat: OpenChat, control: ControlClient) -> N
     await expect(chat.person("Наталья")).to_have_class(re.compile("chosen"))
     await chat.write("Привет")
     assert [u["message"]["from"]["language_code"] for u in await eventually_updates(chat)] == ["ru"]
+    assert "deleted" not in caplog.text  # the page was laid anew while the dialog was still there
 
 
 async def test_blocking(open_chat: OpenChat, control: ControlClient) -> None:

@@ -44,12 +44,18 @@ class _Dialog:
     def _fields(self) -> None:
         raise NotImplementedError
 
-    def _accept(self) -> bool:
+    def _read(self) -> Json | None:
+        """What was filled in; None where something is missing, which is marked."""
+        raise NotImplementedError
+
+    def _done(self, filled: Json) -> None:
         raise NotImplementedError
 
     def _submit(self) -> None:
-        if self._accept():
+        filled = self._read()
+        if filled is not None:
             self._dialog.close()
+            self._done(filled)  # last: it may lay the page anew, and with it goes this dialog
 
 
 class PersonDialog(_Dialog):
@@ -66,21 +72,16 @@ class PersonDialog(_Dialog):
         self._language = ui.select(LANGUAGES, label=self._seat.say("language"), value=self._seat.say.language)
         self._language.props("outlined dense").classes("dialog-field")
 
-    def _accept(self) -> bool:
+    def _read(self) -> Json | None:
         first = self._required(self._first)
         if first is None:
-            return False
+            return None
         username = "".join(letter for letter in str(self._username.value or "") if letter.isalnum() or letter == "_")
-        self._added(
-            self._seat.telegram.add_user(
-                None,
-                first,
-                last_name=str(self._last.value or "").strip(),
-                username=username,
-                language_code=str(self._language.value),
-            )
-        )
-        return True
+        last, language = str(self._last.value or "").strip(), str(self._language.value)
+        return {"first_name": first, "last_name": last, "username": username, "language_code": language}
+
+    def _done(self, filled: Json) -> None:
+        self._added(self._seat.telegram.add_user(None, **filled))
 
 
 class ContactDialog(_Dialog):
@@ -96,18 +97,20 @@ class ContactDialog(_Dialog):
         self._phone = self._input("phone", "+380441234567")
         self._account = ui.switch(self._seat.say("with-account"), value=True)
 
-    def _accept(self) -> bool:
+    def _read(self) -> Json | None:
         first, phone = self._required(self._first), self._required(self._phone)
         if first is None or phone is None:
-            return False
+            return None
         contact: Json = {"phone_number": phone, "first_name": first}
         last = str(self._last.value or "").strip()
         contact |= {"last_name": last} if last else {}
         contact |= (
             {"user_id": self._seat.telegram.outsider(f"{first} {last}".strip())["id"]} if self._account.value else {}
         )
-        self._send({"contact": contact})
-        return True
+        return {"contact": contact}
+
+    def _done(self, filled: Json) -> None:
+        self._send(filled)
 
 
 class ForwardDialog(_Dialog):
@@ -127,14 +130,16 @@ class ForwardDialog(_Dialog):
         self._name = self._input("name").props("autofocus")
         self._text = ui.textarea(say("text")).props("outlined dense autogrow").classes("dialog-field")
 
-    def _accept(self) -> bool:
+    def _read(self) -> Json | None:
         name, text = self._required(self._name), self._required(self._text)
         if name is None or text is None:
-            return False
+            return None
         found = with_found(text, [])
         content: Json = {"text": text, "forward_origin": self._origin(str(self._kind.value), name)}
-        self._send(content | ({"entities": found} if found else {}))
-        return True
+        return content | ({"entities": found} if found else {})
+
+    def _done(self, filled: Json) -> None:
+        self._send(filled)
 
     def _origin(self, kind: str, name: str) -> Json:
         base: Json = {"type": kind, "date": int(time.time()) - _FORWARDED_AGO}
