@@ -253,6 +253,7 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> A
         archive=app.archive,
         upkeep=upkeep,
         webhook=webhook,
+        chat_page=api_base if config.local_telegram else None,
     )
     async with serving(web, config.server.host, config.server.port) as server:
         yield server

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from bot.web.admin import Archive, admin_router
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
+from bot.web.index import index_router
 from bot.web.people import Allows, people_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
@@ -35,9 +36,11 @@ def build_web(
     archive: Archive,
     upkeep: Upkeep | None = None,
     webhook: Webhook | None = None,
+    chat_page: str | None = None,
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports; ValueError for an empty key."""
     app = FastAPI(title="Laplaced", docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(index_router(chat_page))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, allows))
     app.include_router(admin_router(archive))

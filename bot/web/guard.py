@@ -14,6 +14,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 """Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
 
+KEYLESS_PATHS = frozenset({"/"})
+"""What a person opens in a browser: where to go from there. Only on the machine itself and under allowed names."""
+
 
 class Guard:
     """Answers 403 to a foreign Host (a page that rebinds its own name to loopback), 401 without the key.
@@ -41,7 +44,7 @@ class Guard:
             return None
         if not self._host_allowed(headers.get("host", "")):
             return JSONResponse({"detail": "Host is neither loopback nor in server.allowed_hosts"}, 403)
-        if path in self._own_secret or self._key_fits(headers.get("authorization", "")):
+        if path in KEYLESS_PATHS | self._own_secret or self._key_fits(headers.get("authorization", "")):
             return None
         detail = "Authorization: Bearer <server.api_key> is missing or wrong"
         return JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": "Bearer"})

@@ -76,6 +76,7 @@ async def caller(database: Database, metrics: Metrics, ports: Ports) -> AsyncIte
         poll_fresh=lambda: ports.poll_fresh,
         archive=ports.archive,
         webhook=Webhook("/telegram/webhook", WEBHOOK_SECRET, "public.example", ports.accept),
+        chat_page="http://127.0.0.1:8090",
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}

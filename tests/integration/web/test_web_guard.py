@@ -26,6 +26,18 @@ async def test_without_the_key_nothing_is_told(caller: httpx.AsyncClient, value:
     assert (await caller.post("/admin/archive", content="not json", headers=headers)).status_code == 401
 
 
+async def test_the_index_leads_on_without_a_key(caller: httpx.AsyncClient) -> None:
+    """Its paths exist, the chat page is there; a page that rebinds its name to loopback does not get to see it."""
+    del caller.headers["Authorization"]
+    index = await caller.get("/")
+    assert index.status_code == 200
+    told = index.json()
+    assert told["chat"] == "http://127.0.0.1:8090"
+    for name, status in (("health", 200), ("readiness", 200), ("metrics", 200), ("people", 401)):
+        assert (await caller.get(told[name])).status_code == status
+    assert (await caller.get("/", headers={"Host": "evil.example"})).status_code == 403
+
+
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 async def test_key_is_accepted_in_any_case_of_its_scheme(caller: httpx.AsyncClient, scheme: str) -> None:
     """The scheme's name is case-insensitive, the key is not."""
@@ -82,7 +94,7 @@ async def test_probes_need_neither_key_nor_host(caller: httpx.AsyncClient, path:
     assert (await caller.get(path, headers={"Host": "anything.example"})).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/healthz/", "/metrics/x", "//metrics", "/healthz/../people"])
+@pytest.mark.parametrize("path", ["/healthz/", "/metrics/x", "http://127.0.0.1:9081//metrics", "/healthz/../people"])
 async def test_only_the_exact_paths_are_open(caller: httpx.AsyncClient, path: str) -> None:
     """A path that only begins like an open one is guarded."""
     del caller.headers["Authorization"]
