@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -58,4 +59,12 @@ def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
     text, errors = messages.format_pattern(pattern, dict(values))
     if errors:
         raise KeyError(f"{lang}: {key}: {errors[0]}")
-    return str(text)
+    return _stopped_once(str(text), values.values())
+
+
+def _stopped_once(text: str, values: Iterable[Value]) -> str:
+    """A name may end with a full stop of its own, such as an initial's: that one ends the sentence too."""
+    for value in values:
+        if isinstance(value, str) and value.endswith((".", "…")):
+            text = text.replace(f"{value}.", value)
+    return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from itertools import product
@@ -86,6 +87,28 @@ def test_every_message_can_be_said(lang: Language, key: str) -> None:
 def test_numbers_agree_with_their_words(lang: Language, words: dict[int, str]) -> None:
     """Plural forms follow each language's own rules."""
     assert {count: phrase(lang, "people-count", count=count) for count in words} == words
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("ru", {1: "1 человека", 2: "2 человека", 3: "3 человека", 5: "5 человек", 22: "22 человека"}),
+        ("uk", {1: "1 людину", 2: "2 людини", 3: "3 людини", 5: "5 людей", 22: "22 людини"}),
+        ("en", {1: "1 person", 2: "2 people", 3: "3 people", 5: "5 people", 22: "22 people"}),
+    ],
+)
+def test_whom_the_bot_knows_agrees_with_its_number(lang: Language, words: dict[int, str]) -> None:
+    """Inside a sentence the case is another one, and two to four have a form of their own in it too."""
+    for count, known in words.items():
+        assert f" {known}. " in phrase(lang, "people-overview", count=count)
+
+
+@pytest.mark.parametrize(("lang", "key"), list(product(LANGUAGES, KEYS)))
+def test_no_sentence_ends_twice(lang: Language, key: str) -> None:
+    """A name such as "Саша Б." and a date such as "2026 г." end with a full stop: no other may follow."""
+    values = {name: "Саша Б." if isinstance(sample(name), str) else sample(name) for name in messages("en")[key]}
+    stops = re.findall(r".{0,20}\.\.(?!\.)", label(lang, key, **values))
+    assert stops == []
 
 
 def test_numbers_and_dates_are_written_as_the_language_does() -> None:
