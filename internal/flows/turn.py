@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
+from internal.access.model import Role, User
 from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
@@ -293,7 +294,9 @@ class TurnFlow:
             return await self._keep(question, _STOPPED_REPLY, [], stopped=True)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
         if isinstance(error, ModelRefused | ModelAccessDenied) or turn.attempts >= MAX_ATTEMPTS:
-            return await self._say(question, self._sorry(question, _sorry_key(error)), TurnState.FAILED, str(error))
+            return await self._say(
+                question, self._sorry(question, _sorry_key(error, question.user)), TurnState.FAILED, str(error)
+            )
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._pause(turn, error).total_seconds()):
                 await stop.wait()
@@ -339,10 +342,10 @@ class TurnFlow:
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
 
 
-def _sorry_key(error: ModelError) -> str:
+def _sorry_key(error: ModelError, user: User) -> str:
     match error:
         case ModelAccessDenied():
-            return "model-denied"
+            return "model-denied-owner" if user.role is Role.OWNER else "model-denied"
         case ModelUnavailable():
             return "model-unreachable"
         case ModelRefused():
