@@ -116,7 +116,9 @@ class InstantTelegram:
         return self._updates[:MOST_UPDATES]
 
     async def _take(self, user: int, text: str) -> dict[str, Any]:
-        self.waits[user].append(time.perf_counter() - self._departed.pop(user))
+        departed = self._departed.pop(user, None)
+        if departed is not None:  # else the bot speaks of its own accord, as when a fragment could not be gone through
+            self.waits[user].append(time.perf_counter() - departed)
         self._left[user] -= 1
         if self._left[user] > 0:
             self._write_after(user, self._pause)
