@@ -115,15 +115,18 @@ class InstantTelegram:
             self._departed.setdefault(update["message"]["chat"]["id"], now)
         return self._updates[:MOST_UPDATES]
 
-    async def _take(self, user: int, text: str) -> dict[str, Any]:
-        departed = self._departed.pop(user, None)
-        if departed is not None:  # else the bot speaks of its own accord, as when a fragment could not be gone through
-            self.waits[user].append(time.perf_counter() - departed)
+    def _answered(self, user: int, waited: float) -> None:
+        self.waits[user].append(waited)
         self._left[user] -= 1
         if self._left[user] > 0:
             self._write_after(user, self._pause)
         elif not any(self._left.values()):
             self._done.set()
+
+    async def _take(self, user: int, text: str) -> dict[str, Any]:
+        departed = self._departed.pop(user, None)
+        if departed is not None:  # else the bot speaks of its own accord, as when a fragment could not be gone through
+            self._answered(user, time.perf_counter() - departed)
         return {"message_id": self._next("message"), "date": int(time.time()), "chat": _chat(user), "text": text}
 
 
