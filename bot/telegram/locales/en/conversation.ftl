@@ -60,7 +60,6 @@ too-fast = I can't keep up: I read at most { $limit } { $limit ->
 daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }). I'll answer again after midnight, and nothing you write now is lost.
 answer-failed = I couldn't answer: something broke on my side. Your message is saved; please try again.
 answer-refused = The model declined to answer this. Putting it differently may help; your message is saved.
-answer-cut = (The answer grew longer than I'm allowed, and breaks off here.)
 model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
 model-denied = The language model won't let me in right now, and only the bot's owner can put that right. Your message is saved.
 model-denied-owner = The language model won't let me in: the key is wrong or the credit is used up. Check `llm.api_key` and your account with the provider. Your message is saved.
