@@ -1,0 +1,59 @@
+"""What the fault tests showed, kept as JSON lines for the tables of docs/reliability.md."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+RECORD_VARIABLE = "LAPLACED_FAULT_RECORD"
+"""Names the folder that the records go to; while it is not set, nothing is recorded and the tests only assert."""
+
+
+def record(kind: str, case: str, outcome: str, *, passed: bool = True) -> None:
+    """Adds one case to the record of faults.
+
+    `kind` is where the fault was put ("model", "telegram", "storage", "load"), `case` what went wrong there ("429 with
+    Retry-After"), `outcome` what is shown to follow ("the turn waits as told, one answer"). Cases with equal words in
+    all three become one row of the table, with their number beside it.
+    """
+    append("faults", {"kind": kind, "case": case, "outcome": outcome, "passed": passed})
+
+
+@contextmanager
+def proving(kind: str, case: str, outcome: str) -> Iterator[None]:
+    """Records the case as passed if the block ends, as failed if an assertion (or anything else) leaves it."""
+    try:
+        yield
+    except BaseException:
+        record(kind, case, outcome, passed=False)
+        raise
+    record(kind, case, outcome)
+
+
+def append(name: str, fields: dict[str, Any], folder: Path | None = None) -> None:
+    """One line in `name`.jsonl of the folder (of the variable's if None); whole or not at all beside other writers."""
+    chosen = folder or os.environ.get(RECORD_VARIABLE)
+    if not chosen:
+        return
+    line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="seconds"), **fields}, ensure_ascii=False) + "\n"
+    Path(chosen).mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(Path(chosen) / f"{name}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, line.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def records(name: str, folder: Path) -> list[dict[str, Any]]:
+    """Every line that was recorded under this name, oldest first; a last line that was cut by a crash is left out."""
+    path = folder / f"{name}.jsonl"
+    if not path.exists():
+        return []
+    whole = path.read_text(encoding="utf-8").split("\n")[:-1]
+    return [json.loads(line) for line in whole]
