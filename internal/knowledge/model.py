@@ -1,17 +1,27 @@
-"""Episodes: the units in which information arrives. A published fragment of a dialogue is one."""
+"""Episodes, in which information arrives, and facts: statements that know when they held and who said so."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 EpisodeSource = Literal["text", "json", "message"]
+SetBy = Literal["archivist", "owner", "import"]
+CitationOperation = Literal["created", "updated", "referenced"]
+
+OWNER_NODE = "owner"
+"""In a proposal: the owner himself, whom the archivist calls `user`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """`first_seq`..`last_seq` are the messages of a fragment; its content is theirs and is not stored twice."""
+    """`first_seq`..`last_seq` are the messages of a fragment; its content is theirs and is not stored twice.
+
+    `reference_time` is when it happened, `created_at` when it was stored, `processed_at` when the last agent was done.
+    `dedupe` is what makes storing the same thing twice harmless.
+    """
 
     user_id: int
     id: str
@@ -24,13 +34,156 @@ class Episode:
     created_at: datetime
     first_seq: int | None = None
     last_seq: int | None = None
+    dedupe: str | None = None
+    processed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one evidence number points to; `text` is None where it is the message's own."""
+    """What one evidence number points to; `text` is None where it is the message's own.
+
+    For what came by import or REST: `speaker` is who said it (None = nobody in particular), `own` whether it may
+    testify about the owner (his own words, or a text without a speaker), `forwarded_from` the author of a quoted
+    forward, `url` a link to this very place, `key` the identity of an imported message: none is imported twice.
+    """
 
     n: int
     at: datetime
     text: str | None
     message_id: str | None
+    speaker: str | None = None
+    own: bool = True
+    forwarded_from: str | None = None
+    url: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """A stored line that supports something: its place, its words as they were said, and where they can be looked up.
+
+    `message_id` is ours, `telegram_link` a t.me link where the chat has one.
+    """
+
+    episode_id: str
+    segment: int
+    at: datetime
+    quote: str
+    message_id: str | None = None
+    speaker: str | None = None
+    role: Literal["user", "assistant"] = "user"
+    forwarded_from: str | None = None
+    url: str | None = None
+    telegram_link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one episode (or the owner) said about one relation: the assertion from which facts are derived.
+
+    `source` and `target` are node ids, `name` the relation (`WORKS_FOR`), `statement` the folded text by which two
+    wordings count as the same. `valid_at` None = from an unknown moment; `valid_stated` tells a date that was said from
+    one taken from the time of the message. `invalid_at` is set only if the end was said. `said_at` is when it was said
+    (the message's own time), `created_at`..`retracted_at` when we held it true that it was said.
+    """
+
+    user_id: int
+    id: str
+    source: str
+    name: str
+    target: str
+    statement: str
+    fact: str
+    said_at: datetime
+    created_at: datetime
+    valid_at: datetime | None = None
+    valid_stated: bool = False
+    invalid_at: datetime | None = None
+    retracted_at: datetime | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    edge_id: str | None = None
+    episode_id: str | None = None
+    run_id: str | None = None
+    set_by: SetBy = "archivist"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One version of a fact, as the specification's EntityEdge: an edge between two nodes with its words and times.
+
+    `episodes` are the ids of those that support it, in the order in which they were told. `supersedes` is the version
+    before this one; `original_fact` its text.
+    """
+
+    user_id: int
+    id: str
+    source: str
+    target: str
+    name: str
+    fact: str
+    created_at: datetime
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    expired_at: datetime | None = None
+    episodes: Sequence[str] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    supersedes: str | None = None
+    original_fact: str | None = None
+    update_reason: str | None = None
+    updated_at: datetime | None = None
+    set_by: SetBy = "archivist"
+    source_name: str = ""
+    target_name: str = ""
+
+    def holds(self, at: datetime) -> bool:
+        """Whether it held then: [valid_at, invalid_at), an unknown beginning counting as always."""
+        return (self.valid_at is None or self.valid_at <= at) and (self.invalid_at is None or at < self.invalid_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a fact or node comes from, as the specification's CitationInfo and CitationChainEntry."""
+
+    episode_uuid: str
+    episode_name: str
+    source: EpisodeSource
+    source_description: str
+    created_at: datetime | None
+    source_url: str | None
+    operation: CitationOperation = "referenced"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedEntity:
+    """An entity as an archivist proposes it: checked in form, not yet found or made in the graph.
+
+    `labels` are knowledge types (Organization, Preference, a custom one ...), first one first. `relevance` is 1..5.
+    """
+
+    name: str
+    labels: tuple[str, ...] = ()
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    relevance: int | None = None
+    evidence: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFact:
+    """A fact as an archivist proposes it. Its ends are OWNER_NODE, `Person:42`, or names as they were written.
+
+    `valid_at` and `invalid_at` are what it wrote (ISO dates, "yesterday", "unknown"), None where it wrote nothing;
+    they are resolved against the time of the cited lines. `entity_types` tells the type of a name that is not among
+    the reply's entities.
+    """
+
+    source: str
+    relation: str
+    target: str
+    fact: str
+    valid_at: str | None = None
+    invalid_at: str | None = None
+    entity_types: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[int, ...] = ()

@@ -34,7 +34,7 @@ def episode_segments(connection: Connection, user_id: int, episode_id: str, firs
         segments.c.n <= last,
     )
     rows = connection.execute(query.order_by(segments.c.n))
-    return [Segment(row.n, row.at, row.text, row.message_id) for row in rows]
+    return [_segment(row) for row in rows]
 
 
 def _episode(row: Row[Any]) -> Episode:
@@ -50,4 +50,20 @@ def _episode(row: Row[Any]) -> Episode:
         created_at=row.created_at,
         first_seq=row.first_seq,
         last_seq=row.last_seq,
+        dedupe=row.dedupe,
+        processed_at=row.processed_at,
+    )
+
+
+def _segment(row: Row[Any]) -> Segment:
+    return Segment(
+        n=row.n,
+        at=row.at,
+        text=row.text,
+        message_id=row.message_id,
+        speaker=row.speaker,
+        own=row.own,
+        forwarded_from=row.forwarded_from,
+        url=row.url,
+        key=row.key,
     )

@@ -210,6 +210,11 @@ episodes = Table(
     Column("session_id", Text),
     Column("first_seq", BigInteger),
     Column("last_seq", BigInteger),
+    Column("dedupe", Text, info=TEXT),
+    Column("processed_at", Moment),
+    Index("idx_episodes_id", "id", unique=True),
+    Index("idx_episodes_dedupe", "user_id", "dedupe", unique=True, sqlite_where=text("dedupe IS NOT NULL")),
+    Index("idx_episodes_time", "user_id", "reference_time"),
 )
 
 segments = Table(
@@ -221,6 +226,13 @@ segments = Table(
     Column("text", Text, info=TEXT),
     Column("at", Moment, nullable=False),
     Column("message_id", Text),
+    Column("speaker", Text, info=TEXT),
+    Column("own", Boolean, nullable=False, server_default=true()),
+    Column("forwarded_from", Text, info=TEXT),
+    Column("url", Text, info=TEXT),
+    Column("key", Text, info=TEXT),
+    Index("idx_segments_key", "user_id", "key", unique=True, sqlite_where=text("key IS NOT NULL")),
+    Index("idx_segments_message", "user_id", "message_id", sqlite_where=text("message_id IS NOT NULL")),
 )
 
 runs = Table(
@@ -232,6 +244,7 @@ runs = Table(
     Column("agent", Text, nullable=False),
     Column("episode_id", Text),
     Column("session_id", Text),
+    Column("replaces", Text),
     Column("rev", BigInteger, nullable=False),
     Column("first_n", Integer, nullable=False),
     Column("last_n", Integer, nullable=False),
@@ -363,6 +376,7 @@ forgettings = Table(
     Column("id", Text, primary_key=True),
     Column("kind", Text, nullable=False),
     Column("person_id", BigInteger),
+    Column("ref_id", Text),
     Column("state", Text, nullable=False),
     Column("due_at", Moment, nullable=False),
     Column("created_at", Moment, nullable=False),
@@ -377,6 +391,125 @@ tombstones = Table(
     Column("at", Moment, nullable=False),
 )
 
+bio_sentences = Table(
+    "bio_sentences",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("sentence_hash", Text, primary_key=True),
+    Column("episode_id", Text, primary_key=True),
+)
+
+graph_nodes = Table(
+    "graph_nodes",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("label", Text, nullable=False),
+    Column("subtype", Text),
+    Column("name", Text, info=TEXT),
+    Column("name_key", Text, info=TEXT),
+    Column("status", Text),
+    Column("at", Moment),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment),
+    Column("access_count", Integer, nullable=False, server_default="0"),
+    Column("last_accessed", Moment),
+    Column("props", JSON, nullable=False, info=TEXT),
+    Column("field_meta", JSON, nullable=False),
+    Column("merged_into", Text),
+    Column("hidden_until", Moment),
+    Column("schema_v", Integer, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("run_id", Text),
+    Index("idx_graph_nodes_id", "id", unique=True),
+    Index("idx_graph_nodes_label", "user_id", "label", "status"),
+    Index("idx_graph_nodes_name", "user_id", "label", "name_key"),
+)
+
+graph_edges = Table(
+    "graph_edges",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("type", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("source_origin", Text, nullable=False),
+    Column("target_origin", Text, nullable=False),
+    Column("strength", Float),
+    Column("strength_at", Moment),
+    Column("created_at", Moment, nullable=False),
+    Column("valid_at", Moment),
+    Column("invalid_at", Moment),
+    Column("expired_at", Moment),
+    Column("props", JSON, nullable=False, info=TEXT),
+    Column("hidden_until", Moment),
+    Column("schema_v", Integer, nullable=False),
+    Column("rev", BigInteger, nullable=False),
+    Column("run_id", Text),
+    Index("idx_graph_edges_id", "id", unique=True),
+    Index("idx_graph_edges_source", "user_id", "source", "type"),
+    Index("idx_graph_edges_target", "user_id", "target", "type"),
+)
+
+facts = Table(
+    "facts",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("edge_id", Text, primary_key=True),
+    Column("name", Text, nullable=False, info=TEXT),
+    Column("fact", Text, nullable=False, info=TEXT),
+    Column("claim_id", Text, nullable=False),
+    Column("attributes", JSON, nullable=False, info=TEXT),
+    Column("supersedes", Text),
+    Column("original_fact", Text, info=TEXT),
+    Column("update_reason", Text, info=TEXT),
+    Column("updated_at", Moment),
+    Column("set_by", Text, nullable=False),
+    Index("idx_facts_supersedes", "user_id", "supersedes", sqlite_where=text("supersedes IS NOT NULL")),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("edge_id", Text),
+    Column("source", Text, nullable=False),
+    Column("name", Text, nullable=False, info=TEXT),
+    Column("target", Text, nullable=False),
+    Column("source_origin", Text, nullable=False),
+    Column("target_origin", Text, nullable=False),
+    Column("statement", Text, nullable=False, info=TEXT),
+    Column("fact", Text, nullable=False, info=TEXT),
+    Column("attributes", JSON, nullable=False, info=TEXT),
+    Column("valid_at", Moment),
+    Column("valid_stated", Boolean, nullable=False),
+    Column("invalid_at", Moment),
+    Column("said_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("retracted_at", Moment),
+    Column("episode_id", Text),
+    Column("run_id", Text),
+    Column("set_by", Text, nullable=False),
+    Index("idx_claims_source", "user_id", "source", "name"),
+    Index("idx_claims_target", "user_id", "target"),
+    Index("idx_claims_edge", "user_id", "edge_id"),
+    Index("idx_claims_episode", "user_id", "episode_id"),
+)
+
+reply_sources = Table(
+    "reply_sources",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("message_id", Text, primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("ref_id", Text, nullable=False),
+    Column("cited", Boolean, nullable=False),
+)
+
 search_items = Table(
     "search_items",
     metadata,
@@ -387,6 +520,10 @@ search_items = Table(
     Column("text", Text, nullable=False, info=TEXT),
     Column("text_hash", Text, nullable=False),
     Column("rev", BigInteger, nullable=False),
+    Column("terms", Text, info=TEXT),
+    Column("analyzer", Text),
+    Column("terms_hash", Text),
+    Index("idx_search_items_terms", "user_id", "item", sqlite_where=text("terms IS NULL")),
 )
 
 vectors = Table(

@@ -1,0 +1,107 @@
+"""Nodes and edges of the one property graph, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Direction = Literal["out", "in", "both"]
+
+NODE_CHANGE = "node"
+EDGE_CHANGE = "edge"
+"""Kinds in the change log, which mirrors and caches follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. `properties` are those its label declares in the registry, under the specifications' own names.
+
+    `subtype` is the value of the label's `type` (an entity's person, organization, ...), None where it has none.
+    `created_at` is when it was stored, `run_id` the run that wrote it. `field_meta` marks what the owner set himself,
+    as for people: {"description": {"by": "owner", "at": ...}}.
+    """
+
+    user_id: int
+    id: str
+    label: str
+    properties: Mapping[str, Any]
+    created_at: datetime
+    subtype: str | None = None
+    updated_at: datetime | None = None
+    access_count: int = 0
+    last_accessed: datetime | None = None
+    field_meta: Mapping[str, Any] = field(default_factory=dict)
+    merged_into: str | None = None
+    rev: int = 0
+    run_id: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a person would call it: its name, term, text, summary or description, the first that it has."""
+        for key in ("name", "term", "summary", "text", "preference", "description", "title", "content"):
+            value = self.properties.get(key)
+            if isinstance(value, str) and value:
+                return value
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One directed edge. Intervals are [valid_at, invalid_at); None is open or unknown.
+
+    `created_at` and `expired_at` are what we knew, `valid_at` and `invalid_at` what held. `*_origin` are the ends as
+    they were written: a merge moves `source` and `target`, a split moves them back.
+    """
+
+    user_id: int
+    id: str
+    type: str
+    source: str
+    target: str
+    properties: Mapping[str, Any]
+    created_at: datetime
+    strength: float | None = None
+    strength_at: datetime | None = None
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    expired_at: datetime | None = None
+    source_origin: str = ""
+    target_origin: str = ""
+    rev: int = 0
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Which edges a traversal follows: of these types (empty = all), in this direction, holding at this moment.
+
+    `at` None leaves out what has ended or expired by now; `include_invalid` follows everything. `known_at` asks for
+    what had been stored by then and not yet expired.
+    """
+
+    types: Sequence[str] = ()
+    direction: Direction = "both"
+    at: datetime | None = None
+    known_at: datetime | None = None
+    include_invalid: bool = False
+    min_strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFilter:
+    """Which nodes are wanted: of these labels and subtypes (empty = all), of this status."""
+
+    labels: Sequence[str] = ()
+    subtypes: Sequence[str] = ()
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node found by a traversal, `hops` (0 = the start) away over `via`, the last edge of a shortest way."""
+
+    node: Node
+    hops: int
+    via: Edge | None = None
