@@ -1,6 +1,7 @@
 # make run   creates .venv, installs, starts Laplaced
 # make test  installs what the tests need, runs the whole suite
 # make lint  style, types, import rules, Dockerfile
+# make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
 # make screenshots  takes the pictures of README anew, from a real conversation
 
@@ -14,6 +15,9 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 WITH_TESTS := .[all,test]
 CONFIG ?=
+KILLS ?= 1000
+SEED ?=
+TORTURE ?= .torture
 DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji prometheus
 
 # The first Python on the path that is new enough.
@@ -25,7 +29,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>
 	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
 	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
 
-.PHONY: help run test lint bench screenshots debian
+.PHONY: help run test lint bench torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -46,6 +50,18 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/people_search.py
+
+# Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
+torture: $(VENV)/.installed-test debian
+	@status=0; \
+	PYTHONPATH=. $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
+		|| status=$$?; \
+	[ $$status -ne 130 ] || exit $$status; \
+	rm -f $(TORTURE)/faults.jsonl; \
+	LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+		tests/faults $(ARGS) || status=$$?; \
+	$(BIN)/python tests/faults/reliability.py $(TORTURE) docs/reliability.md; \
+	exit $$status
 
 screenshots: $(VENV)/.installed-test debian
 	$(BIN)/python docs/screenshots.py

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[2]
 RECORD_VARIABLE = "LAPLACED_FAULT_RECORD"
 """Names the folder that the records go to; while it is not set, nothing is recorded and the tests only assert."""
 
@@ -40,7 +42,7 @@ def append(name: str, fields: dict[str, Any], folder: Path | None = None) -> Non
     chosen = folder or os.environ.get(RECORD_VARIABLE)
     if not chosen:
         return
-    line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="seconds"), **fields}, ensure_ascii=False) + "\n"
+    line = json.dumps({**_moment(), **fields}, ensure_ascii=False) + "\n"
     Path(chosen).mkdir(parents=True, exist_ok=True)
     descriptor = os.open(Path(chosen) / f"{name}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
@@ -57,3 +59,17 @@ def records(name: str, folder: Path) -> list[dict[str, Any]]:
         return []
     whole = path.read_text(encoding="utf-8").split("\n")[:-1]
     return [json.loads(line) for line in whole]
+
+
+def commit_here() -> str:
+    """The commit that is tested, with a + if the product was changed since."""
+    changed = _git("status", "--porcelain", "bot", "internal", "migrations")
+    return _git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+
+
+def _moment() -> dict[str, Any]:
+    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit_here()}
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,0 +1,274 @@
+"""The real bot between a local Telegram and a scripted model, started by fork and killed at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conversation import ARCHIVIST, COMMANDS, ENRICHER, LANGUAGES, RERANKER, RESPONDER, ScriptedAgents, sentence
+from ledger import Ledger, Said
+
+from bot.simulator.client import ControlClient
+from bot.simulator.launch import LocalTelegram, start_local_telegram
+from internal.testing import ScriptedModel
+
+ROOT = Path(__file__).parents[2]
+PEOPLE = 12
+FIRST_USER = 1_001
+READY = "Health, metrics and REST: "
+
+SETTINGS = {
+    "LAPLACED_SERVER__PORT": "0",
+    "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
+    "LAPLACED_SCHEDULER__TICK": "0.2s",
+    "LAPLACED_RUNS__RETRY_BASE": "0.2s",
+    "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "0.8s",
+    "LAPLACED_DIALOGUE__MAX_MESSAGES": "10",
+    "LAPLACED_ACCESS__MESSAGES_PER_MINUTE": "0",
+    "LAPLACED_ACCESS__DAILY_COST_USD": "0",
+    "LAPLACED_EMBEDDING__DIMENSIONS": "64",
+    "LAPLACED_RAG__RETRIEVAL__PEOPLE_THRESHOLD": "0.1",
+    "LAPLACED_AGENTS__ARCHIVIST__MODEL": ARCHIVIST,
+    "LAPLACED_AGENTS__RESPONDER__MODEL": RESPONDER,
+    "LAPLACED_AGENTS__RERANKER__MODEL": RERANKER,
+    "LAPLACED_AGENTS__ENRICHER__MODEL": ENRICHER,
+}
+"""Only pauses are shortened, so that a life of two seconds holds all that a bot does in an hour."""
+
+UNFINISHED = {
+    "updates": "SELECT count(*) FROM inbox WHERE state = 'received'",
+    "turns": "SELECT count(*) FROM turns WHERE state IN ('collecting', 'running', 'answered')",
+    "replies": "SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending', 'unknown', 'held')",
+    "messages": "SELECT count(*) FROM messages WHERE episode_id IS NULL",
+    "runs": "SELECT count(*) FROM runs WHERE state IN ('due', 'claimed', 'replied')",
+    "vectors": "SELECT count(*) FROM search_items s LEFT JOIN vectors v USING (user_id, item)"
+    " WHERE v.text_hash IS NOT s.text_hash",
+}
+"""What a bot that has come to rest has none of."""
+
+FORK_SERVER_READY_S, END_S, QUIET_S, STOP_S = 120.0, 30.0, 150.0, 30.0
+
+
+class BotFailed(Exception):
+    """The bot did what no kill explains: it ended by itself, or does not come to rest."""
+
+
+class ForkServer:
+    """Starts bots one after another; knows how each ended."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    @asynccontextmanager
+    async def running(cls) -> AsyncIterator[ForkServer]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(Path(__file__).with_name("fork_server.py"))),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=environment | {"PYTHONPATH": str(ROOT)},
+        )
+        try:
+            server = cls(process)
+            await server._told(FORK_SERVER_READY_S)
+            yield server
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()  # a bot that still runs ends with it
+            await process.wait()
+
+    async def start(self, environment: dict[str, str], output: Path, log: Path) -> int:
+        """The process id of a new bot."""
+        assert self._process.stdin is not None
+        order = {"environment": environment, "output": str(output), "log": str(log)}
+        self._process.stdin.write(json.dumps(order).encode() + b"\n")
+        await self._process.stdin.drain()
+        return int((await self._told(END_S))["pid"])
+
+    async def ended(self, within: float) -> int:
+        """How the bot ended: its exit status, or the negative number of the signal."""
+        return int((await self._told(within))["ended"])
+
+    async def _told(self, within: float) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        async with asyncio.timeout(within):
+            line = await self._process.stdout.readline()
+        if not line:
+            raise BotFailed("the fork server ended")
+        news: dict[str, Any] = json.loads(line)
+        return news
+
+
+@dataclass(slots=True)
+class Life:
+    """One start of the bot, and whether it was ready to work when it was killed."""
+
+    seconds: float
+    was_ready: bool
+
+
+@dataclass(slots=True)
+class KilledBot:
+    """One data folder, one Telegram, one model and twelve people, through any number of kills."""
+
+    folder: Path
+    server: ForkServer
+    telegram: LocalTelegram
+    people: ControlClient
+    model: ScriptedModel
+    ledger: Ledger
+    users: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    @asynccontextmanager
+    async def world(cls, folder: Path, server: ForkServer, seed: str) -> AsyncIterator[KilledBot]:
+        """A new world in an empty folder."""
+        ledger = Ledger()
+        async with (
+            ScriptedModel() as model,
+            start_local_telegram(folder / "telegram") as telegram,
+            ControlClient(telegram.url) as people,
+        ):
+            ScriptedAgents(ledger, seed).configure(model)
+            bot = cls(folder, server, telegram, people, model, ledger)
+            for n in range(PEOPLE):
+                language = LANGUAGES[n % len(LANGUAGES)]
+                user = await people.add_user(f"Person {n}", id=FIRST_USER + n, language_code=language)
+                bot.users[user] = language
+            yield bot
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "data" / "laplaced.db"
+
+    # Lives
+
+    async def live(self, rng: random.Random, seconds: float) -> Life:
+        """Starts the bot, lets people write, and kills it `seconds` after the start."""
+        born = time.monotonic()
+        pid = await self._start()
+        for moment in sorted(rng.uniform(0, seconds) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))):
+            await asyncio.sleep(max(0.0, born + moment - time.monotonic()))
+            await self.somebody_acts(rng)
+        await asyncio.sleep(max(0.0, born + seconds - time.monotonic()))
+        os.kill(pid, signal.SIGKILL)
+        ended = await self.server.ended(END_S)
+        if ended != -signal.SIGKILL:
+            raise BotFailed(f"the bot ended by itself with {ended}: {self._last_words()}")
+        self.model.requests.clear()
+        return Life(time.monotonic() - born, READY in self._output.read_text(encoding="utf-8"))
+
+    async def come_to_rest(self) -> None:
+        """Lets the bot work off all it owes, and stops it in order. BotFailed if it does not get there."""
+        pid = await self._start()
+        try:
+            async with asyncio.timeout(QUIET_S):
+                while await self._unfinished():  # noqa: ASYNC110 - another process comes to rest
+                    await asyncio.sleep(0.2)
+        except TimeoutError:
+            left = await self._unfinished()
+            os.kill(pid, signal.SIGKILL)
+            await self.server.ended(END_S)
+            raise BotFailed(f"after {QUIET_S:.0f} s there is still unfinished: {left}") from None
+        os.kill(pid, signal.SIGTERM)
+        ended = await self.server.ended(STOP_S)
+        if ended:
+            raise BotFailed(f"stopped in order the bot ended with {ended}: {self._last_words()}")
+
+    async def _unfinished(self) -> dict[str, int]:
+        if not self.database.exists():
+            return {"databases": 1}
+        waiting = (await self.people.request("GET", "/state"))["pending_updates"]
+        return {name: count for name, count in (self._counts() | {"in Telegram": waiting}).items() if count}
+
+    def _counts(self) -> dict[str, int]:
+        try:
+            with outside(self.database) as connection:
+                return {name: connection.execute(query).fetchone()[0] for name, query in UNFINISHED.items()}
+        except sqlite3.OperationalError:  # not created yet
+            return {"tables": 1}
+
+    async def _start(self) -> int:
+        self._output.unlink(missing_ok=True)
+        return await self.server.start(self._environment(), self._output, self._log)
+
+    @property
+    def _output(self) -> Path:
+        return self.folder / "bot.out"
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "bot.log"
+
+    def _last_words(self) -> str:
+        return self._log.read_text(encoding="utf-8")[-1500:] if self._log.exists() else ""
+
+    def _environment(self) -> dict[str, str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
+        return (
+            environment
+            | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+            | SETTINGS
+            | {
+                "LAPLACED_DATA_DIR": str(self.folder / "data"),
+                "LAPLACED_TELEGRAM__TOKEN": self.telegram.token,
+                "LAPLACED_TELEGRAM__API_BASE": self.telegram.url,
+                "LAPLACED_LLM__BASE_URL": self.model.url,
+                "LAPLACED_ACCESS__ALLOWED_USER_IDS": ",".join(map(str, self.users)),
+            }
+        )
+
+    # What people do
+
+    async def somebody_acts(self, rng: random.Random) -> None:
+        user = rng.choice(list(self.users))
+        chance = rng.random()
+        if chance < 0.12:
+            await self.people.say(user, rng.choice(COMMANDS))
+            self.ledger.note_command(user)
+        elif chance < 0.24 and (said := self.ledger.of_user(user)):
+            await self._edit(rng.choice(said[-3:]))
+        elif chance < 0.32:
+            await self._album(rng, user)
+        else:
+            for _ in range(rng.choice((1, 1, 1, 2, 3))):
+                await self._say(rng, user)
+
+    async def _say(self, rng: random.Random, user: int, **more: Any) -> None:
+        number = self.ledger.next_number()
+        told = sentence(rng, self.users[user], number)
+        text = {"caption": told.text} if "media" in more else {"text": told.text}
+        message = await self.people.say(user, **text, **more)
+        self.ledger.note_said(Said(user, message["message_id"], number, told.text, told.names_friend))
+
+    async def _album(self, rng: random.Random, user: int) -> None:
+        album = str(rng.getrandbits(48))
+        for _ in range(2):
+            await self._say(rng, user, media="photo", media_group_id=album)
+
+    async def _edit(self, said: Said) -> None:
+        text = f"{said.text.split(' – ')[0]} – changed {said.edits + 1}"
+        await self.people.edit(said.user_id, said.tg_id, text)
+        self.ledger.note_edited(said, text)
+
+
+@contextmanager
+def outside(path: Path) -> Iterator[sqlite3.Connection]:
+    """The bot's database as another program sees it: read only, closed at the end of the block."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        yield connection
+    finally:
+        connection.close()

@@ -1,0 +1,182 @@
+"""Writes docs/reliability.md from what the torture run recorded; nothing in it is written by hand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from record import records
+
+Json = dict[str, Any]
+
+KILLS, FAULTS = "kills", "faults"
+"""The files of records: one line a batch of kills, one line a fault test."""
+
+KINDS = {
+    "kill": "Kills at the commit points",
+    "model": "Faults of the model",
+    "telegram": "Faults of Telegram",
+    "storage": "Faults of disk, database and clock",
+    "load": "Load",
+}
+
+HEAD = """\
+# Reliability
+
+Written by `make torture` from its own records; a figure here was counted, not claimed. How the promise is kept is
+told in [how it works](how-it-works.md).
+"""
+
+RANDOM = """
+## Killed at random moments
+
+The real bot (`laplaced run`) stands between the local Telegram and a scripted model server, both of which survive it.
+Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is ended by SIGKILL at a
+moment uniform over the first two seconds of its life, started again, and so on, 50 times in a world of its own; then it
+is left to come to rest, and its database, read from outside, is compared with a ledger that the people and the model
+kept themselves, and with what Telegram delivered.
+
+A row is one series of batches on one commit. *Lost*, *doubled* and *out of order* are messages that Telegram had
+accepted; *operations* are people that the archivist named, *mentions* how often one friend of each person was counted.
+"""
+
+WINDOW = """
+Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. The declared
+policy there: wait, send once more, and give up if that is interrupted as well. *Interrupted* counts how often a kill
+found a reply there, *doubled in it* those that their reader got twice, *given up* those that were interrupted twice and
+are shown as failed. An *apology* stands for an answer whose writing was killed more often than it is tried.
+"""
+
+BY_HAND = """
+## Faults placed by hand
+
+Each line is a test of `tests/faults/` that drives the running bot; *cases* counts its variants.
+"""
+
+_MEASURES = (
+    ("messages", "messages"),
+    ("lost", "lost"),
+    ("doubled", "doubled"),
+    ("out_of_order", "out of order"),
+    ("replies", "replies"),
+    ("replies_lost", "lost"),
+    ("replies_doubled_outside", "doubled"),
+    ("operations", "operations"),
+    ("operations_lost", "lost"),
+    ("operations_doubled", "doubled"),
+    ("mentions", "mentions"),
+    ("mentions_wrong", "wrong"),
+)
+_IN_WINDOW = (
+    ("sends_unknown", "interrupted"),
+    ("replies_doubled", "doubled in it"),
+    ("given_up", "given up"),
+    ("apologies", "apologies"),
+    ("edits", "edits"),
+    ("commands", "commands"),
+    ("fragments", "fragments"),
+)
+
+
+def page(folder: Path) -> str:
+    """The whole page, from the records in the folder."""
+    kills, faults = records(KILLS, folder), records(FAULTS, folder)
+    return HEAD + (_random(kills) if kills else "") + (_by_hand(faults) if faults else "")
+
+
+def write_page(folder: Path, path: Path) -> None:
+    path.write_text(page(folder), encoding="utf-8")
+
+
+def _random(batches: Sequence[Json]) -> str:
+    series: dict[tuple[int, str], list[Json]] = defaultdict(list)
+    for batch in batches:
+        series[batch["seed"], batch["commit"]].append(batch)
+    rows = [[*_name(of), *_counts(of, _MEASURES)] for of in series.values()]
+    window = [[*_name(of)[1:5], *_counts(of, _IN_WINDOW)] for of in series.values()]
+    if len(series) > 1:
+        rows.append(["all", "", "", *_name(batches)[3:], *_counts(batches, _MEASURES)])
+        window.append(["all", "", *_name(batches)[3:5], *_counts(batches, _IN_WINDOW)])
+    head = ["date", "commit", "seed", "runs", "kills", "before it was ready", "passed"]
+    broken = [
+        f"- seed {b['seed']}, batch {b['number']}: {text}" for b in batches for text in b["verdict"]["violations"]
+    ]
+    found = "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
+    return (
+        RANDOM
+        + "\n"
+        + _table([*head, *(title for _, title in _MEASURES)], rows)
+        + WINDOW
+        + "\n"
+        + _table([*head[1:5], *(title for _, title in _IN_WINDOW)], window)
+        + found
+    )
+
+
+def _name(batches: Sequence[Json]) -> list[str]:
+    last = batches[-1]
+    passed = sum(not batch["verdict"]["violations"] for batch in batches)
+    kills, early = sum(batch["kills"] for batch in batches), sum(batch["before_ready"] for batch in batches)
+    day = str(last["at"])[:10]
+    return [
+        day,
+        last["commit"],
+        str(last["seed"]),
+        str(len(batches)),
+        str(kills),
+        str(early),
+        f"{passed}/{len(batches)}",
+    ]
+
+
+def _counts(batches: Sequence[Json], measures: Iterable[tuple[str, str]]) -> list[str]:
+    return [str(sum(batch["verdict"][key] for batch in batches)) for key, _ in measures]
+
+
+def _by_hand(faults: Sequence[Json]) -> str:
+    rows: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+    for fault in faults:
+        rows[fault["kind"], fault["case"], fault["outcome"]].append(fault)
+    total, passed = len(faults), sum(fault["passed"] for fault in faults)
+    told = f"\n{total} cases, {passed} passed; {str(faults[-1]['at'])[:10]}, commit {_commits(faults)}.\n"
+    return BY_HAND + told + "".join(_kind(kind, rows) for kind in _kinds(rows))
+
+
+def _commits(faults: Sequence[Json]) -> str:
+    return ", ".join(dict.fromkeys(str(fault["commit"]) for fault in faults))
+
+
+def _kinds(rows: Iterable[tuple[str, str, str]]) -> list[str]:
+    found = dict.fromkeys(kind for kind, _, _ in rows)
+    return [kind for kind in KINDS if kind in found] + [kind for kind in found if kind not in KINDS]
+
+
+def _kind(kind: str, rows: dict[tuple[str, str, str], list[Json]]) -> str:
+    lines = [
+        [case, outcome, str(len(cases)), str(sum(one["passed"] for one in cases))]
+        for (of, case, outcome), cases in rows.items()
+        if of == kind
+    ]
+    return f"\n### {KINDS.get(kind, kind.capitalize())}\n\n" + _table(["fault", "outcome", "cases", "passed"], lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Writes the page anew from the records."""
+    parser = argparse.ArgumentParser(prog="reliability", description=main.__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("page", type=Path)
+    options = parser.parse_args(arguments)
+    write_page(options.folder, options.page)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
