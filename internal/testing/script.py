@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _CHAT = ("status", "error_body", "choice_error", "empty", "refusal", "content_filter", "truncated", "slow")
-_WIRE = ("cut", "hang", "malformed", "reset", "redirect", "oversized")
+_WIRE = ("cut", "stall", "hang", "malformed", "reset", "redirect", "oversized")
 _EMBEDDINGS = ("wrong_count", "wrong_size", "not_a_number", "zero")
 KINDS = frozenset((*_CHAT, *_WIRE, *_EMBEDDINGS))
 
@@ -19,8 +20,9 @@ class Fault:
 
     `kind` is one of: status (with `status`, `retry_after`, `body`), error_body (HTTP 200 holding an error of `status`),
     choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`, finish_reason=length), cut (the
-    connection ends in the middle of `text`), hang (silence for `seconds`), slow (`text` after `seconds`), malformed,
-    reset, redirect, oversized (`megabytes`), and for embeddings wrong_count, wrong_size, not_a_number, zero.
+    connection ends in the middle of `text`), stall (as cut, but silence for `seconds` comes before the end), hang
+    (silence for `seconds`), slow (`text` after `seconds`), malformed, reset, redirect, oversized (`megabytes`), and for
+    embeddings wrong_count, wrong_size, not_a_number, zero.
     """
 
     kind: str
@@ -38,12 +40,13 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request as it arrived."""
+    """One request as it arrived, `at` seconds of a clock that only counts forward."""
 
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
     number: int
+    at: float = field(default_factory=time.monotonic)
 
     @property
     def model(self) -> str:

@@ -157,14 +157,16 @@ class ScriptedModel:
             message, finish = _SPOILED_MESSAGES[fault.kind](fault.text)
             error = _fault_error(fault) if finish == "error" else None
             return await self._say(request, asked, message, finish, error)
-        if asked.body.get("stream") and fault.kind in ("error_body", "cut"):
+        if asked.body.get("stream") and fault.kind in ("error_body", "cut", "stall"):
             return await self._break_stream(request, asked, fault)
         return await self._fail(request, fault)
 
     async def _break_stream(self, request: web.Request, asked: Asked, fault: Fault) -> web.StreamResponse:
         response = await _open_stream(request)
         await _event(response, asked, [{"index": 0, "delta": {"content": fault.text}}])
-        if fault.kind == "cut":
+        if fault.kind == "stall":
+            await self._pause(fault.seconds)
+        if fault.kind != "error_body":
             return _abort(request, response)
         await response.write(f"data: {json.dumps({'error': _fault_error(fault)})}\n\n".encode())
         return response
@@ -175,10 +177,11 @@ class ScriptedModel:
             return _error(504, "hung too long")
         if fault.kind == "reset":
             return _abort(request, web.StreamResponse())
-        if fault.kind == "cut":
+        if fault.kind in ("cut", "stall"):
             response = web.StreamResponse(headers={"Content-Length": "100000"})
             await response.prepare(request)
             await response.write(b'{"choices": [{"message": {"content": "half')
+            await self._pause(fault.seconds if fault.kind == "stall" else 0)
             return _abort(request, response)
         return _whole_failure(fault)
 
