@@ -201,7 +201,7 @@ class KilledBot:
             return {"tables": 1}
 
     async def _start(self) -> int:
-        self._output.unlink(missing_ok=True)
+        self._output.write_text("", encoding="utf-8")  # a bot killed at once says nothing
         return await self.server.start(self._environment(), self._output, self._log)
 
     @property
