@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from bot.simulator import connections
@@ -78,6 +79,8 @@ class _Door:
             values, uploads = await _parameters(request)
         except ApiRefusal as refusal:
             return _refused(refusal)
+        except ClientDisconnect:  # a bot that was killed in the middle of its request; nobody reads this
+            return _refused(bad_request("the request was cut off"))
         fault = self._telegram.faults.take(method.name, values.get("chat_id"))
         return await self._around(method, values, uploads, fault, request)
 

@@ -41,6 +41,27 @@ async def test_ready_line_is_all_it_prints_and_sigterm_ends_it_well(tmp_path: Pa
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
+async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_path: Path) -> None:
+    """A bot killed in the middle of a call leaves no trace: nothing is processed, nothing is complained of."""
+    process = await child("--data-dir", str(tmp_path), "--port", "0")
+    assert process.stdout is not None
+    url = (await process.stdout.readline()).decode().removeprefix("READY ").strip()
+    port = int(url.rsplit(":", 1)[1])
+    for kind in ("application/json", "application/x-www-form-urlencoded"):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"POST /bot5:x/sendMessage HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n".encode())
+        writer.write(b"Content-Length: 100\r\n\r\ntext=half")
+        await writer.drain()
+        await asyncio.sleep(0.2)
+        writer.transport.abort()
+    async with httpx.AsyncClient(base_url=url) as http:
+        assert (await http.get("/sim/ledger")).json() == {"calls": []}
+    process.terminate()
+    async with asyncio.timeout(5):
+        out, err = await process.communicate()
+    assert (out, err, process.returncode) == (b"", b"", 0)
+
+
 async def test_dies_with_its_parent(tmp_path: Path) -> None:
     """When the process that started it is killed, the local Telegram ends within a second or so."""
     script = (
