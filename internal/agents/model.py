@@ -134,10 +134,31 @@ class DialogueLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RecalledFact:
+    """A fact as a prompt shows it: `[F1]` cites the one whose `n` is 1.
+
+    It held from `valid_at` (None: unknown) to `invalid_at` (None: still does) and was last said at `said_at`; times
+    are aware. `source` and `target` are the names of its ends, `relation` its name (`WORKS_FOR`).
+    """
+
+    n: int
+    fact_id: str
+    text: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    said_at: datetime | None = None
+    relation: str = ""
+    source: str = ""
+    target: str = ""
+    about_owner: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResponderRequest:
     """Everything a reply is written from. `dialogue` ends with the message(s) to answer and is already within budget.
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
+    `facts` are numbered from 1, most relevant first.
     """
 
     owner: OwnerProfile
@@ -149,6 +170,7 @@ class ResponderRequest:
     now: datetime
     query: str = ""
     system_lines: Sequence[str] = ()
+    facts: Sequence[RecalledFact] = ()
 
 
 class Responder(Protocol):
@@ -157,5 +179,8 @@ class Responder(Protocol):
         ...
 
     def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
-        """The reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`."""
+        """The reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
+
+        Citations stand in it as `[F1]`, each whole in one piece, and only of facts that were given.
+        """
         ...

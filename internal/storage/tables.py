@@ -523,7 +523,7 @@ search_items = Table(
     Column("terms", Text, info=TEXT),
     Column("analyzer", Text),
     Column("terms_hash", Text),
-    Index("idx_search_items_terms", "user_id", "item", sqlite_where=text("terms IS NULL")),
+    Index("idx_search_items_terms", "user_id", "item", sqlite_where=text("terms_hash IS NOT text_hash")),
 )
 
 vectors = Table(

@@ -163,7 +163,10 @@ def upgrade() -> None:
         batch_op.add_column(sa.Column("analyzer", sa.Text(), nullable=True))
         batch_op.add_column(sa.Column("terms_hash", sa.Text(), nullable=True))
         batch_op.create_index(
-            "idx_search_items_terms", ["user_id", "item"], unique=False, sqlite_where=sa.text("terms IS NULL")
+            "idx_search_items_terms",
+            ["user_id", "item"],
+            unique=False,
+            sqlite_where=sa.text("terms_hash IS NOT text_hash"),
         )
 
     with op.batch_alter_table("segments", schema=None) as batch_op:

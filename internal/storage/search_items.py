@@ -1,0 +1,50 @@
+"""What can be searched for: one text an item, under its own hash; its vector and its terms follow in the background.
+
+Whatever changes a text calls `put`, whatever deletes a row calls `remove`, in the transaction of the row itself.
+A fact keeps its item in every version of it: whether it counts now is decided by its stored times when it is searched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, delete
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.storage import vectors
+from internal.storage.owners import record_change
+from internal.storage.tables import search_items
+
+CHANGE_KIND: Final = "item"
+
+_CHUNK: Final = 500
+
+
+def item_of(kind: str, ref_id: str) -> str:
+    """The key of an item: `fact:<edge id>`, `entity:<node id>`, `episode:<episode id>`, `person:<person id>`."""
+    return f"{kind}:{ref_id}"
+
+
+def put(connection: Connection, user_id: int, kind: str, ref_id: str, text: str, rev: int) -> None:
+    """Stores what a row is found by. The same text again costs no new vector."""
+    item = item_of(kind, ref_id)
+    values = {"text": text, "text_hash": text_hash(text), "rev": rev}
+    row = upsert(search_items).values(user_id=user_id, item=item, kind=kind, ref_id=ref_id, **values)
+    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "item"], set_=values))
+    record_change(connection, user_id, CHANGE_KIND, item)
+
+
+def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
+    """Takes rows out of search: their texts, terms and vectors are deleted."""
+    items = [item_of(kind, ref_id) for ref_id in ref_ids]
+    for start in range(0, len(items), _CHUNK):
+        chosen = search_items.c.item.in_(items[start : start + _CHUNK])
+        connection.execute(delete(search_items).where(search_items.c.user_id == user_id, chosen))
+    vectors.remove(connection, user_id, items)
+
+
+def text_hash(text: str) -> str:
+    """The hash by which vectors and terms know the text they are of."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
