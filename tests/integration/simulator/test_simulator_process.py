@@ -49,7 +49,7 @@ async def test_a_request_that_is_cut_off_is_no_fault_of_the_local_telegram(tmp_p
     port = int(url.rsplit(":", 1)[1])
     for kind in ("application/json", "application/x-www-form-urlencoded"):
         _, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(f"POST /bot5:x/sendMessage HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n".encode())
+        writer.write(f"POST /bot5:x/sendMessage HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n".encode())
         writer.write(b"Content-Length: 100\r\n\r\ntext=half")
         await writer.drain()
         await asyncio.sleep(0.2)
