@@ -105,7 +105,7 @@ class Section(BaseModel):
 
 class WebhookConfig(Section):
     url: OptionalAddress = ""
-    path: str = Field("/telegram/webhook", pattern="^/.+")
+    path: str = Field("/telegram/webhook", pattern=r"^/[\w./~-]+$")
     secret: Secret = SecretStr("")
 
     @model_validator(mode="after")

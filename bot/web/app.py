@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from bot.web.admin import Archive, admin_router
 from bot.web.guard import Guard
@@ -16,7 +17,7 @@ from bot.web.index import index_router
 from bot.web.people import Allows, people_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
-from internal.errors import Conflict, LaplacedError, NotFound, Refused, StorageError
+from internal.errors import ConfigurationError, Conflict, LaplacedError, NotFound, Refused, StorageError
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.telemetry.metrics import Metrics
@@ -38,7 +39,10 @@ def build_web(
     webhook: Webhook | None = None,
     chat_page: str | None = None,
 ) -> FastAPI:
-    """The application, ready to be served. All it needs comes in as ports; ValueError for an empty key."""
+    """The application, ready to be served. All it needs comes in as ports.
+
+    Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
+    """
     app = FastAPI(title="Laplaced", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(index_router(chat_page))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
@@ -48,11 +52,19 @@ def build_web(
         app.include_router(upkeep_router(upkeep))
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
+        _refuse_taken(app, webhook.path)
         app.include_router(webhook_router(webhook))
         hosts, own_secret = [*hosts, webhook.host], [webhook.path]
     app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret)
     _answer_faults_as_json(app)
     return app
+
+
+def _refuse_taken(app: FastAPI, path: str) -> None:
+    """The webhook's path is open without the server's key, so nothing else may stand there."""
+    asked = {"type": "http", "method": "POST", "path": path, "root_path": "", "headers": []}
+    if any(route.matches(asked)[0] is not Match.NONE for route in app.routes):
+        raise ConfigurationError(f"telegram.webhook.path {path} is a page of the server's own; choose another")
 
 
 def _answer_faults_as_json(app: FastAPI) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
@@ -64,9 +65,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def caller(database: Database, metrics: Metrics, ports: Ports) -> AsyncIterator[httpx.AsyncClient]:
-    """A client that knows the key."""
-    app = build_web(
+def build(database: Database, metrics: Metrics, ports: Ports) -> Callable[[str, str], FastAPI]:
+    """The application with a webhook at that path and with that secret."""
+    return lambda path, secret: build_web(
         database=database,
         metrics=metrics,
         clock=SystemClock(),
@@ -75,10 +76,15 @@ async def caller(database: Database, metrics: Metrics, ports: Ports) -> AsyncIte
         allows=ports.allows,
         poll_fresh=lambda: ports.poll_fresh,
         archive=ports.archive,
-        webhook=Webhook("/telegram/webhook", WEBHOOK_SECRET, "public.example", ports.accept),
+        webhook=Webhook(path, secret, "public.example", ports.accept),
         chat_page="http://127.0.0.1:8090",
     )
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+
+
+@pytest.fixture
+async def caller(build: Callable[[str, str], FastAPI]) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that knows the key."""
+    transport = httpx.ASGITransport(build("/telegram/webhook", WEBHOOK_SECRET), raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
         yield client

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import httpx
 import pytest
+from fastapi import FastAPI
+
+from internal.errors import ConfigurationError
+
+Build = Callable[[str, str], FastAPI]
 
 HOOK = "/telegram/webhook"
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
@@ -75,3 +81,29 @@ async def test_webhook_keeps_to_its_host(caller: httpx.AsyncClient, ports: Ports
     """The secret does not open the server under a foreign name."""
     answer = await caller.post(HOOK, content=b"{}", headers=SECRET | {"Host": "evil.example"})
     assert (answer.status_code, ports.updates) == (403, [])
+
+
+@pytest.mark.parametrize("path", ["/people", "/people/7", "/admin/archive", "/metrics", "/healthz"])
+async def test_webhook_takes_no_place_of_the_servers_own(build: Build, path: str) -> None:
+    """A path without the server's key would open what stands there to everybody."""
+    with pytest.raises(ConfigurationError, match=r"telegram\.webhook\.path"):
+        build(path, "secret")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
+async def test_webhook_path_answers_calls_of_telegram_only(
+    caller: httpx.AsyncClient, ports: Ports, method: str
+) -> None:
+    """Without the key it is open to POST alone."""
+    del caller.headers["Authorization"]
+    answer = await caller.request(method, HOOK, headers=SECRET)
+    assert (answer.status_code, ports.updates) == (405, [])
+
+
+async def test_webhook_without_a_secret_takes_nothing(build: Build, ports: Ports) -> None:
+    """An empty secret is no secret, whatever the caller sends."""
+    transport = httpx.ASGITransport(build(HOOK, ""), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081") as caller:
+        for headers in ({}, {SECRET_HEADER: ""}):
+            answer = await caller.post(HOOK, content=b"{}", headers=headers)
+            assert (answer.status_code, ports.updates) == (401, [])
