@@ -30,7 +30,7 @@ from bot.telegram.lanes import Lanes
 from bot.telegram.menu import ChatMenus, set_menu
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
-from bot.telegram.side import PollMonitor, TelegramSide, open_bot, raw_update, set_webhook
+from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.upkeep import Upkeep
 from bot.web.app import build_web
 from bot.web.server import RunningServer, serving
@@ -228,7 +228,7 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> A
     redact.tell(api_key)
 
     async def accept(body: bytes) -> None:
-        await side.ingest.accept([raw_update(body)])
+        await side.ingest.accept([webhook_update(body)])
 
     async def allows(user_id: int) -> bool:
         if user_id in config.access.allowed_user_ids:

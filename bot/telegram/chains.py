@@ -24,17 +24,19 @@ class Chains:
         self._waiting: dict[Hashable, deque[Job]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def add(self, key: Hashable, job: Job) -> None:
+    def add(self, key: Hashable, job: Job) -> bool:
+        """Puts a job behind those of its key. False if it was left out."""
         if self._closing:
-            return
+            return False
         jobs = self._waiting.get(key)
         if jobs is not None:
             jobs.append(job)
-            return
+            return True
         self._waiting[key] = deque([job])
         task = asyncio.create_task(self._work_off(key), name=f"{self._name}-{key}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return True
 
     def __len__(self) -> int:
         """How many keys have work."""

@@ -32,6 +32,7 @@ from internal.events import repository as events
 from internal.flows.intake import Intake, Phrases
 from internal.flows.turn import TurnFlow
 from internal.mailbox import repository as mailbox
+from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
@@ -98,21 +99,29 @@ class Ingest:
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
         self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
         self._wake_outbox, self._observer = wake_outbox, observer
+        self._inbox = Inbox(database, clock, bot.id)
         self._chats = Chains("ingest")
         self._room = asyncio.Semaphore(waiting)
+        self._resumed = asyncio.Event()
+        self._resuming: asyncio.Task[None] | None = None
+        self._last_resumed = 0
 
     async def accept(self, updates: Sequence[RawUpdate]) -> None:
-        """Returns once the updates are on disk; a repeated one is dropped."""
-        now = self._clock.now()
-        fresh = await self._database.write(lambda c: mailbox.receive(c, self._bot.id, updates, now), point="C1")
-        for row in fresh:
-            await self._begin(row)
+        """Returns once the updates are on disk and begun, behind those that were left; a repeated one is dropped."""
+        fresh = await self._inbox.store(updates)
+        await self._resumed.wait()
+        await self.take_up([row for row in fresh if row.n > self._last_resumed])
 
     async def resume(self) -> int:
-        """At start: takes up what was accepted and not worked off. Returns how many updates."""
-        rows = await self._database.read(lambda c: mailbox.undone(c, self._bot.id))
-        await self.take_up(rows)
+        """At start: takes up what was accepted and not worked off, in the background. Returns how many updates."""
+        rows = await self._database.read(mailbox.undone)
+        self._last_resumed = max((row.n for row in rows), default=0)
+        self._resuming = asyncio.create_task(self._resume(rows), name="ingest-resume")
         return len(rows)
+
+    async def _resume(self, rows: Sequence[InboxRow]) -> None:
+        await self.take_up(rows)
+        self._resumed.set()
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
@@ -120,15 +129,23 @@ class Ingest:
             await self._begin(row)
 
     async def drain(self, seconds: float) -> None:
+        """Gives what is being worked off `seconds`; the rest stays stored, and nothing more is begun."""
+        if self._resuming is not None:
+            self._resuming.cancel()
+        self._resumed.set()
         await self._chats.drain(seconds)
 
     async def _begin(self, row: InboxRow) -> None:
         key, work = self._work(row)
         await self._room.acquire()
-        self._chats.add(key, lambda: self._guarded(row, work))
+        if not self._chats.add(key, lambda: self._guarded(row, work)):
+            self._room.release()
 
     def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
         """What is to be done about an update, and with what it stays in order."""
+        if row.bot_id != self._bot.id:
+            told = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
+            return ("foreign", row.n), lambda: self._quarantine(row, told)
         try:
             update = Update.model_validate_json(row.raw, context={"bot": self._bot})
         except ValidationError as error:
@@ -281,7 +298,7 @@ class Ingest:
         if known is not None and access.up_to_date(known, author):
             return known
         now = self._clock.now()
-        user = await self._database.write(lambda c: _admit(c, author, self._door, now))
+        user = await self._database.write(lambda c: _admit(c, author, self._door, self._bot.id, now))
         if user is not None and known is None and user.role is Role.OWNER:
             await self._menu.show(user)
         return user
@@ -331,10 +348,10 @@ class Ingest:
         log.error("update_quarantined", extra={"update": row.update_id, "error": error})
 
 
-def _admit(connection: Connection, author: Author, door: Door, now: datetime) -> User | None:
+def _admit(connection: Connection, author: Author, door: Door, bot_id: int, now: datetime) -> User | None:
     user = access.admit(connection, author, allowed=door.allowed, open_door=door.open_door, now=now)
     if user is not None:
-        mailbox.release(connection, user.user_id, now)
+        mailbox.release(connection, user.user_id, bot_id, now)
     return user
 
 

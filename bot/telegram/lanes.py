@@ -28,9 +28,9 @@ class Lanes:
         self._chains = Chains("lane")
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
-    async def resume(self) -> int:
-        """At start: takes up every turn that still owes an answer. Returns how many."""
-        owed = await self._database.read(turns.unfinished)
+    async def resume(self, bot_id: int) -> int:
+        """At start: takes up every turn of this bot that still owes an answer. Returns how many."""
+        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id))
         for turn in owed:
             self.wake(turn)
         return len(owed)

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Protocol
 
 import httpx
@@ -27,6 +28,8 @@ RETRY_BASE, RETRY_MAX = timedelta(seconds=0.5), timedelta(seconds=30)
 CONNECT_S = 10
 QUIET_S = 86_400.0
 """Telegram restarts its update ids after a week without updates; a day is well before that."""
+MOST_UPDATE_ID = 2**63 - 1
+"""What a column of the database holds; Telegram's numbers have 32 bits."""
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
 
@@ -127,17 +130,20 @@ class Poller:
         return _updates(answer.get("result"))
 
     async def _refused(self, answer: dict[str, Any]) -> None:
-        code = int(answer.get("error_code", 0))
-        if code in (401, 404):
+        code = answer.get("error_code")
+        if code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
             raise BadToken
-        if code == 409:
+        if code == HTTPStatus.CONFLICT:
             self._conflicts += 1
             if "webhook" in str(answer.get("description", "")).lower():
                 raise ConfigurationError("a webhook is set for this bot; use telegram.mode=webhook or delete it")
             if self._conflicts >= CONFLICTS:
                 raise SecondPoller
-        after = (answer.get("parameters") or {}).get("retry_after")
-        await self._pause(str(code), float(after) if after else None)
+        match answer.get("parameters"):
+            case {"retry_after": int(seconds) | float(seconds)} if seconds > 0:
+                await self._pause(str(code), float(seconds))
+            case _:
+                await self._pause(str(code))
 
     async def _pause(self, kind: str, seconds: float | None = None) -> None:
         self._failures += 1
@@ -148,18 +154,35 @@ class Poller:
 
 
 def _updates(result: Any) -> list[RawUpdate]:
-    """The updates of an answer. What has no number of its own is no update: it can neither be stored nor confirmed.
+    """The updates of an answer, without what is none.
 
     Raises ValueError if nothing in the answer is an update, or there would be no end to asking for it.
     """
     items = result if isinstance(result, list) else [result]
-    found = [
-        (item["update_id"], json.dumps(item, ensure_ascii=False))
-        for item in items
-        if isinstance(item, dict) and type(item.get("update_id")) is int
-    ]
+    found = [raw for item in items if (raw := raw_update(item)) is not None]
     if len(found) < len(items):
         log.error("no_updates", extra={"items": len(items) - len(found)})
         if not found:
             raise ValueError("no updates in the answer")
     return found
+
+
+def raw_update(update: Any) -> RawUpdate | None:
+    """An update of decoded JSON as it is stored.
+
+    None for what has no number of its own: it can neither be stored nor confirmed.
+    """
+    number = update.get("update_id") if isinstance(update, dict) else None
+    if type(number) is not int or not 0 <= number <= MOST_UPDATE_ID:
+        return None
+    text = json.dumps(update, ensure_ascii=False)
+    # Half of a surrogate pair, which JSON can say and no database takes, would block everything behind it for ever.
+    return number, text if _can_be_stored(text) else json.dumps(update)
+
+
+def _can_be_stored(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

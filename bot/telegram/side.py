@@ -7,7 +7,6 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Any
 
 from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
@@ -21,9 +20,9 @@ from bot.telegram.delivery import Sender, describe
 from bot.telegram.drafts import TelegramDrafts
 from bot.telegram.ingest import Ingest
 from bot.telegram.lanes import Lanes
-from bot.telegram.polling import ALLOWED_UPDATES, Poller, RawUpdate
+from bot.telegram.polling import ALLOWED_UPDATES, Poller, RawUpdate, raw_update
 from internal.config import TelegramConfig
-from internal.errors import ConfigurationError
+from internal.errors import ConfigurationError, Refused
 from internal.flows.delivery import Delivery
 from internal.scheduling.clock import Clock
 from internal.telemetry.metrics import Metrics
@@ -66,10 +65,10 @@ class TelegramSide:
 
     async def resume(self) -> None:
         """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer."""
-        unknown = await self.delivery.recover()
+        unknown = await self.delivery.recover(self.bot.id)
         for _ in range(unknown):
             self.monitor.metrics.send_unknown()
-        turns = await self.lanes.resume()
+        turns = await self.lanes.resume(self.bot.id)
         updates = await self.ingest.resume()
         if unknown or turns or updates:
             log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
@@ -114,9 +113,12 @@ async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
         raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
 
 
-def raw_update(body: bytes) -> RawUpdate:
-    """One update as a webhook brings it. ValueError if it is none."""
-    update: Any = json.loads(body)
-    if not isinstance(update, dict) or not isinstance(update.get("update_id"), int):
-        raise ValueError("no update")  # noqa: TRY004 - bad input, not a mistake in a call
-    return update["update_id"], json.dumps(update, ensure_ascii=False)
+def webhook_update(body: bytes) -> RawUpdate:
+    """One update as a webhook brings it. Raises Refused if it is none."""
+    try:
+        update = raw_update(json.loads(body))
+    except ValueError:
+        update = None
+    if update is None:
+        raise Refused("no update", "the body is not an update of the Bot API")
+    return update

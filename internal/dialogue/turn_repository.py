@@ -100,10 +100,10 @@ def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
     return None if row is None else _turn(row)
 
 
-def unfinished(connection: Connection) -> list[Turn]:
-    """Every turn that still owes an answer, each owner's in the order of his messages."""
-    query = select(turns).where(turns.c.state.in_(_OPEN)).order_by(turns.c.user_id, turns.c.first_seq)
-    return [_turn(row) for row in connection.execute(query)]
+def unfinished(connection: Connection, bot_id: int) -> list[Turn]:
+    """Every turn that still owes an answer of this bot's, each owner's in the order of his messages."""
+    query = select(turns).where(turns.c.state.in_(_OPEN), turns.c.bot_id == bot_id)
+    return [_turn(row) for row in connection.execute(query.order_by(turns.c.user_id, turns.c.first_seq))]
 
 
 def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
@@ -113,11 +113,15 @@ def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
     return None if row is None else _turn(row)
 
 
-def first_open_seq(connection: Connection, user_id: int) -> int | None:
-    """The first message of the earliest turn that has no answer yet: a fragment ends before it."""
-    return connection.execute(
-        select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, turns.c.state.in_(_OPEN))
-    ).scalar_one_or_none()
+def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> int | None:
+    """The first message of the earliest turn that has no answer yet: a fragment ends before it.
+
+    `bot_id` is the bot that runs, None if none ever did. Turns of another wait for its token, and nothing for them.
+    """
+    opened = select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, turns.c.state.in_(_OPEN))
+    if bot_id is not None:
+        opened = opened.where(turns.c.bot_id == bot_id)
+    return connection.execute(opened).scalar_one_or_none()
 
 
 def revision(connection: Connection, turn: Turn) -> int:

@@ -34,10 +34,20 @@ class Delivery:
     def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
         self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
-    async def recover(self) -> int:
-        """At start: what was being sent when the process died is unknown now. Returns how many."""
-        due_at = self._clock.now() + self._unknown_wait
-        return await self._database.write(lambda c: mailbox.interrupted_to_unknown(c, due_at))
+    async def recover(self, bot_id: int) -> int:
+        """At start: what was being sent when the process died is unknown now. Returns how many.
+
+        What other bots owe waits until their token is set again; what this one owed before goes on.
+        """
+        now = self._clock.now()
+
+        def work(connection: Connection) -> int:
+            unknown = mailbox.interrupted_to_unknown(connection, now + self._unknown_wait)
+            mailbox.hold_others(connection, bot_id)
+            mailbox.release_own(connection, bot_id, now)
+            return unknown
+
+        return await self._database.write(work)
 
     async def due(self, limit: int) -> list[OutboxRow]:
         now = self._clock.now()

@@ -93,6 +93,7 @@ def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[C
         _quarantine(stored.quarantined),
         _dead_runs(stored.dead),
         _outbox(stored.owed, now, running=running),
+        *_other_bots(stored.owed),
         _vectors(stored, model),
         check_clock(now, stored.newest),
     ]
@@ -183,6 +184,13 @@ def _dead_runs(count: int) -> Check:
     if not count:
         return fine("runs", "none was given up")
     return finding("runs", f"{count} run{_s(count)} given up", "laplaced runs shows why; --revive tries again")
+
+
+def _other_bots(owed: Owed) -> list[Check]:
+    if not owed.foreign:
+        return []
+    waits = f"{owed.foreign} message{_s(owed.foreign)} of another bot's wait for its token; this bot does not send them"
+    return [note("other bot", waits)]
 
 
 def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.access import repository as users
 from internal.config import DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
@@ -141,7 +142,8 @@ class Publication:
         if closes and not waiting:
             dialogue.close_dialogue(connection, user_id)
             return NOTHING_LEFT
-        fragment = cut(waiting, turns.first_open_seq(connection, user_id), size)
+        bot_id = users.read_setting(connection, "bot_id")
+        fragment = cut(waiting, turns.first_open_seq(connection, user_id, bot_id), size)
         if not fragment:
             return None
         return self._write_fragment(connection, user_id, fragment, now, closes=closes)

@@ -23,7 +23,11 @@ class OutboxState(StrEnum):
     """The request went out and no answer came: it may have been delivered."""
     REFUSED = "refused"
     HELD = "held"
-    """Waits until its user is reachable again."""
+    """Waits until its user is reachable again, or until the bot that owes it has its token back."""
+
+
+OTHER_BOT = "owed by another bot"
+"""The `error` of a held message that another token's bot owes: chats and message ids are that bot's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,15 @@ class QuarantinedUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Messages that wait to be sent. `oldest_due_at` is None when none waits; `held` wait for people who left."""
+    """Messages that wait to be sent. `oldest_due_at` is None when none waits.
+
+    `held` wait for people who left, `foreign` for the bot that owes them: another token was set meanwhile.
+    """
 
     waiting: int
     oldest_due_at: datetime | None
     held: int
+    foreign: int = 0
 
 
 @dataclass(frozen=True, slots=True)

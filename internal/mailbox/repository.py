@@ -10,7 +10,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.mailbox.model import InboxRow, InboxState, OutboxRow, OutboxState, Outgoing, Owed, QuarantinedUpdate
+from internal.mailbox.model import (
+    OTHER_BOT,
+    InboxRow,
+    InboxState,
+    OutboxRow,
+    OutboxState,
+    Outgoing,
+    Owed,
+    QuarantinedUpdate,
+)
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id
 
@@ -22,23 +31,24 @@ _OWED = (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN)
 
 
 def receive(connection: Connection, bot_id: int, updates: Sequence[tuple[int, str]], now: datetime) -> list[InboxRow]:
-    """Stores raw updates (update_id, JSON) and returns those that are new; a repeated one is dropped."""
-    fresh = []
-    for update_id, raw in updates:
-        row = connection.execute(
-            upsert(inbox)
-            .values(bot_id=bot_id, update_id=update_id, raw=raw, state=InboxState.RECEIVED, received_at=now)
-            .on_conflict_do_nothing(index_elements=["bot_id", "update_id"])
-            .returning(*inbox.c)
-        ).one_or_none()
-        if row is not None:
-            fresh.append(_inbox_row(row))
-    return fresh
+    """Stores raw updates (update_id, JSON) and returns those that are new, in order; a repeated one is dropped."""
+    if not updates:
+        return []
+    common = {"bot_id": bot_id, "state": InboxState.RECEIVED, "received_at": now}
+    stored = connection.execute(
+        upsert(inbox)
+        .on_conflict_do_nothing(index_elements=["bot_id", "update_id"])
+        .returning(inbox.c.n, inbox.c.update_id),
+        [{"update_id": update_id, "raw": raw, **common} for update_id, raw in updates],
+    )
+    numbers = {row.update_id: row.n for row in stored}
+    fresh = [(numbers.pop(update_id), update_id, raw) for update_id, raw in updates if update_id in numbers]
+    return [InboxRow(n, bot_id, update_id, raw, InboxState.RECEIVED, 0, now) for n, update_id, raw in fresh]
 
 
-def undone(connection: Connection, bot_id: int) -> list[InboxRow]:
-    """What was accepted and not worked off yet, in order of arrival."""
-    query = select(inbox).where(inbox.c.bot_id == bot_id, inbox.c.state == InboxState.RECEIVED)
+def undone(connection: Connection) -> list[InboxRow]:
+    """What was accepted, by whichever bot, and not worked off yet, in order of arrival."""
+    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED)
     return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n))]
 
 
@@ -176,11 +186,25 @@ def hold(connection: Connection, user_id: int, error: str) -> int:
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
 
 
-def release(connection: Connection, user_id: int, now: datetime) -> int:
-    """Lets go of what was held: its user writes again."""
-    held = (outbox.c.state == OutboxState.HELD) & (outbox.c.user_id == user_id)
+def release(connection: Connection, user_id: int, bot_id: int, now: datetime) -> int:
+    """Lets go of what was held: its user writes to this bot again."""
+    held = (outbox.c.state == OutboxState.HELD) & (outbox.c.user_id == user_id) & (outbox.c.bot_id == bot_id)
     values = {"state": OutboxState.PENDING, "due_at": now}
     return connection.execute(update(outbox).where(held).values(values)).rowcount
+
+
+def hold_others(connection: Connection, bot_id: int) -> int:
+    """Keeps back what every other bot owes: this one has other chats, and other messages under the same numbers."""
+    foreign = outbox.c.state.in_(_OWED) & (outbox.c.bot_id != bot_id)
+    values = {"state": OutboxState.HELD, "error": OTHER_BOT}
+    return connection.execute(update(outbox).where(foreign).values(values)).rowcount
+
+
+def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
+    """Lets go of what was held while another bot's token was set."""
+    own = (outbox.c.state == OutboxState.HELD) & (outbox.c.error == OTHER_BOT) & (outbox.c.bot_id == bot_id)
+    values = {"state": OutboxState.PENDING, "due_at": now}
+    return connection.execute(update(outbox).where(own).values(values)).rowcount
 
 
 def interrupted_to_unknown(connection: Connection, due_at: datetime) -> int:
@@ -202,9 +226,11 @@ def move_chat(connection: Connection, old: int, new: int) -> int:
 def owed(connection: Connection) -> Owed:
     """What waits to be sent, of everybody."""
     waiting = select(func.count(), func.min(outbox.c.due_at)).where(outbox.c.state.in_(_OWED))
-    held = select(func.count()).where(outbox.c.state == OutboxState.HELD)
+    foreign = func.count().filter(outbox.c.error == OTHER_BOT)
+    held = select(func.count(), foreign).where(outbox.c.state == OutboxState.HELD)
     count, oldest = connection.execute(waiting).one()
-    return Owed(count, oldest, connection.execute(held).scalar_one())
+    all_held, of_others = connection.execute(held).one()
+    return Owed(count, oldest, all_held - of_others, of_others)
 
 
 def get(connection: Connection, row_id: str) -> OutboxRow | None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from flow_stage import OTHER, OWNER, Talk, prepared
+from flow_stage import BOT, OTHER, OWNER, Talk, prepared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import HIDDEN_MARK, DialogueState
@@ -54,6 +55,17 @@ async def test_a_dialogue_that_goes_on_is_not_idle(talk: Talk) -> None:
     await talk.exchange("Still here")
     talk.clock.advance(timedelta(minutes=20))
     assert await talk.publication().publish_due() == 0
+
+
+async def test_a_question_to_another_bot_holds_nothing_up(talk: Talk) -> None:
+    """It waits for that bot's token, which may never come back; the dialogue with the new one is archived."""
+    await talk.ask("To the old bot")
+    await talk.write(lambda c: users.write_setting(c, "bot_id", BOT))
+    talk.clock.advance(IDLE)
+    assert await talk.publication().publish_due() == 0
+    await talk.write(lambda c: users.write_setting(c, "bot_id", BOT + 1))
+    assert await talk.publication().publish_due() == 1
+    assert await lengths(talk) == [1]
 
 
 async def test_a_question_without_its_answer_is_not_published(talk: Talk) -> None:

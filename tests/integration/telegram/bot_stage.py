@@ -292,7 +292,7 @@ async def whole_bot(
 ) -> AsyncIterator[WholeBot]:
     """A bot that polls, and takes up what an earlier one left."""
     bot = WholeBot(stage, model, **more)
-    await bot.lanes.resume()
+    await bot.lanes.resume(stage.bot.id)
     await bot.ingest.resume()
     polling = [asyncio.create_task(bot.poller.run())] if poll else []
     try:

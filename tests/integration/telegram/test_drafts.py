@@ -186,7 +186,7 @@ async def test_a_lane_tries_a_turn_again_that_failed(stage: BotStage) -> None:
     flow.failures = 1
     turn = await turn_of(stage)
     lanes = Lanes(stage.database, stage.clock, flow)  # type: ignore[arg-type]
-    assert await lanes.resume() == 1
+    assert await lanes.resume(stage.bot.id) == 1
 
     async def answered() -> bool:
         return flow.answered == [turn.id]

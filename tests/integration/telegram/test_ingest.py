@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from aiogram.types import BotCommandScopeChat
-from bot_stage import MODEL, BotStage, eventually, whole_bot
+from bot_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
 from sqlalchemy import select
 
 from bot.telegram.i18n import label
@@ -421,6 +421,56 @@ async def test_what_arrives_while_it_stops_is_kept_for_the_next_start(stage: Bot
         assert [state for state, _ in await stage.inbox()] == ["received"]
     async with whole_bot(stage, model, poll=False):
         assert await said(stage, user) == ["Hello."]
+
+
+async def test_what_comes_while_it_starts_waits_for_what_was_left(stage: BotStage, model: ScriptedModel) -> None:
+    """A webhook may call before the start is done: nothing overtakes an older message, and nothing is begun twice."""
+    model.always(MODEL, lambda asked: f"To {asked.messages[-1]['content'].splitlines()[-1]}")
+    user = await stage.person()
+    first, second = raw(1, user, text="old"), raw(2, user, text="new")
+    await stage.write(lambda c: mailbox.receive(c, stage.bot.id, [first], stage.clock.now()))
+    bot = WholeBot(stage, model, group_window=timedelta(0))
+    early = asyncio.create_task(bot.ingest.accept([second]))
+    await eventually(lambda: _received(stage, 2))
+    assert not early.done()
+    assert await bot.ingest.resume() == 2
+    await early
+    assert await said(stage, user, 2) == ["To old", "To new"]
+    await bot.stop()
+    assert [text for text in await messages(stage, user) if not text.startswith("To ")] == ["old", "new"]
+
+
+async def _received(stage: BotStage, count: int) -> bool:
+    return [state for state, _ in await stage.inbox()] == ["received"] * count
+
+
+async def test_a_start_does_not_wait_for_a_long_backlog(stage: BotStage, model: ScriptedModel) -> None:
+    """It is worked off behind it, and a stop in the midst of it leaves the rest for the next start."""
+    model.always(MODEL, "Ok.")
+    user = await stage.person()
+    backlog = [raw(number, user, text=str(number)) for number in range(1, 41)]
+    await stage.write(lambda c: mailbox.receive(c, stage.bot.id, backlog, stage.clock.now()))
+    async with whole_bot(stage, model, poll=False, waiting=1) as bot:
+        assert len(bot.ingest._chats) <= 1
+        await bot.stop()
+    assert {state for state, _ in await stage.inbox()} >= {"received"}
+    async with whole_bot(stage, model, poll=False, waiting=1):
+        await eventually(lambda: settled(stage))
+    assert [text for text in await messages(stage, user) if text != "Ok."] == [str(n) for n in range(1, 41)]
+
+
+async def test_updates_of_another_bot_are_put_aside(stage: BotStage, model: ScriptedModel) -> None:
+    """Its chats and messages are not this bot's: they are kept as they came until its token is back."""
+    user = await stage.person()
+    foreign = stage.bot.id + 1
+    await stage.write(lambda c: mailbox.receive(c, foreign, [raw(1, user, text="for the other")], stage.clock.now()))
+    async with whole_bot(stage, model, poll=False):
+        await eventually(lambda: settled(stage))
+    [(state, kept)] = await stage.inbox()
+    assert (state, "for the other" in kept) == ("quarantined", True)
+    [aside] = await stage.read(lambda c: mailbox.quarantine(c, limit=5))
+    assert f"another bot ({foreign})" in aside.error
+    assert await messages(stage, user) == []
 
 
 async def test_too_fast_is_told_once_and_nothing_is_lost(stage: BotStage, model: ScriptedModel) -> None:

@@ -14,7 +14,9 @@ from bot_stage import BotStage, Counted, cancelled, eventually
 
 from bot.telegram import polling
 from bot.telegram.polling import BadToken, Poller, RawUpdate, SecondPoller
-from internal.errors import ConfigurationError, StorageError
+from bot.telegram.side import webhook_update
+from internal.errors import ConfigurationError, Refused, StorageError
+from internal.mailbox import repository as mailbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -199,7 +201,10 @@ async def strange_telegram(*answers: Any) -> AsyncIterator[tuple[str, list[dict[
         {"ok": True, "result": {"update_id": 1}},
         {"ok": True, "result": [{"message": {}}]},
         {"ok": True, "result": ["x", None, {"update_id": "1"}, {"update_id": True}]},
+        {"ok": True, "result": [{"update_id": 2**70}]},
         {"ok": False, "error_code": 500, "description": "x", "parameters": None},
+        {"ok": False, "error_code": None, "parameters": []},
+        {"ok": False, "error_code": "many", "parameters": {"retry_after": "soon"}},
     ],
 )
 async def test_nonsense_is_survived_without_a_tight_loop(nonsense: Any) -> None:
@@ -239,3 +244,23 @@ async def test_after_a_long_silence_the_offset_is_forgotten(monkeypatch: pytest.
         await eventually(lambda: _count(accepted, 2))
         await cancelled(running)
     assert [one.get("offset") for one in asked[:4]] == [None, 4, None, None]
+
+
+async def test_half_a_surrogate_pair_can_be_stored(stage: BotStage) -> None:
+    """JSON can say it and no database takes it: written so that one update cannot block those behind it."""
+    accepted = Accepted()
+    strange = '{"ok": true, "result": [{"update_id": 3, "message": {"text": "\\ud83d"}}]}'
+    async with strange_telegram(strange) as (url, _):
+        running = asyncio.create_task(Poller(url, accepted.accept, Counted()).run())
+        await eventually(lambda: _count(accepted, 1))
+        await cancelled(running)
+    fresh = await stage.write(lambda c: mailbox.receive(c, stage.bot.id, accepted.updates[:1], stage.clock.now()))
+    assert [row.update_id for row in fresh] == [3]
+    assert accepted.texts[0] == "\ud83d"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'{"update_id": "1"}', b'{"update_id": true}'])
+async def test_a_webhooks_body_that_is_no_update_is_refused(body: bytes) -> None:
+    """It can be neither stored nor told from a repeated one."""
+    with pytest.raises(Refused):
+        webhook_update(body)

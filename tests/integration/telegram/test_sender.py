@@ -190,7 +190,7 @@ async def test_who_blocked_the_bot_is_paused_and_gets_everything_when_he_writes(
     assert known.state == "paused"
     assert len(await stage.ledger(user)) == 1
     await stage.request("POST", f"/users/{user}/unblock")
-    await stage.write(lambda c: mailbox.release(c, user, datetime.now(UTC)))
+    await stage.write(lambda c: mailbox.release(c, user, stage.bot.id, datetime.now(UTC)))
     stage.sender.wake()
     await stage.settled(rows[-1])
     assert await stage.texts(user) == ["one", "two"]
@@ -277,7 +277,7 @@ async def test_a_stop_waits_no_longer_than_it_may(stage: BotStage) -> None:
     await stage.sender.drain(0.2)
     assert asyncio.get_running_loop().time() - began < 2
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith("send-")] == []
-    assert await stage.delivery.recover() == 1
+    assert await stage.delivery.recover(stage.bot.id) == 1
     row = await stage.row(row_id)
     assert (row.state, row.uncertain) == ("unknown", 1)
 

@@ -50,6 +50,7 @@ def test_clean_store_has_no_finding() -> None:
         (replace(CLEAN, owed=Owed(3, NOW - STUCK_AFTER, 0)), "outbox", Level.FINDING),
         (replace(CLEAN, owed=Owed(3, NOW - timedelta(minutes=1), 0)), "outbox", Level.OK),
         (replace(CLEAN, owed=Owed(0, None, 4)), "outbox", Level.OK),
+        (replace(CLEAN, owed=Owed(0, None, 0, 2)), "other bot", Level.NOTE),
         (replace(CLEAN, vectors=Progress(3, 5)), "vectors", Level.NOTE),
         (replace(CLEAN, foreign_vectors=9), "vectors", Level.NOTE),
         (replace(CLEAN, newest=NOW + timedelta(hours=1)), "clock", Level.FINDING),

@@ -1,0 +1,14 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open(tmp_path / "laplaced.db") as opened:
+        await opened.exclusive(migrate)
+        yield opened
