@@ -33,6 +33,7 @@ SETTINGS = {
     "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
     "LAPLACED_SCHEDULER__TICK": "0.2s",
     "LAPLACED_RUNS__RETRY_BASE": "0.2s",
+    "LAPLACED_RUNS__MAX_ATTEMPTS": "1000",
     "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "0.8s",
     "LAPLACED_DIALOGUE__MAX_MESSAGES": "10",
     "LAPLACED_ACCESS__MESSAGES_PER_MINUTE": "0",
@@ -44,7 +45,8 @@ SETTINGS = {
     "LAPLACED_AGENTS__RERANKER__MODEL": RERANKER,
     "LAPLACED_AGENTS__ENRICHER__MODEL": ENRICHER,
 }
-"""Only pauses are shortened, so that a life of two seconds holds all that a bot does in an hour."""
+"""Pauses are shortened, so that a life of seconds holds all that a bot does in an hour; and a run may be interrupted as
+often as it happens: eight crashes in the middle of it mean another thing where there is a crash every two seconds."""
 
 UNFINISHED = {
     "updates": "SELECT count(*) FROM inbox WHERE state = 'received'",

@@ -36,8 +36,8 @@ RANDOM = """
 
 The real bot (`laplaced run`) stands between the local Telegram and a scripted model server, both of which survive it.
 Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is ended by SIGKILL at a
-moment uniform over the first two seconds of its life, started again, and so on, 50 times in a world of its own; then it
-is left to come to rest, and its database, read from outside, is compared with a ledger that the people and the model
+moment uniform over the first three seconds of its life, started again, and so on, 50 times in a world of its own; then
+it is left to come to rest, and its database, read from outside, is compared with a ledger that the people and the model
 kept themselves, and with what Telegram delivered.
 
 A row is one series of batches on one commit. *Lost*, *doubled* and *out of order* are messages that Telegram had

@@ -29,7 +29,7 @@ from verdict import Verdict, judge
 
 FOLDER, PAGE = ROOT / ".torture", ROOT / "docs/reliability.md"
 BATCH = 50
-LIFE_S = 2.0
+LIFE_S = 3.0
 """A kill comes at a moment that is uniform over this time from the start: it finds recovery as well as full work."""
 
 
