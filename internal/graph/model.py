@@ -46,6 +46,15 @@ class Node:
                 return value
         return ""
 
+    @property
+    def summary(self) -> str:
+        """What the knowledge graph calls a node's summary: the description, else a memory's own summary."""
+        return str(self.properties.get("description") or self.properties.get("summary") or "")
+
+    def owner_set(self, name: str) -> bool:
+        """Whether the owner set this property himself; then a model may only suggest."""
+        return bool(self.field_meta.get(name, {}).get("by") == "owner")
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
