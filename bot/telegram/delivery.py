@@ -131,7 +131,7 @@ class Sender:
             tg_id = await self._call(out)
         except TelegramAPIError as error:
             self._observer.telegram_error(method, type(error).__name__)
-            await self._until_written(lambda error=error: self._record(row, error))  # type: ignore[misc]
+            await self._until_written(lambda error=error: self._record(row, out, error))  # type: ignore[misc]
         except Exception as error:  # border of a message: one that cannot even be built must not block its chat
             log.exception("message_impossible", extra={"outbox": row.id})
             told = type(error).__name__
@@ -150,7 +150,7 @@ class Sender:
                 log.exception("outcome_not_written")
                 await asyncio.sleep(pause(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
 
-    async def _record(self, row: OutboxRow, error: TelegramAPIError) -> None:
+    async def _record(self, row: OutboxRow, out: Outgoing, error: TelegramAPIError) -> None:
         told = describe(error)
         match error:
             case TelegramRetryAfter():
@@ -160,7 +160,7 @@ class Sender:
                 await self._delivery.moved(row, error.migrate_to_chat_id)
             case TelegramForbiddenError():
                 await self._delivery.left(row, told)
-            case TelegramNetworkError() if row.outgoing.kind != "edit" and not never_left(error):
+            case TelegramNetworkError() if not out.repeatable and not never_left(error):
                 self._observer.send_unknown()
                 await self._delivery.unknown(row, told)
             case TelegramNetworkError() | TelegramServerError() | TelegramUnauthorizedError():

@@ -35,14 +35,14 @@ class Delivery:
         self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
     async def recover(self, bot_id: int) -> int:
-        """At start: what was being sent when the process died is unknown now. Returns how many.
+        """At start: what was being sent when the process died is unknown now, or given up. Returns how many that are.
 
         What other bots owe waits until their token is set again; what this one owed before goes on.
         """
         now = self._clock.now()
 
         def work(connection: Connection) -> int:
-            unknown = mailbox.interrupted_to_unknown(connection, now + self._unknown_wait)
+            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection))
             mailbox.hold_others(connection, bot_id)
             mailbox.release_own(connection, bot_id, now)
             return unknown
@@ -60,12 +60,7 @@ class Delivery:
         """C5: what to send, an edit with its target. None if the row is settled already."""
 
         def work(connection: Connection) -> Outgoing | None:
-            if not mailbox.mark_sending(connection, row.id):
-                return None
-            if row.outgoing.replaces is None:
-                return row.outgoing
-            replaced = mailbox.by_dedupe(connection, row.outgoing.replaces)
-            return replace(row.outgoing, tg_id=replaced.tg_id if replaced else None)
+            return _addressed(connection, row.outgoing) if mailbox.mark_sending(connection, row.id) else None
 
         return await self._database.write(work, point="C5")
 
@@ -98,12 +93,9 @@ class Delivery:
         await self._database.write(lambda c: mailbox.postpone(c, row.id, due_at, error))
 
     async def unknown(self, row: OutboxRow, error: str) -> None:
-        """May have been delivered."""
-        if row.uncertain + 1 >= MAX_UNCERTAIN:
-            await self.refused(row, f"delivery unknown twice: {error}")
-            return
-        due_at = self._clock.now() + self._unknown_wait
-        await self._database.write(lambda c: mailbox.mark_unknown(c, row.id, due_at, error))
+        """May have been delivered: once more after a while, and given up the second time."""
+        now = self._clock.now()
+        await self._database.write(lambda c: self._doubt(c, row, error, now))
 
     async def refused(self, row: OutboxRow, error: str) -> None:
         """Will never be delivered: shown as failed."""
@@ -132,6 +124,20 @@ class Delivery:
 
         await self._database.write(work)
 
+    def _interrupted(self, connection: Connection, row: OutboxRow, now: datetime) -> bool:
+        """Whether it is in doubt now. An edit is not: made once more it shows the same."""
+        if _addressed(connection, row.outgoing).repeatable:
+            mailbox.postpone(connection, row.id, now, "interrupted")
+            return False
+        self._doubt(connection, row, "interrupted", now)
+        return True
+
+    def _doubt(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
+        mailbox.mark_unknown(connection, row.id, now + self._unknown_wait, error)
+        if row.uncertain + 1 >= MAX_UNCERTAIN:
+            # Else a program that dies whenever it sends would send the same message at every start.
+            self._refuse(connection, row, f"delivery unknown twice: {error}", now)
+
     def _refuse(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
         mailbox.refuse(connection, row.id, error)
         events.append(
@@ -152,3 +158,11 @@ class Delivery:
             dialogue.mark_delivery(connection, out.user_id, out.message_id, delivery, tg_id)
         if out.turn_id is not None and not mailbox.owed_to_turn(connection, out.turn_id):
             turns.close_answered(connection, out.user_id, out.turn_id)
+
+
+def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
+    """With the message that it edits, if that was delivered by now."""
+    if out.replaces is None:
+        return out
+    replaced = mailbox.by_dedupe(connection, out.replaces)
+    return replace(out, tg_id=replaced.tg_id if replaced else None)

@@ -105,6 +105,11 @@ class Outgoing:
     message_id: str | None = None
     part: int = 0
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether sending it once more shows nothing twice: an edit, unless what it was to replace never came."""
+        return self.kind == "edit" and self.tg_id is not None
+
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:

@@ -207,13 +207,10 @@ def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
     return connection.execute(update(outbox).where(own).values(values)).rowcount
 
 
-def interrupted_to_unknown(connection: Connection, due_at: datetime) -> int:
-    """At start: what was being sent when the process died may have been delivered."""
-    sending = outbox.c.state == OutboxState.SENDING
-    uncertain = outbox.c.uncertain + 1
-    changed = update(outbox).where(sending)
-    changed = changed.values(state=OutboxState.UNKNOWN, due_at=due_at, error="interrupted", uncertain=uncertain)
-    return connection.execute(changed).rowcount
+def interrupted(connection: Connection) -> list[OutboxRow]:
+    """At start: what was being sent when the process died, oldest first. It may have been delivered."""
+    query = select(outbox).where(outbox.c.state == OutboxState.SENDING).order_by(outbox.c.n)
+    return [_outbox_row(row) for row in connection.execute(query)]
 
 
 def move_chat(connection: Connection, old: int, new: int) -> int:

@@ -9,7 +9,8 @@ from flow_stage import BOT, OWNER, Talk
 
 from internal.dialogue import turn_repository as turns
 from internal.flows.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, RETRY_MAX, Delivery
-from internal.mailbox.model import OutboxRow
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import OutboxRow, Outgoing
 
 
 async def answered(talk: Talk) -> OutboxRow:
@@ -68,18 +69,52 @@ async def test_a_doubtful_send_is_repeated_once(talk: Talk, crashed: bool) -> No
     """Whether the answer was lost or the program: after the second doubt it is shown as failed."""
     delivery = Delivery(talk.database, talk.clock)
     row = await answered(talk)
-    for doubt in range(1, MAX_UNCERTAIN):
+
+    async def doubt() -> None:
         await delivery.sending(row)
         if crashed:
             assert await delivery.recover(BOT) == 1
         else:
             await delivery.unknown(row, "read timeout")
+
+    for doubts in range(1, MAX_UNCERTAIN):
+        await doubt()
         row = await next_due(talk, delivery)
-        assert (row.state, row.uncertain) == ("unknown", doubt)
-    await delivery.sending(row)
-    await delivery.unknown(row, "read timeout")
-    assert [row.state for row in await talk.outbox()] == ["refused"]
+        assert (row.state, row.uncertain) == ("unknown", doubts)
+    await doubt()
+    [given_up] = await talk.outbox()
+    assert (given_up.state, given_up.uncertain) == ("refused", MAX_UNCERTAIN)
+    assert [message.delivery for message in await talk.messages()] == [None, "refused"]
     assert await talk.turn_states() == ["closed"]
+    assert len(await talk.events("message_refused")) == 1
+
+
+async def test_an_interrupted_edit_is_made_again_at_once(talk: Talk) -> None:
+    """However often: it shows the same text, so there is nothing to doubt."""
+    delivery = Delivery(talk.database, talk.clock)
+    edit = Outgoing(OWNER, BOT, OWNER, "changed", "edit:1", kind="edit", tg_id=7)
+    await talk.write(lambda c: mailbox.put(c, edit, talk.clock.now()))
+    for _ in range(MAX_UNCERTAIN + 1):
+        [row] = await delivery.due(10)
+        assert await delivery.sending(row) is not None
+        assert await delivery.recover(BOT) == 0
+    [row] = await delivery.due(10)
+    assert (row.state, row.uncertain) == ("pending", 0)
+
+
+async def test_an_edit_of_what_never_came_is_a_message_and_in_doubt_as_one(talk: Talk) -> None:
+    """Where the placeholder was given up, its answer is sent anew: interrupted, it may be there already."""
+    delivery = Delivery(talk.database, talk.clock)
+    placeholder = Outgoing(OWNER, BOT, OWNER, "…", "turn:1:placeholder")
+    answer = Outgoing(OWNER, BOT, OWNER, "answer", "turn:1:0", kind="edit", replaces=placeholder.dedupe)
+    for owed in (placeholder, answer):
+        await talk.write(lambda c, owed=owed: mailbox.put(c, owed, talk.clock.now()))  # type: ignore[misc]
+    [row] = await delivery.due(10)
+    await delivery.refused(row, "400")
+    [row] = await delivery.due(10)
+    await delivery.sending(row)
+    assert await delivery.recover(BOT) == 1
+    assert [row.uncertain for row in await talk.outbox()] == [0, 1]
 
 
 async def test_another_bots_answers_wait_for_its_token(talk: Talk) -> None:

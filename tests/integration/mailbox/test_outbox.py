@@ -101,11 +101,12 @@ def test_every_attempt_and_every_doubt_is_counted(connection: Connection) -> Non
         mailbox.mark_sending(connection, row_id)
         mailbox.postpone(connection, row_id, NOW, "429")
     mailbox.mark_sending(connection, row_id)
-    assert mailbox.interrupted_to_unknown(connection, LATER) == 1
+    assert [row.id for row in mailbox.interrupted(connection)] == [row_id]
+    mailbox.mark_unknown(connection, row_id, LATER, "interrupted")
     row = mailbox.get(connection, row_id)
     assert row is not None
     assert (row.state, row.attempts, row.uncertain, row.due_at) == ("unknown", 3, 1, LATER)
-    assert mailbox.interrupted_to_unknown(connection, LATER) == 0
+    assert mailbox.interrupted(connection) == []
 
 
 @pytest.mark.parametrize("settle", ["sent", "refused"])
