@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from record import proving
 from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
-POINTS = [f"C{number}" for number in range(1, 12)]
+from internal.storage.crash import COMMIT_POINTS
+
+ROOT = Path(__file__).parents[2]
 UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
 """Between C5 and C6 a reply may have been delivered without our knowing: resent once after 30 s, and counted."""
+ONCE, IN_WINDOW = "everything once", "everything once but the reply, which is unknown, sent once more and counted"
+
+
+def test_every_commit_point_is_in_the_list() -> None:
+    """The points that the product's writes name are those of the list, and how-it-works.md tells of each."""
+    code = "".join(
+        path.read_text(encoding="utf-8") for room in ("bot", "internal") for path in (ROOT / room).rglob("*.py")
+    )
+    assert set(re.findall(r'point="(C\d+)"', code)) == set(COMMIT_POINTS)
+    told = re.findall(r"^\| (C\d+) \|", (ROOT / "docs/how-it-works.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == list(COMMIT_POINTS)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", COMMIT_POINTS)
 async def test_a_kill_at_a_commit_point_loses_and_doubles_nothing(tmp_path: Path, point: str, moment: str) -> None:
     """One message, one answer, one fragment, one person, one mention, wherever the process was killed."""
+    with proving("kill", f"{moment} {point}", IN_WINDOW if (point, moment) in UNKNOWN_WINDOW else ONCE):
+        await _kill_and_look(tmp_path, point, moment)
+
+
+async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
     async with product(tmp_path, scripted=True, LAPLACED_DIALOGUE__IDLE_TIMEOUT="0.5s") as (bot, people):
         assert people is not None
         assert bot.model is not None
