@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -70,14 +70,16 @@ def suggest(
 
 
 def pending(connection: Connection, user_id: int, *, limit: int = 100) -> list[Suggestion]:
-    """What waits for the owner's decision, oldest first."""
-    query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.state == "pending")
+    """What waits for the owner's decision about people, oldest first."""
+    about_people = suggestions.c.kind.in_(get_args(SuggestionKind))
+    query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.state == "pending", about_people)
     rows = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id).limit(limit))
     return [_suggestion(row) for row in rows]
 
 
 def get(connection: Connection, user_id: int, suggestion_id: str) -> Suggestion | None:
-    query = select(suggestions).where(suggestions.c.user_id == user_id, suggestions.c.id == suggestion_id)
+    one = (suggestions.c.user_id == user_id) & (suggestions.c.id == suggestion_id)
+    query = select(suggestions).where(one, suggestions.c.kind.in_(get_args(SuggestionKind)))
     row = connection.execute(query).one_or_none()
     return None if row is None else _suggestion(row)
 
