@@ -48,6 +48,8 @@ lint: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/inbox.py
+	$(BIN)/python benchmarks/recovery.py
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/people_search.py
 

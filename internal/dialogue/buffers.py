@@ -1,7 +1,8 @@
-"""The in-memory buffers: what each user said that is in no fragment yet. The database can always rebuild them."""
+"""The in-memory buffers: which of each user's messages are in no fragment yet. The database can always rebuild them."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -9,10 +10,7 @@ from internal.dialogue.model import DialogueState, Message
 
 
 class DialogueBuffers:
-    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors.
-
-    What became of an answer on its way out is not mirrored: it is read where it matters, from the database.
-    """
+    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors."""
 
     def __init__(self) -> None:
         self._states: dict[int, DialogueState] = {}
@@ -22,23 +20,19 @@ class DialogueBuffers:
 
     def add(self, message: Message, now: datetime) -> None:
         """Takes in a message stored at `now`; one that is there already is not taken twice."""
-        state = self._states.setdefault(message.user_id, DialogueState(message.user_id, [], now, is_active=True))
-        if not state.buffer or state.buffer[-1].seq < message.seq:
-            state.buffer.append(message)
+        state = self._states.setdefault(
+            message.user_id, DialogueState(message.user_id, array("q"), now, is_active=True)
+        )
+        if not state.buffer or state.buffer[-1] < message.seq:
+            state.buffer.append(message.seq)
         state.last_activity, state.is_active = now, True
-
-    def edit(self, message: Message) -> None:
-        """Puts the edited message in the place of the old one, if that is in no fragment yet."""
-        state = self._states.get(message.user_id)
-        if state is not None:
-            state.buffer = [message if old.seq == message.seq else old for old in state.buffer]
 
     def publish(self, user_id: int, last_seq: int, *, closes: bool) -> None:
         """Drops what went into a fragment; the state too, if the dialogue is over."""
         state = self._states.get(user_id)
         if state is None:
             return
-        state.buffer = [message for message in state.buffer if message.seq > last_seq]
+        state.buffer = array("q", (seq for seq in state.buffer if seq > last_seq))
         state.is_active = not closes
         if closes and not state.buffer:
             del self._states[user_id]
@@ -46,14 +40,16 @@ class DialogueBuffers:
     def forget(self, user_id: int) -> None:
         self._states.pop(user_id, None)
 
-    def of(self, user_id: int) -> list[Message]:
-        """A copy of the user's buffer, oldest first."""
+    def of(self, user_id: int) -> list[int]:
+        """The `seq` of each message in the user's buffer, oldest first."""
         state = self._states.get(user_id)
         return list(state.buffer) if state else []
 
     def states(self) -> list[DialogueState]:
         """Copies of all states, in no order."""
-        return [DialogueState(s.user_id, list(s.buffer), s.last_activity, s.is_active) for s in self._states.values()]
+        return [
+            DialogueState(s.user_id, array("q", s.buffer), s.last_activity, s.is_active) for s in self._states.values()
+        ]
 
     def full(self, size: int) -> Iterable[int]:
         """Users whose buffer holds at least `size` messages."""

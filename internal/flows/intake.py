@@ -75,10 +75,7 @@ class Intake:
     async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
         """Gives a stored message its new text and returns it so; None if it was never stored, or says the same."""
         now = self._clock.now()
-        message = await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
-        if message is not None:
-            self._buffers.edit(message)
-        return message
+        return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
 
     def _take(
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool

@@ -42,7 +42,7 @@ async def test_an_answer_is_in_the_log_and_owed_in_parts(talk: Talk) -> None:
     assert {row.outgoing.message_id for row in rows} == {answer.id}
     assert "".join(row.outgoing.text for row in rows).split() == ["word"] * 1000
     assert await talk.turn_states() == ["answered"]
-    assert talk.buffers.of(OWNER) == [question, answer]
+    assert talk.buffers.of(OWNER) == [question.seq, answer.seq]
     assert (talk.ended.outcomes, talk.ended.woken) == (["answered"], 1)
 
 

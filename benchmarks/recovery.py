@@ -1,0 +1,191 @@
+"""From database open to ready: how long the buffers of many users take to come back.
+
+    python benchmarks/recovery.py [--users 10000] [--messages 50] [--rounds 5]
+
+Each user has had a fragment published, and so many messages since that are in none. Measured is what a start does
+with the database: open it, see that its schema is current, restore every buffer; compared with the standard library's
+sqlite3 reading the same numbers row by row. Then the whole bot, from its process's begin to `/readyz` 200, on this
+database and on one with nobody in it; it talks to a local Telegram that runs already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import shutil
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bot_process import circumstances, environment, running
+from sqlalchemy import Connection, insert
+
+from bot.database import open_database
+from bot.simulator.launch import LocalTelegram, start_local_telegram
+from internal.dialogue import repository as dialogue
+from internal.dialogue.buffers import DialogueBuffers
+from internal.scheduling.clock import SystemClock
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.storage.tables import dialogue_state, messages, users
+from internal.storage.types import new_id
+
+RUN = (sys.executable, "-m", "bot", "run")
+PUBLISHED = 10
+SENTENCE = "Вчера обедал с Петровым, мы вместе работаем над проектом. Он сказал, что релиз перенесли на март."
+AT_ONCE = 500
+"""Users of one transaction while the database is filled."""
+
+
+async def fill(path: Path, count: int, waiting: int) -> None:
+    """A database of so many users; closed in order it has no WAL beside it and can be copied as one file."""
+    async with Database.open(path) as database:
+        await database.exclusive(migrate)
+        for first in range(1, count + 1, AT_ONCE):
+            ids = range(first, min(first + AT_ONCE, count + 1))
+            await database.write(partial(_talk, ids=ids, waiting=waiting))
+
+
+def _talk(connection: Connection, ids: Sequence[int], waiting: int) -> None:
+    now, each = datetime.now(UTC), PUBLISHED + waiting
+    said = [message for user_id in ids for message in _messages(user_id, each, now)]
+    cursors = {one["user_id"]: one["id"] for one in said if one["seq"] == PUBLISHED}
+    connection.execute(insert(users), [_user(user_id, each, now) for user_id in ids])
+    connection.execute(insert(messages), said)
+    connection.execute(
+        insert(dialogue_state),
+        [
+            {"user_id": user_id, "last_published_message_id": cursors[user_id], "last_activity": now, "is_active": True}
+            for user_id in ids
+        ],
+    )
+
+
+def _user(user_id: int, said: int, now: datetime) -> dict[str, Any]:
+    profile = {"role": "member", "state": "active", "name": f"User {user_id}", "lang": "ru", "tz": "Europe/Moscow"}
+    counters = {"next_seq": said + 1, "next_rev": said + 1}
+    return {"user_id": user_id, "settings": {}, "created_at": now} | profile | counters
+
+
+def _messages(user_id: int, count: int, now: datetime) -> Iterable[dict[str, Any]]:
+    for seq in range(1, count + 1):
+        yield {
+            "user_id": user_id,
+            "seq": seq,
+            "id": new_id(),
+            "role": "user" if seq % 2 else "assistant",
+            "content": SENTENCE,
+            "timestamp": now,
+            "bot_id": 4242,
+            "chat_id": user_id,
+            "tg_id": seq,
+            "rev": seq,
+            "episode_id": f"episode of {user_id}" if seq <= PUBLISHED else None,
+        }
+
+
+async def recover(path: Path) -> tuple[float, int, int]:
+    """Seconds from open to ready, and how many dialogues and messages came back."""
+    began = time.perf_counter()
+    buffers = DialogueBuffers()
+    async with open_database(path, path.parent / "backups", SystemClock()) as database:
+        for state in await database.read(dialogue.restorable):
+            buffers.restore(state)
+        took = time.perf_counter() - began
+    return took, len(buffers), sum(len(state.buffer) for state in buffers.states())
+
+
+def bare_read(path: Path) -> float:
+    """Seconds of a loop that reads the numbers of all waiting messages and does nothing else."""
+    began = time.perf_counter()
+    connection = sqlite3.connect(path)
+    try:
+        for _ in connection.execute("SELECT user_id, seq FROM messages WHERE episode_id IS NULL ORDER BY user_id, seq"):
+            pass
+    finally:
+        connection.close()
+    return time.perf_counter() - began
+
+
+def _recover_alone(path: Path) -> None:
+    """In a process of its own, so that its memory can be told."""
+    took, dialogues, restored = asyncio.run(recover(path))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"took": took, "dialogues": dialogues, "restored": restored, "peak": peak}))
+
+
+async def _in_a_process(path: Path) -> dict[str, float]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "--recover", str(path), stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+    if process.returncode:
+        raise SystemExit("the recovery failed")
+    found: dict[str, float] = json.loads(told)
+    return found
+
+
+async def _start(telegram: LocalTelegram, filled: Path | None) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder) / "data"
+        data_dir.mkdir(mode=0o700)
+        if filled is not None:
+            shutil.copyfile(filled, data_dir / "laplaced.db")
+        async with running(RUN, environment(data_dir, telegram)) as bot:
+            return bot.ready_after
+
+
+async def measure(count: int, waiting: int, rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        filled, empty = Path(name) / "filled.db", Path(name) / "empty.db"
+        await fill(filled, count, waiting)
+        async with Database.open(empty) as database:
+            await database.exclusive(migrate)
+        print(f"{filled.stat().st_size / 1e6:.0f} MB")
+        nobody = [await _in_a_process(empty) for _ in range(rounds)]
+        found = [await _in_a_process(filled) for _ in range(rounds)]
+        if {(one["dialogues"], one["restored"]) for one in found} != {(count, count * waiting)}:
+            raise SystemExit("not every message came back")
+        bare = statistics.median(bare_read(filled) for _ in range(rounds))
+        print(f"{'':<44}{'median, s':>11}{'slowest, s':>12}{'ratio':>8}")
+        _tell("bare read of the same numbers", [bare], bare)
+        _tell("open to ready, nobody", [one["took"] for one in nobody], bare)
+        _tell(f"open to ready, {count:,} users x {waiting}", [one["took"] for one in found], bare)
+        async with start_local_telegram(Path(name) / "telegram") as telegram:
+            await _start(telegram, None)  # the first start of all compiles and reads from the disk
+            _tell("process to /readyz, nobody", [await _start(telegram, None) for _ in range(rounds)], bare)
+            _tell("process to /readyz, all of them", [await _start(telegram, filled) for _ in range(rounds)], bare)
+        peaks = [statistics.median(one["peak"] for one in runs) for runs in (nobody, found)]
+        print(f"memory at its peak: {peaks[0]:.0f} MB with nobody, {peaks[1]:.0f} MB with all of them")
+
+
+def _tell(case: str, seconds: Sequence[float], bare: float) -> None:
+    median = statistics.median(seconds)
+    print(f"{case:<44}{median:>11.3f}{max(seconds):>12.3f}{median / bare:>8.2f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How long the buffers of many users take to come back.")
+    parser.add_argument("--users", type=int, default=10_000)
+    parser.add_argument("--messages", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--recover", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.recover is not None:
+        return _recover_alone(options.recover)
+    print(circumstances())
+    asyncio.run(measure(options.users, options.messages, options.rounds))
+    return None
+
+
+if __name__ == "__main__":
+    main()
