@@ -116,7 +116,7 @@ def _replies(verdict: Verdict, ledger: Ledger, user: int, database: sqlite3.Conn
             verdict.apologies += 1
         elif state != "closed" or answers != 1:
             verdict.replies_lost += verdict.says([f"turn {turn} of {user} is {state} with {answers} answers"])
-        elif not numbers_in(asked) <= ledger.answers[answer].numbers:
+        elif not numbers_in(asked or "") <= ledger.answers[answer].numbers:
             verdict.says([f"{answer!r} was written without all of what it answers: {asked}"])
     without = database.execute(
         "SELECT count(*) FROM messages WHERE user_id = ? AND role = 'user' AND turn_id IS NULL", (user,)
