@@ -43,8 +43,9 @@ def _time(value: Any, info: ValidationInfo) -> Any:
             return value  # refused by the type itself
     if not isinstance(value, datetime):
         return value
+    zone = (info.context or {}).get("zone", UTC)
     try:
-        return (value if value.tzinfo else value.replace(tzinfo=info.context["zone"])).astimezone(UTC)
+        return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
     except OverflowError:
         raise ValueError("the year is out of range") from None
 

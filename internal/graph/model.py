@@ -107,6 +107,11 @@ class NodeFilter:
     status: str | None = None
 
 
+ANY_NODE = NodeFilter()
+CURRENT_EDGES = EdgeFilter()
+"""What is asked for when nothing is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
     """A node found by a traversal, `hops` (0 = the start) away over `via`, the last edge of a shortest way."""
@@ -114,3 +119,23 @@ class Reached:
     node: Node
     hops: int
     via: Edge | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What went with a node: its edges, and the nodes at their other ends, whose facts must be projected anew."""
+
+    edges: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a merge of two nodes has to remember beside the origins that edges and claims keep.
+
+    `removed` are rows of edges that would have doubled another or led from a node to itself, as plain JSON values;
+    `claims` are (claim id, edge id) of the facts that may be projected otherwise now.
+    """
+
+    removed: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[tuple[str, str | None], ...] = ()

@@ -6,7 +6,7 @@ out_of_range, unknown_value, kept_by_store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -161,7 +161,7 @@ def expected(field: FieldInfo) -> str:
     return found or "another value"
 
 
-def _phrases(annotation: Any, metadata: Iterable[Any] = ()) -> Iterable[str]:
+def _phrases(annotation: Any, metadata: Iterable[Any] = ()) -> Iterator[str]:
     yield from (one.words for one in metadata if isinstance(one, Expected))
     if get_origin(annotation) is Literal:
         values = get_args(annotation)

@@ -1,0 +1,233 @@
+"""Edges in the database, each written through the registry and told to the change log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, insert, or_, select, update
+
+from internal.errors import NotFound, Refused
+from internal.graph import registry
+from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Edge, EdgeFilter, Node
+from internal.graph.node_repository import CHUNK, VISIBLE, get_node, resolve_node
+from internal.storage import search_items
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import facts, graph_edges, graph_nodes
+from internal.storage.types import new_id
+
+EdgeTime = Literal["valid_at", "invalid_at", "expired_at"]
+
+FACT_ITEM: Final = "fact"
+"""The kind of search item that a fact's edge has."""
+
+_HIDDEN_END: Final = exists().where(
+    graph_nodes.c.user_id == graph_edges.c.user_id,
+    graph_nodes.c.id.in_((graph_edges.c.source, graph_edges.c.target)),
+    ~VISIBLE,
+)
+
+
+def add_edge(
+    connection: Connection,
+    user_id: int,
+    type: str,
+    source_id: str,
+    target_id: str,
+    properties: Mapping[str, Any],
+    *,
+    now: datetime,
+    edge_id: str | None = None,
+    valid_at: datetime | None = None,
+    invalid_at: datetime | None = None,
+    run_id: str | None = None,
+    zone: tzinfo = UTC,
+) -> Edge:
+    """Stores a checked edge between two visible nodes of this owner; ends that were merged away are followed.
+
+    Raises NotFound for an end that is not there, Refused as `registry.check_edge`, "self_loop" and "id_taken".
+    """
+    source, target = (_end(connection, user_id, end) for end in (source_id, target_id))
+    checked = registry.check_edge(type, source.label, target.label, properties, zone=zone)
+    if source.id == target.id:
+        raise Refused("self_loop", f"{type}: a node cannot be linked to itself")
+    if edge_id is not None and connection.execute(select(graph_edges.c.id).where(graph_edges.c.id == edge_id)).first():
+        raise Refused("id_taken", f"there is an edge {edge_id} already")
+    row = {
+        "user_id": user_id,
+        "id": edge_id or new_id(),
+        "type": type,
+        "source": source.id,
+        "target": target.id,
+        "source_origin": source.id,
+        "target_origin": target.id,
+        "created_at": now,
+        "valid_at": valid_at,
+        "invalid_at": invalid_at,
+        "schema_v": registry.SCHEMA_VERSION,
+        "rev": next_rev(connection, user_id),
+        "run_id": run_id,
+        **_kept(checked, now),
+    }
+    edge = connection.execute(insert(graph_edges).values(row).returning(graph_edges)).one()
+    record_change(connection, user_id, EDGE_CHANGE, edge.id)
+    return edge_of(edge)
+
+
+def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool = False) -> Edge | None:
+    """An edge of this owner, whatever its times; with `hidden` also one that or whose end is hidden or merged away."""
+    query = select(graph_edges).where(_one(user_id, edge_id))
+    row = connection.execute(query if hidden else query.where(*visible())).one_or_none()
+    return None if row is None else edge_of(row)
+
+
+def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Edge]:
+    """The visible ones among these edges of this owner, by id."""
+    wanted, found = sorted(set(ids)), dict[str, Edge]()
+    for start in range(0, len(wanted), CHUNK):
+        one = graph_edges.c.id.in_(wanted[start : start + CHUNK])
+        rows = connection.execute(select(graph_edges).where(graph_edges.c.user_id == user_id, one, *visible()))
+        found |= {row.id: edge_of(row) for row in rows}
+    return found
+
+
+def edges_of(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    wanted: EdgeFilter = CURRENT_EDGES,
+    *,
+    now: datetime,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[Edge]:
+    """Visible edges at a node, in the order in which they were stored."""
+    ends = {"out": [graph_edges.c.source == node_id], "in": [graph_edges.c.target == node_id]}
+    at_node = or_(*ends.get(wanted.direction, [*ends["out"], *ends["in"]]))
+    query = select(graph_edges).where(graph_edges.c.user_id == user_id, at_node, *visible(), *holding(wanted, now))
+    query = query.order_by(graph_edges.c.created_at, graph_edges.c.id).limit(limit).offset(offset)
+    return [edge_of(row) for row in connection.execute(query)]
+
+
+def update_edge(
+    connection: Connection,
+    user_id: int,
+    edge_id: str,
+    *,
+    now: datetime,
+    properties: Mapping[str, Any] | None = None,
+    times: Mapping[EdgeTime, datetime | None] | None = None,
+    zone: tzinfo = UTC,
+) -> Edge:
+    """Merges changed attributes (None takes one away) and sets the given times. Raises NotFound, Refused."""
+    before = get_edge(connection, user_id, edge_id, hidden=True)
+    if before is None:
+        raise NotFound(f"there is no edge {edge_id}")
+    values: dict[str, Any] = dict((times or {}).items())
+    if properties:
+        source, target = (_label(connection, user_id, end) for end in (before.source, before.target))
+        checked = registry.check_edge(before.type, source, target, {**before.properties, **properties}, zone=zone)
+        values |= _kept(checked, now if checked.get("strength") != before.strength else before.strength_at)
+    if not values:
+        return before
+    values["rev"] = next_rev(connection, user_id)
+    changed = update(graph_edges).where(_one(user_id, edge_id)).values(values).returning(graph_edges)
+    row = connection.execute(changed).one()
+    record_change(connection, user_id, EDGE_CHANGE, edge_id)
+    return edge_of(row)
+
+
+def delete_edges(connection: Connection, user_id: int, ids: Collection[str]) -> list[str]:
+    """Deletes edges with what is kept beside them (a fact's row, its search item and vector); the ids there were."""
+    deleted: list[str] = []
+    for edge_id in sorted(set(ids)):
+        if not connection.execute(delete(graph_edges).where(_one(user_id, edge_id))).rowcount:
+            continue
+        deleted.append(edge_id)
+        connection.execute(delete(facts).where(facts.c.user_id == user_id, facts.c.edge_id == edge_id))
+        record_change(connection, user_id, EDGE_CHANGE, edge_id, "delete")
+    search_items.remove(connection, user_id, FACT_ITEM, deleted)
+    return deleted
+
+
+def delete_edge(connection: Connection, user_id: int, edge_id: str) -> None:
+    """Raises NotFound for an edge that this owner does not have."""
+    if not delete_edges(connection, user_id, [edge_id]):
+        raise NotFound(f"there is no edge {edge_id}")
+
+
+def visible() -> tuple[ColumnElement[bool], ...]:
+    """Conditions over rows of `graph_edges`: neither the edge nor one of its ends is hidden or merged away."""
+    return graph_edges.c.hidden_until.is_(None), ~_HIDDEN_END
+
+
+def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:
+    """The conditions of a filter over rows of `graph_edges`, its direction apart.
+
+    Without `at`, what has not begun yet holds too: only what has ended is left out.
+    """
+    edge, conditions = graph_edges.c, list[ColumnElement[bool]]()
+    if wanted.types:
+        conditions.append(edge.type.in_(list(wanted.types)))
+    if wanted.min_strength is not None:
+        conditions.append(edge.strength >= wanted.min_strength)
+    if wanted.include_invalid:
+        return conditions
+    known, at = wanted.known_at or now, wanted.at or wanted.known_at or now
+    conditions += [_after(edge.expired_at, known), _after(edge.invalid_at, at)]
+    if wanted.known_at is not None:
+        conditions.append(edge.created_at <= known)
+    if wanted.at is not None:
+        conditions.append(or_(edge.valid_at.is_(None), edge.valid_at <= at))
+    return conditions
+
+
+def edge_of(row: Row[Any]) -> Edge:
+    """A stored row as an edge, whether it is visible or not."""
+    return Edge(
+        user_id=row.user_id,
+        id=row.id,
+        type=row.type,
+        source=row.source,
+        target=row.target,
+        properties=row.props if row.strength is None else {**row.props, "strength": row.strength},
+        created_at=row.created_at,
+        strength=row.strength,
+        strength_at=row.strength_at,
+        valid_at=row.valid_at,
+        invalid_at=row.invalid_at,
+        expired_at=row.expired_at,
+        source_origin=row.source_origin,
+        target_origin=row.target_origin,
+        rev=row.rev,
+        run_id=row.run_id,
+    )
+
+
+def _kept(checked: Mapping[str, Any], strength_at: datetime | None) -> dict[str, Any]:
+    """Strength is a column only: one statement weakens all edges without a look into JSON."""
+    props = {name: value for name, value in checked.items() if name != "strength"}
+    strength = checked.get("strength")
+    return {"props": props, "strength": strength, "strength_at": None if strength is None else strength_at}
+
+
+def _end(connection: Connection, user_id: int, node_id: str) -> Node:
+    node = resolve_node(connection, user_id, node_id)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    return node
+
+
+def _label(connection: Connection, user_id: int, node_id: str) -> str:
+    node = get_node(connection, user_id, node_id, hidden=True)
+    assert node is not None  # a node goes with its edges
+    return node.label
+
+
+def _after(column: ColumnElement[Any], moment: datetime) -> ColumnElement[bool]:
+    return or_(column.is_(None), column > moment)
+
+
+def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:
+    return and_(graph_edges.c.user_id == user_id, graph_edges.c.id == edge_id)

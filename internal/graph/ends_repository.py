@@ -1,0 +1,159 @@
+"""What hangs on a node when it is merged, split or erased: its edges and the claims about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, update
+
+from internal.errors import NotFound
+from internal.graph import names_repository
+from internal.graph.edge_repository import delete_edges
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
+from internal.graph.node_repository import CHUNK, get_node, item_kind
+from internal.graph.relationships import FACT
+from internal.storage import search_items
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import claims, evidence, graph_edges, graph_nodes
+
+_ENDS: Final = ("source", "target")
+_TIMES: Final = ("valid_at", "invalid_at", "expired_at")
+
+
+def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> Moved:
+    """Moves edges and claims from one node to another; the origins stay, and what they cannot tell is returned.
+
+    An edge that would double one of the target's, or lead from it to itself, is deleted and returned. Facts are spared
+    that: they are a projection of their claims and are projected anew afterwards.
+    """
+    shared = select(claims.c.name).where(claims.c.user_id == user_id, _at(claims, [from_id]))
+    known = select(claims.c.id, claims.c.edge_id).where(
+        claims.c.user_id == user_id, _at(claims, [from_id, to_id]), claims.c.name.in_(shared)
+    )
+    projected = tuple((row.id, row.edge_id) for row in connection.execute(known.order_by(claims.c.id)))
+    removed = _take_doubles(connection, user_id, from_id, to_id)
+    for end in _ENDS:
+        _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
+        one = (claims.c.user_id == user_id) & (claims.c[end] == from_id)
+        connection.execute(update(claims).where(one).values({end: to_id}))
+    return Moved(removed, projected)
+
+
+def restore_ends(
+    connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str], moved: Moved
+) -> None:
+    """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`, and what it returned.
+
+    `origins` are `from_id` and every node merged into it before. What came to the target since stays with it.
+    """
+    for end in _ENDS:
+        origin = f"{end}_origin"
+        _move(connection, user_id, _is(graph_edges, end, to_id) & graph_edges.c[origin].in_(origins), end, from_id)
+        one = _is(claims, end, to_id) & claims.c[origin].in_(origins)
+        connection.execute(update(claims).where(claims.c.user_id == user_id, one).values({end: from_id}))
+    _put_back(connection, user_id, moved)
+    _project_as_before(connection, user_id, moved)
+
+
+def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
+    """Deletes a node, its edges, the claims about it and every row that is about it alone. Raises NotFound."""
+    node = get_node(connection, user_id, node_id, hidden=True)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    deleted = _delete_edges_at(connection, user_id, node_id)
+    search_items.remove(connection, user_id, item_kind(node.label), [node_id])
+    names_repository.drop_names(connection, user_id, [node_id])
+    about = evidence.c.target.in_([f"entity:{node_id}", f"node:{node_id}"])
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, about))
+    connection.execute(delete(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id))
+    record_change(connection, user_id, NODE_CHANGE, node_id, "delete")
+    return deleted
+
+
+def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:
+    """Edges and claims at a node, with the evidence of those claims."""
+    edges = _rows(connection, graph_edges, user_id, [node_id])
+    told = _rows(connection, claims, user_id, [node_id])
+    for start in range(0, len(told), CHUNK):
+        ids = [row.id for row in told[start : start + CHUNK]]
+        supports = evidence.c.target.in_([f"claim:{claim_id}" for claim_id in ids])
+        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports))
+        connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(ids)))
+    others = {end for row in (*edges, *told) for end in (row.source, row.target)} - {node_id}
+    return Deleted(tuple(delete_edges(connection, user_id, [row.id for row in edges])), tuple(sorted(others)))
+
+
+def _take_doubles(connection: Connection, user_id: int, from_id: str, to_id: str) -> tuple[dict[str, Any], ...]:
+    """Deletes the edges at `from_id` that moving them would make superfluous; their rows as plain JSON values."""
+    rows = [row for row in _rows(connection, graph_edges, user_id, [from_id, to_id]) if row.type != FACT]
+    known = {_identity(row, from_id, to_id) for row in rows if from_id not in (row.source, row.target)}
+    doubles = []
+    for row in rows:
+        if from_id not in (row.source, row.target):
+            continue
+        identity = _identity(row, from_id, to_id)
+        if identity in known or identity[1] == identity[2]:
+            doubles.append(_plain(row))
+    delete_edges(connection, user_id, [double["id"] for double in doubles])
+    return tuple(doubles)
+
+
+def _identity(row: Row[Any], from_id: str, to_id: str) -> tuple[Any, ...]:
+    ends = [to_id if end == from_id else end for end in (row.source, row.target)]
+    return (row.type, *ends, *(getattr(row, name) for name in _TIMES))
+
+
+def _move(connection: Connection, user_id: int, moving: ColumnElement[bool], end: str, to_id: str) -> None:
+    ids = connection.execute(select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, moving)).scalars().all()
+    for edge_id in ids:
+        one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
+        moved = {end: to_id, "rev": next_rev(connection, user_id)}
+        connection.execute(update(graph_edges).where(one).values(moved))
+        record_change(connection, user_id, EDGE_CHANGE, edge_id)
+
+
+def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
+    for plain in moved.removed:
+        row = {column.name: _stored(column.name, plain[column.name]) for column in graph_edges.columns}
+        ends = [get_node(connection, user_id, row[end], hidden=True) for end in _ENDS]
+        if None in ends:
+            continue  # an end was forgotten since
+        connection.execute(insert(graph_edges).values(row | {"rev": next_rev(connection, user_id)}))
+        record_change(connection, user_id, EDGE_CHANGE, row["id"])
+
+
+def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> None:
+    """Claims name the edges of before, so that projecting them anew gives every fact its old id.
+
+    Not where that edge was replaced by another version since: what the owner changed stays changed.
+    """
+    for claim_id, edge_id in moved.claims:
+        expired = (graph_edges.c.id == edge_id) & graph_edges.c.expired_at.is_not(None)
+        if connection.execute(select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, expired)).first():
+            continue
+        one = (claims.c.user_id == user_id) & (claims.c.id == claim_id)
+        connection.execute(update(claims).where(one).values(edge_id=edge_id))
+
+
+def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:
+    query = select(table).where(table.c.user_id == user_id, _at(table, ids))
+    return list(connection.execute(query.order_by(table.c.created_at, table.c.id)))
+
+
+def _at(table: Table, ids: Collection[str]) -> ColumnElement[bool]:
+    return or_(*(table.c[end].in_(ids) for end in _ENDS))
+
+
+def _is(table: Table, end: str, node_id: str) -> ColumnElement[bool]:
+    return and_(table.c[end] == node_id)
+
+
+def _plain(row: Row[Any]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row._mapping.items()}
+
+
+def _stored(name: str, value: Any) -> Any:
+    moment = name.endswith(("_at", "_until")) and value is not None
+    return datetime.fromisoformat(value) if moment else value

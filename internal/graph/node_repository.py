@@ -1,0 +1,307 @@
+"""Nodes in the database: each is written through the registry, with its names, its search item and the change log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final
+from uuid import UUID, uuid5
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
+
+from internal.errors import NotFound, Refused
+from internal.graph import names_repository, registry
+from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
+from internal.language.spelling import name_key
+from internal.storage import search_items
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import graph_nodes
+from internal.storage.tables import search_items as items
+from internal.storage.types import new_id
+
+CHUNK: Final = 500
+"""Most values of one IN list."""
+
+VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
+"""Neither merged away nor being forgotten."""
+
+_OWNERS: Final = UUID("6c61706c-6163-5564-a077-6e65726e6f64")
+"""The namespace of owners' own nodes; it may never change, or every owner would get a second one."""
+
+
+def owner_node_id(user_id: int) -> str:
+    """The id of the entity that is the owner himself: always the same, whether it is stored yet or not."""
+    return str(uuid5(_OWNERS, str(user_id)))
+
+
+def ensure_owner_node(connection: Connection, user_id: int, name: str, now: datetime) -> Node:
+    """The owner's own entity, made on first use. He is found as himself, not by his name."""
+    known = get_node(connection, user_id, owner_node_id(user_id), hidden=True)
+    if known is not None:
+        return known
+    properties = {"name": name.strip() or str(user_id), "type": "person"}
+    node_id = owner_node_id(user_id)
+    return add_node(connection, user_id, "Entity", properties, now=now, node_id=node_id, findable=False)
+
+
+def add_node(
+    connection: Connection,
+    user_id: int,
+    label: str,
+    properties: Mapping[str, Any],
+    *,
+    now: datetime,
+    by: str = "archivist",
+    node_id: str | None = None,
+    run_id: str | None = None,
+    findable: bool = True,
+    zone: tzinfo = UTC,
+) -> Node:
+    """Stores a checked node. Raises Refused as `registry.check_node`, and "id_taken"; NotFound for an unknown owner.
+
+    `by` marks who set the properties; `zone` is that of times without one. Not `findable` are nodes that are found
+    through something else, as people are through their profiles: they get no search item and no name keys.
+    """
+    checked = registry.check_node(label, properties, zone=zone)
+    if node_id is not None and connection.execute(_any_owner(node_id)).first():
+        raise Refused("id_taken", f"there is a node {node_id} already")
+    rev = next_rev(connection, user_id)
+    columns = registry.columns_of(label, checked)
+    row = {
+        "user_id": user_id,
+        "id": node_id or new_id(),
+        "label": label,
+        "created_at": now,
+        "field_meta": _marks(columns["props"], by, rev, now),
+        "schema_v": registry.SCHEMA_VERSION,
+        "rev": rev,
+        "run_id": run_id,
+        **columns,
+    }
+    connection.execute(insert(graph_nodes).values(row))
+    stored = _required(connection, user_id, row["id"])
+    if findable:
+        _make_findable(connection, stored)
+    record_change(connection, user_id, NODE_CHANGE, stored.id)
+    return stored
+
+
+def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Node | None:
+    """A node of this owner; with `hidden` also one that is merged away or being forgotten."""
+    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id)
+    row = connection.execute(query if hidden else query.where(VISIBLE)).one_or_none()
+    return None if row is None else node_of(row)
+
+
+def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
+    """The visible ones among these nodes of this owner, by id."""
+    wanted, found = sorted(set(ids)), dict[str, Node]()
+    for start in range(0, len(wanted), CHUNK):
+        one = graph_nodes.c.id.in_(wanted[start : start + CHUNK])
+        rows = connection.execute(select(graph_nodes).where(graph_nodes.c.user_id == user_id, one, VISIBLE))
+        found |= {row.id: node_of(row) for row in rows}
+    return found
+
+
+def resolve_node(connection: Connection, user_id: int, node_id: str) -> Node | None:
+    """The node an id means now, redirects of merges followed; None if unknown or being forgotten."""
+    seen: set[str] = set()
+    while node_id not in seen:
+        seen.add(node_id)
+        node = get_node(connection, user_id, node_id, hidden=True)
+        if node is None or node.merged_into is None:
+            return None if node is None else get_node(connection, user_id, node_id)
+        node_id = node.merged_into
+    return None
+
+
+def nodes(
+    connection: Connection, user_id: int, wanted: NodeFilter = ANY_NODE, *, limit: int = 100, offset: int = 0
+) -> list[Node]:
+    """Visible nodes of this kind in the order in which they came."""
+    query = _select(user_id, wanted).order_by(graph_nodes.c.created_at, graph_nodes.c.id)
+    return [node_of(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count_nodes(connection: Connection, user_id: int, wanted: NodeFilter = ANY_NODE) -> int:
+    return connection.execute(_select(user_id, wanted).with_only_columns(func.count())).scalar_one()
+
+
+def nodes_named(connection: Connection, user_id: int, label: str, names: Collection[str]) -> list[Node]:
+    """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case."""
+    keys = sorted({name_key(name) for name in names} - {""})[:CHUNK]
+    one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys)
+    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, one, VISIBLE)
+    return [node_of(row) for row in connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id))]
+
+
+def nodes_called(connection: Connection, user_id: int, names: Collection[str]) -> list[Node]:
+    """Visible entities, preferences and topics, people among them, that have one of these as a name or an alias."""
+    keys = {name_key(name) for name in names} - {""}
+    called = names_repository.entities_named(connection, user_id, keys, limit=CHUNK)
+    return list(nodes_by_ids(connection, user_id, called).values())
+
+
+def update_node(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    changes: Mapping[str, Any],
+    *,
+    now: datetime,
+    by: str = "archivist",
+    run_id: str | None = None,
+    zone: tzinfo = UTC,
+) -> Node:
+    """Merges changed properties into a visible node and marks who set them; None takes an optional one away.
+
+    What was read may be written back: `id` and `created` pass if they are as they are stored. Raises NotFound and
+    Refused as `registry.check_node`. Whether a model may overrule the owner is the caller's rule (`Node.owner_set`).
+    """
+    before = get_node(connection, user_id, node_id)
+    if before is None:
+        raise NotFound(f"there is no node {node_id}")
+    told = registry.shown(before)
+    fresh = {name: value for name, value in changes.items() if name not in told or told[name] != value}
+    confirmed = [name for name in changes.keys() - fresh.keys() if name in before.properties]
+    checked = registry.merged(before.label, before.properties, fresh, zone=zone)
+    columns = registry.columns_of(before.label, checked)
+    changed = [name for name, value in columns["props"].items() if before.properties.get(name) != value]
+    changed += [name for name in before.properties if name not in columns["props"]]
+    if not fresh and not (by == "owner" and confirmed):
+        return before
+    rev = next_rev(connection, user_id)
+    # What the owner confirmed without changing it is his all the same.
+    meta = {**before.field_meta, **_marks([*changed, *(confirmed if by == "owner" else ())], by, rev, now)}
+    values = columns | {"field_meta": meta, "updated_at": now, "rev": rev} | ({"run_id": run_id} if run_id else {})
+    connection.execute(update(graph_nodes).where(_one(user_id, node_id)).values(values))
+    stored = _required(connection, user_id, node_id)
+    if _is_findable(connection, stored):
+        _make_findable(connection, stored)
+    record_change(connection, user_id, NODE_CHANGE, node_id)
+    return stored
+
+
+def touch_nodes(connection: Connection, user_id: int, ids: Collection[str], now: datetime) -> None:
+    """Counts one access of each of these nodes."""
+    for node_id in sorted(set(ids)):
+        counted = {"access_count": graph_nodes.c.access_count + 1, "last_accessed": now}
+        touched = update(graph_nodes).where(_one(user_id, node_id)).values(**counted, rev=next_rev(connection, user_id))
+        if connection.execute(touched).rowcount:
+            record_change(connection, user_id, NODE_CHANGE, node_id)
+
+
+def redirect_node(connection: Connection, user_id: int, node_id: str, target_id: str | None) -> None:
+    """The id leads to another node from now on; None makes it a node of its own again."""
+    _set(connection, user_id, node_id, merged_into=target_id)
+
+
+def hide_nodes(connection: Connection, user_id: int, ids: Collection[str] | None, until: datetime) -> list[str]:
+    """Takes visible nodes (None = all) and their edges out of every listing and traversal; the ids of those hidden.
+
+    Their search items stay: what a search finds is looked up here, where it is not found any more.
+    """
+    wanted = graph_nodes.c.hidden_until.is_(None)
+    return _set_hidden(connection, user_id, ids, wanted, until)
+
+
+def show_nodes(connection: Connection, user_id: int, ids: Collection[str] | None, hidden_until: datetime) -> list[str]:
+    """Brings back nodes (None = all) that were hidden until exactly this moment; their ids."""
+    return _set_hidden(connection, user_id, ids, graph_nodes.c.hidden_until == hidden_until, None)
+
+
+def node_of(row: Row[Any]) -> Node:
+    """A stored row as a node, whether it is visible or not."""
+    return Node(
+        user_id=row.user_id,
+        id=row.id,
+        label=row.label,
+        properties=row.props,
+        created_at=row.created_at,
+        subtype=row.subtype,
+        updated_at=row.updated_at,
+        access_count=row.access_count,
+        last_accessed=row.last_accessed,
+        field_meta=row.field_meta,
+        merged_into=row.merged_into,
+        rev=row.rev,
+        run_id=row.run_id,
+    )
+
+
+def item_kind(label: str) -> str:
+    """The kind of search item a node has: entities their own, every other label `node`."""
+    return "entity" if label == "Entity" else "node"
+
+
+def matching(wanted: NodeFilter) -> list[ColumnElement[bool]]:
+    """The conditions of a filter over rows of `graph_nodes`, visibility included."""
+    conditions: list[ColumnElement[bool]] = [VISIBLE]
+    if wanted.labels:
+        conditions.append(graph_nodes.c.label.in_(list(wanted.labels)))
+    if wanted.subtypes:
+        conditions.append(graph_nodes.c.subtype.in_(list(wanted.subtypes)))
+    if wanted.status is not None:
+        conditions.append(graph_nodes.c.status == wanted.status)
+    return conditions
+
+
+def _make_findable(connection: Connection, node: Node) -> None:
+    text = registry.text_of(node.label, node.properties)
+    search_items.put(connection, node.user_id, item_kind(node.label), node.id, text, node.rev)
+    if registry.schema_of(node.label).by_name:
+        kinds = {name_key(alias): "alias" for alias in node.properties.get("aliases", ())}
+        set_by = {"alias": "aliases", "name": "name" if "name" in node.properties else "preference"}
+        marks = {kind: node.field_meta.get(prop, {}).get("by", "archivist") for kind, prop in set_by.items()}
+        kinds[name_key(node.name)] = "name"
+        names_repository.put_names(connection, node.user_id, node.id, kinds, marks)
+
+
+def _is_findable(connection: Connection, node: Node) -> bool:
+    item = search_items.item_of(item_kind(node.label), node.id)
+    found = select(items.c.item).where(items.c.user_id == node.user_id, items.c.item == item)
+    return connection.execute(found).first() is not None
+
+
+def _marks(names: Collection[str], by: str, rev: int, now: datetime) -> dict[str, dict[str, Any]]:
+    return {name: {"by": by, "rev": rev, "at": now.isoformat()} for name in names}
+
+
+def _set_hidden(
+    connection: Connection,
+    user_id: int,
+    ids: Collection[str] | None,
+    wanted: ColumnElement[bool],
+    until: datetime | None,
+) -> list[str]:
+    query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, wanted)
+    found: Sequence[str] = connection.execute(query).scalars().all()
+    chosen = [node_id for node_id in found if ids is None or node_id in ids]
+    for node_id in chosen:
+        _set(connection, user_id, node_id, hidden_until=until)
+    return chosen
+
+
+def _set(connection: Connection, user_id: int, node_id: str, **values: Any) -> None:
+    values["rev"] = next_rev(connection, user_id)
+    connection.execute(update(graph_nodes).where(_one(user_id, node_id)).values(values))
+    hidden = any(values.get(name) is not None for name in ("hidden_until", "merged_into"))
+    record_change(connection, user_id, NODE_CHANGE, node_id, "delete" if hidden else "put")
+
+
+def _required(connection: Connection, user_id: int, node_id: str) -> Node:
+    node = get_node(connection, user_id, node_id, hidden=True)
+    assert node is not None  # written a moment ago in this very transaction
+    return node
+
+
+def _select(user_id: int, wanted: NodeFilter) -> Select[Any]:
+    return select(graph_nodes).where(graph_nodes.c.user_id == user_id, *matching(wanted))
+
+
+def _one(user_id: int, node_id: str) -> ColumnElement[bool]:
+    return (graph_nodes.c.user_id == user_id) & (graph_nodes.c.id == node_id)
+
+
+def _any_owner(node_id: str) -> Select[Any]:
+    return select(graph_nodes.c.id).where(graph_nodes.c.id == node_id)

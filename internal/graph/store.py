@@ -1,0 +1,65 @@
+"""The one door to nodes and edges: typed writes through the registry, reads of one owner.
+
+Every function takes a connection and an owner and runs in the caller's transaction. What is hidden or merged away is
+left out unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from internal.graph.edge_repository import (
+    add_edge,
+    delete_edge,
+    delete_edges,
+    edges_by_ids,
+    edges_of,
+    get_edge,
+    update_edge,
+)
+from internal.graph.ends_repository import delete_node, repoint, restore_ends
+from internal.graph.node_repository import (
+    add_node,
+    count_nodes,
+    ensure_owner_node,
+    get_node,
+    hide_nodes,
+    item_kind,
+    nodes,
+    nodes_by_ids,
+    nodes_called,
+    nodes_named,
+    owner_node_id,
+    redirect_node,
+    resolve_node,
+    show_nodes,
+    touch_nodes,
+    update_node,
+)
+
+__all__ = [
+    "add_edge",
+    "add_node",
+    "count_nodes",
+    "delete_edge",
+    "delete_edges",
+    "delete_node",
+    "edges_by_ids",
+    "edges_of",
+    "ensure_owner_node",
+    "get_edge",
+    "get_node",
+    "hide_nodes",
+    "item_kind",
+    "nodes",
+    "nodes_by_ids",
+    "nodes_called",
+    "nodes_named",
+    "owner_node_id",
+    "redirect_node",
+    "repoint",
+    "resolve_node",
+    "restore_ends",
+    "show_nodes",
+    "touch_nodes",
+    "update_edge",
+    "update_node",
+]
