@@ -29,15 +29,12 @@ from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.repository import PersonVector
+from internal.recall.scoring import normalised, product, top
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
 
 CACHE_BYTES: Final = 512 * 1024 * 1024
 """Memory for all owners' matrices: some 40,000 people of 3,072 dimensions."""
-
-_LONG_PRODUCT: Final = 40_000_000
-"""Multiplications from which a product is worth a thread: 4 ms on one core. Shorter ones cost more to hand over than
-the event loop loses by them (10,000 x 3,072: a search took 1.4 times the bare product in a thread, 1.25 without)."""
 
 _MAX_NAMED: Final = 500
 """With more people than this an index over all of their names takes seconds to build."""
@@ -106,11 +103,11 @@ class PeopleSearch:
         calibrated one. ValueError for an embedding of another size.
         """
         started = time.perf_counter()
-        query = _normalised(embedding, self._embedder.dimensions)
+        query = normalised(embedding, self._embedder.dimensions)
         least = self._embedder.people_threshold if threshold is None else threshold
         async with self._lock(user_id):
             matrix = await self._matrix(user_id)
-            scores = await _product(matrix.vectors, query)
+            scores = await product(matrix.vectors, query)
             named = np.zeros(len(scores), dtype=np.bool_)
             if query_text and self._names is not None and matrix.count:
                 named = await self._boost(user_id, matrix, scores, query_text, self._names)
@@ -194,26 +191,11 @@ class PeopleSearch:
         """The names to look for in the query: everybody's, or the likely ones' where there are very many."""
         if len(matrix) <= _MAX_NAMED:
             return {person.id: names_of(person) for person in matrix.profiles.values()}
-        likely = [matrix.profiles[person_id] for person_id in matrix.ids[_top(scores, _NAMED_CANDIDATES)].tolist()]
+        likely = [matrix.profiles[person_id] for person_id in matrix.ids[top(scores, _NAMED_CANDIDATES)].tolist()]
         words = [token.key for token in tokens(text)]
         keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
         named = await self._database.read(lambda connection: people.by_name_keys(connection, user_id, keys))
         return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}
-
-
-def _normalised(embedding: Vector, dimensions: int) -> Vector:
-    if embedding.shape != (dimensions,):
-        raise ValueError(f"an embedding of shape ({dimensions},) is expected, not {embedding.shape}")
-    length = float(np.linalg.norm(embedding))
-    if not np.isfinite(length) or length == 0:
-        raise ValueError("an embedding must be finite and must not be zero")
-    return np.asarray(embedding / np.float32(length), dtype=np.float32)
-
-
-async def _product(vectors: Vector, query: Vector) -> NDArray[np.float32]:
-    if vectors.size < _LONG_PRODUCT:
-        return vectors @ query
-    return await asyncio.to_thread(np.matmul, vectors, query)
 
 
 def _best(
@@ -228,15 +210,8 @@ def _best(
     if excluded:
         scores = np.where(matrix.outside(excluded), scores, -np.inf)
     # Scores lie in [-1, 1]: with three more, the named stay above everybody else at the limit.
-    rows = _top(np.where(named, scores + np.float32(3), scores), max_results)
+    rows = top(np.where(named, scores + np.float32(3), scores), max_results)
     rows = rows[np.isfinite(scores[rows]) & (named[rows] | (scores[rows] >= least))]
     found = zip(scores[rows].tolist(), matrix.ids[rows].tolist(), strict=True)
     ranked = sorted(found, key=lambda pair: (-pair[0], pair[1]))
     return [PersonSearchResult(matrix.profiles[person_id], score) for score, person_id in ranked]
-
-
-def _top(scores: NDArray[np.float32], count: int) -> NDArray[np.intp]:
-    """Rows of the `count` largest scores, in no order; equal ones at the border are taken as they come."""
-    if count >= len(scores):
-        return np.arange(len(scores))
-    return np.argpartition(scores, -count)[-count:] if count > 0 else np.arange(0)

@@ -1,4 +1,4 @@
-"""What searches read: people's vectors, and what changed since a cache last looked."""
+"""What searches of people read: their vectors, and what changed since a cache last looked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX, person_of
 from internal.storage.erasure import EVERYTHING
 from internal.storage.tables import changes, people, search_items, vectors
-from internal.storage.vectors import CHANGE_KIND as VECTOR
 from internal.storage.vectors import Vector, from_blob
 
 _CHUNK = 500
@@ -39,6 +38,14 @@ class PersonVector:
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """What happened to an owner's data, as (kind, id); `entries` None: so much that all must be read anew."""
+
+    seq: int
+    entries: Sequence[tuple[str, str]] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What happened to an owner's people after a place in the change log. `all`: everything must be read anew."""
 
@@ -49,13 +56,21 @@ class Changes:
 
 def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
     """The people touched after `seq`, by a profile or by a vector."""
+    log = log_after(connection, user_id, seq)
+    if log.entries is None:
+        return Changes(log.seq, all=True)
+    ids = {person_id for kind, ref in log.entries if (person_id := person_of_change(kind, ref)) is not None}
+    return Changes(log.seq, tuple(sorted(ids)))
+
+
+def log_after(connection: Connection, user_id: int, seq: int) -> Log:
+    """What the change log tells after `seq`."""
     rows = connection.execute(_CHANGES_AFTER, {"owner": user_id, "after": seq}).all()
     if not rows:
-        return Changes(seq)
+        return Log(seq, ())
     if len(rows) > MANY_CHANGES or any(row.kind == EVERYTHING for row in rows):
-        return Changes(last_seq(connection, user_id), all=True)
-    ids = {person_id for row in rows if (person_id := _person_of(row.kind, row.id)) is not None}
-    return Changes(rows[-1].seq, tuple(sorted(ids)))
+        return Log(last_seq(connection, user_id), None)
+    return Log(rows[-1].seq, tuple((row.kind, row.id) for row in rows))
 
 
 def last_seq(connection: Connection, user_id: int) -> int:
@@ -106,7 +121,7 @@ def _vectors_of(connection: Connection, user_id: int, query: Select[Any]) -> Ite
             yield PersonVector(person_of(row), None if row.vec is None else from_blob(row.vec))
 
 
-def _person_of(kind: str, ref: str) -> int | None:
+def person_of_change(kind: str, ref: str) -> int | None:
     """The person a change is about; None if it is about something else."""
-    number = ref.removeprefix(ITEM_PREFIX) if kind == VECTOR else ref
-    return int(number) if kind in (PERSON, VECTOR) and number.isdigit() else None
+    number = ref if kind == PERSON else ref.removeprefix(ITEM_PREFIX) if ref.startswith(ITEM_PREFIX) else ""
+    return int(number) if number.isdigit() else None

@@ -59,7 +59,7 @@ def test_a_dropped_vector_does_not_stay_in_memory() -> None:
         matrix.put(_person(person_id, Circle.OTHER, 7))
     matrix.drop(2)
     matrix.drop(1)
-    assert not matrix._vectors[:2].any()
+    assert not matrix._rows._vectors[:2].any()
 
 
 @pytest.mark.parametrize(("budget", "kept"), [(1, [3]), (10**9, [1, 2, 3])])
