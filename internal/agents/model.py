@@ -15,10 +15,11 @@ Language = Literal["ru", "uk", "en"]
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """One numbered message of a transcript, as evidence refers to it.
+    """One numbered message of a transcript, or segment of a text, as evidence refers to it.
 
-    `number` counts from 1; `at` is aware, in the owner's zone. `forwarded_from` names the author of a forward: such a
-    line is not the owner's own word. `telegram_ids` are the only ids an operation may cite from this line.
+    `number` counts from 1; `at` is aware, in the owner's zone. `speaker` is empty where nobody in particular says it.
+    `forwarded_from` names the author of a forward. `own` is False where somebody else than the owner speaks.
+    `telegram_ids` are the only ids an operation may cite from this line.
     """
 
     number: int
@@ -28,6 +29,12 @@ class TranscriptLine:
     text: str
     forwarded_from: str | None = None
     telegram_ids: tuple[int, ...] = ()
+    own: bool = True
+
+    @property
+    def owners_word(self) -> bool:
+        """Whether the line may testify about the owner: his own words, or a text without a speaker."""
+        return self.role == "user" and self.own and self.forwarded_from is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,16 @@ class SamePersonHint:
     mention: str
     person_id: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntity:
+    """A thing that is already in the graph, shown so that its name is used again. `type` is its knowledge type."""
+
+    name: str
+    type: str = ""
+    aliases: tuple[str, ...] = ()
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +86,8 @@ class AgentReply:
 class ArchivistRequest:
     """A slice of a fragment (1..60 lines) with everything the archivist may refer to.
 
-    `people` are the known people it may name by id (all, or the likely ones when there are many).
+    `people` are the known people it may name by id (all, or the likely ones when there are many). `facts` are known
+    facts in words with their dates, `entities` the known things the slice may mean.
     """
 
     owner: OwnerProfile
@@ -77,6 +95,7 @@ class ArchivistRequest:
     hints: Sequence[SamePersonHint]
     facts: Sequence[str]
     transcript: Sequence[TranscriptLine]
+    entities: Sequence[KnownEntity] = ()
 
 
 class Archivist(Protocol):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
 
+from internal.agents.archivist.fields import aliases_of, cited_lines, name_of, prose
+from internal.agents.archivist.things import ThingReader
 from internal.agents.model import TranscriptLine
-from internal.agents.prompts import unescaped
 from internal.agents.reading import read_id, read_object
 from internal.errors import ModelReplyInvalid, Refused
+from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.llm.model import ReplySchema
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle
-from internal.people.naming import MAX_ALIASES, MAX_NAME, clean_username
+from internal.people.naming import MAX_NAME, clean_username
 from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")
@@ -25,16 +27,22 @@ MAX_ITEMS = 200
 """Of one kind in one reply: a slice has at most 60 lines, so more is a model that repeats itself."""
 MAX_REASON = 300
 
-_LINE = re.compile(r"[#\[(]?(-?\d{1,9})[\])]?")
+DEFAULT = EntityTypes()
 
-REPLY_SCHEMA = ReplySchema(
-    "archivist_reply", json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
-)
+
+def reply_schema(types: EntityTypes = DEFAULT) -> ReplySchema:
+    """The JSON schema that is sent along; entities may have the labels that are configured."""
+    schema = json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+    schema["properties"]["entities"]["items"]["properties"]["labels"]["items"]["enum"] = list(types.names)
+    return ReplySchema("archivist_reply", schema)
+
+
+REPLY_SCHEMA = reply_schema()
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An entity, fact or memory as the model wrote it, with checked evidence (empty = the whole slice)."""
+    """A memory as the model wrote it, with checked evidence."""
 
     body: dict[str, Any]
     evidence: tuple[int, ...]
@@ -45,26 +53,31 @@ class ArchivistReply:
     """Everything one reply proposes, in its order, and what of it was refused."""
 
     operations: tuple[Operation, ...] = ()
-    entities: tuple[Proposal, ...] = ()
-    facts: tuple[Proposal, ...] = ()
+    entities: tuple[ProposedEntity, ...] = ()
+    facts: tuple[ProposedFact, ...] = ()
     memories: tuple[Proposal, ...] = ()
     refused: tuple[RefusedOperation, ...] = ()
 
 
-def parse(text: str, transcript: Sequence[TranscriptLine], known_ids: Collection[int]) -> ArchivistReply:
-    """The reply as typed operations; what breaks a rule is refused one by one and the rest kept.
+def parse(
+    text: str, transcript: Sequence[TranscriptLine], known_ids: Collection[int], types: EntityTypes = DEFAULT
+) -> ArchivistReply:
+    """The reply as typed proposals; what breaks a rule is refused one by one and the rest kept.
 
     `transcript` are the lines the model saw (evidence numbers and Telegram ids are checked against them), `known_ids`
-    the people it may name, redirected ids included. Reasons of refusals: bad_shape, unknown_type, no_name, no_id,
-    unknown_id, self_merge, unknown_circle, bad_evidence, evidence_out_of_range, assistant_only, no_evidence, too_many.
+    the people it may name, redirected ids included, `types` what entities may be. Reasons of refusals: bad_shape,
+    unknown_type, no_name, no_id, unknown_id, self_merge, unknown_circle, bad_evidence, evidence_out_of_range,
+    assistant_only, no_evidence, too_many; of entities and facts also not_an_entity, unknown_label, bad_attributes,
+    bad_relevance, relation_name, no_fact, no_end, self_fact, bad_date, not_own_words.
     Raises ModelReplyInvalid when the reply as a whole cannot be read.
     """
     reply = read_object(text, KEYS, bare="people_operations")
     reader = _Reader(transcript, known_ids)
+    things = ThingReader(reader.lines, known_ids, types)
     return ArchivistReply(
         operations=reader.keep(_operations(reply), reader.operation),
-        entities=reader.keep(_array(reply, "entities"), reader.entity),
-        facts=reader.keep(_array(reply, "facts"), reader.cited),
+        entities=reader.keep(_array(reply, "entities"), things.entity),
+        facts=reader.keep(_array(reply, "facts"), things.fact),
         memories=reader.keep(_array(reply, "memories"), reader.cited),
         refused=tuple(reader.refused),
     )
@@ -77,7 +90,7 @@ class _Reader:
     """Reads items of one reply against the slice it was asked about."""
 
     def __init__(self, transcript: Sequence[TranscriptLine], known_ids: Collection[int]) -> None:
-        self._lines = {line.number: line for line in transcript}
+        self.lines = {line.number: line for line in transcript}
         self._known_ids = known_ids
         self.refused: list[RefusedOperation] = []
 
@@ -103,43 +116,40 @@ class _Reader:
                 return self._merged(raw)
         raise Refused("unknown_type", f"there is no operation {str(kind)[:MAX_NAME]!r}")
 
-    def entity(self, raw: dict[str, Any]) -> Proposal:
-        return Proposal(_body(raw), self._evidence(raw))
-
     def cited(self, raw: dict[str, Any]) -> Proposal:
-        """A fact or a memory: unlike a person it is nothing without the lines that say it."""
-        if not (evidence := self._evidence(raw)):
-            raise Refused("no_evidence", "facts and memories must cite their lines")
-        return Proposal(_body(raw), evidence)
+        """A memory: unlike a person it is nothing without the lines that say it."""
+        if not raw.get("evidence"):
+            raise Refused("no_evidence", "nothing in the transcript is cited for it")
+        return Proposal(_body(raw), cited_lines(raw, self.lines))
 
     def _added(self, raw: dict[str, Any]) -> Added:
-        person, evidence = _person(raw), self._evidence(raw)
-        name = _name(person.get("display_name"))
+        person, evidence = _person(raw), cited_lines(raw, self.lines)
+        name = name_of(person.get("display_name"))
         if not name:
             raise Refused("no_name", "a new person needs a display_name")
         distinct = raw.get("distinct_from", person.get("distinct_from"))
         return Added(
             display_name=name,
-            aliases=_aliases(person.get("aliases"), name),
+            aliases=aliases_of(person.get("aliases"), name),
             username=_username(person.get("username")),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
             circle=_circle(person.get("circle")),
-            bio=_prose(person.get("bio"), MAX_BIO),
+            bio=prose(person.get("bio"), MAX_BIO),
             evidence=evidence,
             distinct_from=self._known(distinct),
         )
 
     def _updated(self, raw: dict[str, Any]) -> Updated:
-        person, evidence = _person(raw), self._evidence(raw)
-        name = _name(person.get("display_name"))
+        person, evidence = _person(raw), cited_lines(raw, self.lines)
+        name = name_of(person.get("display_name"))
         return Updated(
             person_id=self._person_id(person.get("id", raw.get("id"))),
             display_name=name or None,
-            aliases=_aliases(person.get("aliases"), name),
+            aliases=aliases_of(person.get("aliases"), name),
             username=_username(person.get("username")),
             telegram_id=self._telegram_id(person.get("telegram_id"), evidence),
             circle=_circle(person.get("circle")),
-            bio=_prose(person.get("bio"), MAX_BIO) or None,
+            bio=prose(person.get("bio"), MAX_BIO) or None,
             evidence=evidence,
         )
 
@@ -147,7 +157,7 @@ class _Reader:
         source, target = self._person_id(raw.get("source_id")), self._person_id(raw.get("target_id"))
         if source == target:
             raise Refused("self_merge", f"Person:{source} cannot be merged into itself")
-        return Merged(source, target, _prose(raw.get("reason"), MAX_REASON), self._evidence(raw))
+        return Merged(source, target, prose(raw.get("reason"), MAX_REASON), cited_lines(raw, self.lines))
 
     def _person_id(self, raw: object) -> int:
         if raw is None:
@@ -161,25 +171,10 @@ class _Reader:
         ids = [read_id(item) for item in (raw if isinstance(raw, list) else [raw])]
         return tuple(dict.fromkeys(found for found in ids if found is not None and found in self._known_ids))
 
-    def _evidence(self, raw: dict[str, Any]) -> tuple[int, ...]:
-        """Line numbers in order; empty when absent, which means the whole slice."""
-        numbers = raw.get("evidence")
-        if numbers is None or numbers == []:
-            cited: list[int] = []
-        else:
-            cited = sorted({_line_number(item) for item in (numbers if isinstance(numbers, list) else [numbers])})
-        outside = [number for number in cited if number not in self._lines]
-        if outside:
-            raise Refused("evidence_out_of_range", f"there is no line {outside[0]}")
-        # The bot's own words prove nothing about anybody: it would come to believe what it once made up.
-        if not any(self._lines[number].role == "user" for number in cited or self._lines):
-            raise Refused("assistant_only", "only the assistant said it")
-        return tuple(cited)
-
     def _telegram_id(self, raw: object, evidence: tuple[int, ...]) -> int | None:
         """The id if the cited lines' own metadata vouch for it: a model's word is not enough."""
         telegram_id = read_id(raw)
-        vouched = {known for number in evidence or self._lines for known in self._lines[number].telegram_ids}
+        vouched = {known for number in evidence or self.lines for known in self.lines[number].telegram_ids}
         return telegram_id if telegram_id in vouched else None
 
 
@@ -235,52 +230,13 @@ def _person(raw: dict[str, Any]) -> dict[str, Any]:
     return person
 
 
-def _line_number(raw: object) -> int:
-    if isinstance(raw, str) and (match := _LINE.fullmatch(raw.strip())):
-        return int(match[1])
-    if isinstance(raw, int | float) and not isinstance(raw, bool) and raw == raw // 1:
-        return int(raw)
-    raise Refused("bad_evidence", f"{str(raw)[:MAX_NAME]!r} is no line number")
-
-
-def _prose(raw: object, limit: int) -> str:
-    """Text on one line, cut at the last whole word within `limit` characters; absent is empty."""
-    if raw is None:
-        return ""
-    if not isinstance(raw, str):
-        raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no text")
-    text = " ".join(unescaped(raw).split())
-    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0]
-
-
-def _name(raw: object) -> str:
-    """A name on one line, or nothing if it has neither letter nor digit. Refused if it is too long to be one."""
-    name = _prose(raw, MAX_BIO)
-    if len(name) > MAX_NAME:
-        raise Refused("bad_shape", "the name is too long to be one")
-    return name if any(map(str.isalnum, name)) else ""
-
-
-def _aliases(raw: object, display_name: str) -> tuple[str, ...]:
-    """Other names: each once, never empty (an empty alias would match everybody), never the name itself."""
-    if raw is not None and not isinstance(raw, list | str):
-        raise Refused("bad_shape", "`aliases` is no array")
-    listed = [raw] if isinstance(raw, str) else raw or []
-    unique: dict[str, str] = {}
-    for item in listed:
-        alias = " ".join(unescaped(item).split()) if isinstance(item, str) else ""
-        if any(map(str.isalnum, alias)) and len(alias) <= MAX_NAME and alias.casefold() != display_name.casefold():
-            unique.setdefault(alias.casefold(), alias)
-    return tuple(unique.values())[:MAX_ALIASES]
-
-
 def _username(raw: object) -> str | None:
     """A Telegram username without @; None if it could not be one."""
     return (clean_username(raw) or None) if isinstance(raw, str) else None
 
 
 def _circle(raw: object) -> Circle | None:
-    name = _prose(raw, MAX_NAME)
+    name = prose(raw, MAX_NAME)
     if not name:
         return None
     try:
