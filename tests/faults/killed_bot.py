@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,9 @@ UNFINISHED = {
     " WHERE v.text_hash IS NOT s.text_hash",
 }
 """What a bot that has come to rest has none of."""
+
+STOPPED_FIRST, LONGEST_STOP_S = 0.1, 0.6
+"""The share of lives that are told to stop, and how long after that the kill comes at the latest."""
 
 FORK_SERVER_READY_S, END_S, QUIET_S, STOP_S = 120.0, 30.0, 150.0, 30.0
 
@@ -115,10 +118,11 @@ class ForkServer:
 
 @dataclass(slots=True)
 class Life:
-    """One start of the bot, and whether it was ready to work when it was killed."""
+    """One start of the bot, and in which part of its life the kill found it. `killed` is False if it stopped before."""
 
-    seconds: float
+    killed: bool
     was_ready: bool
+    stopping: bool
 
 
 @dataclass(slots=True)
@@ -158,19 +162,30 @@ class KilledBot:
     # Lives
 
     async def live(self, rng: random.Random, seconds: float) -> Life:
-        """Starts the bot, lets people write, and kills it `seconds` after the start."""
+        """Starts the bot, lets people write, and kills it `seconds` after the start; now and then while it stops."""
         born = time.monotonic()
         pid = await self._start()
         for moment in sorted(rng.uniform(0, seconds) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))):
             await asyncio.sleep(max(0.0, born + moment - time.monotonic()))
             await self.somebody_acts(rng)
         await asyncio.sleep(max(0.0, born + seconds - time.monotonic()))
-        os.kill(pid, signal.SIGKILL)
-        ended = await self.server.ended(END_S)
-        if ended != -signal.SIGKILL:
-            raise BotFailed(f"the bot ended by itself with {ended}: {self._last_words()}")
+        stopping = rng.random() < STOPPED_FIRST
+        if stopping:
+            os.kill(pid, signal.SIGTERM)
+            await asyncio.sleep(rng.uniform(0, LONGEST_STOP_S))
+        # One that is not reaped yet takes a signal without complaint; one that is gone has stopped in time.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        # Told to stop before it was able to listen, it is ended by that signal itself.
+        ended = await self._ends(-signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
         self.model.requests.clear()
-        return Life(time.monotonic() - born, READY in self._output.read_text(encoding="utf-8"))
+        return Life(ended == -signal.SIGKILL, READY in self._output.read_text(encoding="utf-8"), stopping)
+
+    async def _ends(self, *ways: int, within: float = END_S) -> int:
+        ended = await self.server.ended(within)
+        if ended not in ways:
+            raise BotFailed(f"the bot ended by itself with {ended}: {self._last_words()}")
+        return ended
 
     async def come_to_rest(self) -> None:
         """Lets the bot work off all it owes, and stops it in order. BotFailed if it does not get there."""
@@ -182,12 +197,10 @@ class KilledBot:
         except TimeoutError:
             left = await self._unfinished()
             os.kill(pid, signal.SIGKILL)
-            await self.server.ended(END_S)
+            await self._ends(-signal.SIGKILL)
             raise BotFailed(f"after {QUIET_S:.0f} s there is still unfinished: {left}") from None
         os.kill(pid, signal.SIGTERM)
-        ended = await self.server.ended(STOP_S)
-        if ended:
-            raise BotFailed(f"stopped in order the bot ended with {ended}: {self._last_words()}")
+        await self._ends(0, within=STOP_S)
 
     async def _unfinished(self) -> dict[str, int]:
         if not self.database.exists():

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from killed_bot import ROOT, BotFailed, ForkServer, KilledBot, outside
+from killed_bot import ROOT, BotFailed, ForkServer, KilledBot, Life, outside
 from record import append, commit_here, records
 from reliability import KILLS, write_page
 from verdict import Verdict, judge
@@ -49,6 +49,7 @@ class Batch:
     number: int
     kills: int
     before_ready: int
+    stopping: int
     seconds: float
     commit: str
     verdict: Verdict
@@ -60,20 +61,21 @@ class Batch:
 
 async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: int, life_s: float = LIFE_S) -> Batch:
     """One batch in an empty folder. What the bot breaks is in its verdict; nothing is raised."""
-    began, commit, before_ready = time.monotonic(), commit_here(), 0
+    began, commit, lives = time.monotonic(), commit_here(), list[Life]()
     rng = random.Random(f"{seed}:{number}")
     async with KilledBot.world(folder, server, f"{seed}:{number}") as bot:
         try:
-            for _ in range(kills):
+            while len(lives) < kills:
                 life = await bot.live(rng, rng.uniform(0, life_s))
-                before_ready += not life.was_ready
+                lives += [life] if life.killed else []
             await bot.come_to_rest()
             verdict = await _judged(bot)
         except BotFailed as failure:
             verdict = Verdict(violations=[str(failure)])
         if verdict.violations:
             bot.ledger.write(folder / "ledger.jsonl")
-    return Batch(seed, number, kills, before_ready, round(time.monotonic() - began, 1), commit, verdict)
+    early, late = sum(not life.was_ready for life in lives), sum(life.stopping for life in lives)
+    return Batch(seed, number, len(lives), early, late, round(time.monotonic() - began, 1), commit, verdict)
 
 
 async def _judged(bot: KilledBot) -> Verdict:
@@ -116,7 +118,7 @@ def _told(played: Batch, series: Series, folder: Path) -> str:
     done = sum(one["kills"] for one in _played(series, folder))
     verdict = played.verdict
     line = (
-        f"{done}/{series.kills} kills, seed {series.seed}, {played.seconds / played.kills:.1f} s a kill: "
+        f"{done}/{series.kills} kills, seed {series.seed}, {played.seconds / max(played.kills, 1):.1f} s a kill: "
         f"{verdict.messages} messages, {verdict.lost} lost, {verdict.doubled} doubled"
     )
     return "\n".join([line, *(f"  BROKEN: {violation}" for violation in verdict.violations)])
