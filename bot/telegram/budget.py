@@ -8,6 +8,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 GLOBAL_PER_SECOND = 25.0
+GLOBAL_BURST_S = 0.16
+"""Burst and refill together stay below the 30 calls that Telegram grants in any one second: 4 + 25."""
 CHAT_PER_SECOND = 1.0
 CHAT_BURST = 4.0
 GROUP_PER_SECOND = 18 / 60
@@ -44,7 +46,8 @@ class Budget:
     def __init__(
         self, *, global_per_second: float = GLOBAL_PER_SECOND, chat_per_second: float = CHAT_PER_SECOND
     ) -> None:
-        self._all = _Bucket(global_per_second, global_per_second, global_per_second, time.monotonic())
+        burst = max(global_per_second * GLOBAL_BURST_S, 1.0)
+        self._all = _Bucket(global_per_second, burst, burst, time.monotonic())
         self._chat_rate = chat_per_second
         self._chats: OrderedDict[int, _Bucket] = OrderedDict()
         self._muted: dict[int, float] = {}
