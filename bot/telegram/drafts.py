@@ -15,7 +15,7 @@ from uuid import UUID
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNotFound, TelegramRetryAfter
-from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity
 
 from bot.telegram.budget import Budget
 from bot.telegram.delivery import describe
@@ -34,6 +34,9 @@ INTERVAL_S = 0.9
 REFRESH_S = 20.0
 """A draft is shown for 30 seconds: an unchanged one is repeated before that."""
 
+EDIT_TIMEOUT_S = 5
+"""The answer waits for an edit of its placeholder that is under way: broken off, it could still come after it."""
+
 PLACEHOLDER = "…"
 STOP_CALLBACK = "stop:"
 
@@ -47,6 +50,7 @@ class _Showing:
     native: bool = True
     owed: bool = False
     placeholder: int | None = None
+    editing: asyncio.Task[Message | bool] | None = None
 
 
 class TelegramDrafts:
@@ -79,6 +83,8 @@ class TelegramDrafts:
         if showing is not None and showing.task is not None:
             showing.task.cancel()
             await asyncio.gather(showing.task, return_exceptions=True)
+        if showing is not None and showing.editing is not None:
+            await asyncio.gather(showing.editing, return_exceptions=True)
         if showing is not None and showing.owed:
             # Behind the write that may still be under way: a read beside it would not see its placeholder.
             placeholder = await self._database.write(lambda c: mailbox.by_dedupe(c, _placeholder_key(turn)))
@@ -95,7 +101,8 @@ class TelegramDrafts:
 
     async def close(self) -> None:
         """Ends every draft that is still shown, where its turn was broken off."""
-        tasks = [showing.task for showing in self._showing.values() if showing.task is not None]
+        shown = [(showing.task, showing.editing) for showing in self._showing.values()]
+        tasks = [task for both in shown for task in both if task is not None]
         self._showing.clear()
         for task in tasks:
             task.cancel()
@@ -170,14 +177,17 @@ class TelegramDrafts:
                 await self._typing(turn)
             return
         part = draft(showing.text) or Rendered(PLACEHOLDER)
-        await self._bot.edit_message_text(
+        call = self._bot.edit_message_text(
             part.text,
             chat_id=turn.chat_id,
             message_id=showing.placeholder,
             entities=[MessageEntity(**entity) for entity in part.entities] or None,
             parse_mode=None,
             reply_markup=_stop_button(turn),
+            request_timeout=EDIT_TIMEOUT_S,
         )
+        showing.editing = asyncio.create_task(call, name=f"edit-{turn.id}")
+        await asyncio.shield(showing.editing)
 
     async def _owe_placeholder(self, showing: _Showing) -> None:
         turn = showing.turn

@@ -132,6 +132,27 @@ async def test_a_placeholder_under_way_is_not_lost(stage: BotStage, drafts: Tele
         assert (stored is not None) == (key is not None)
 
 
+async def test_an_edit_under_way_cannot_come_after_the_answer(stage: BotStage, drafts: TelegramDrafts) -> None:
+    """Broken off, it would still be processed, and a half-written answer would stand in the chat for good."""
+    turn = await turn_of(stage)
+    await stage.fault("bad_request", "sendMessageDraft", chat_id=turn.chat_id, description="Bad Request: no", times=9)
+    await stage.fault("slow", "editMessageText", chat_id=turn.chat_id, seconds=0.5)
+    await drafts.begin(turn)
+    await drafts.show(turn, "half")
+    message = await stage.wait_for_message(turn.chat_id, lambda m: m["text"] == "…")
+    await drafts.show(turn, "half of the")
+
+    async def in_flight() -> bool:
+        faults = await stage.request("GET", "/faults")
+        return not any(fault["method"] == "editMessageText" for fault in faults["faults"])
+
+    await eventually(in_flight)
+    assert await drafts.end(turn) is not None
+    await stage.bot.edit_message_text("the whole", chat_id=turn.chat_id, message_id=message["message_id"])
+    await asyncio.sleep(0.7)
+    assert [m["text"] for m in await stage.bot_messages(turn.chat_id)] == ["the whole"]
+
+
 async def test_refused_drafts_of_one_turn_say_nothing_about_others(stage: BotStage, drafts: TelegramDrafts) -> None:
     """A chat that has no drafts does not take them from everybody."""
     refused, fine = await turn_of(stage), await turn_of(stage)
