@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-_CHAT = ("status", "error_body", "choice_error", "empty", "refusal", "content_filter", "truncated", "slow")
+_CHAT = (
+    "status", "error_body", "choice_error", "empty", "refusal", "content_filter", "truncated", "slow", "trickle",
+)  # fmt: skip
 _WIRE = ("cut", "stall", "hang", "malformed", "reset", "redirect", "oversized")
 _EMBEDDINGS = ("wrong_count", "wrong_size", "not_a_number", "zero")
 KINDS = frozenset((*_CHAT, *_WIRE, *_EMBEDDINGS))
@@ -21,8 +23,8 @@ class Fault:
     `kind` is one of: status (with `status`, `retry_after`, `body`), error_body (HTTP 200 holding an error of `status`),
     choice_error, empty (reasoning only), refusal, content_filter, truncated (`text`, finish_reason=length), cut (the
     connection ends in the middle of `text`), stall (as cut, but silence for `seconds` comes before the end), hang
-    (silence for `seconds`), slow (`text` after `seconds`), malformed, reset, redirect, oversized (`megabytes`), and for
-    embeddings wrong_count, wrong_size, not_a_number, zero.
+    (silence for `seconds`), slow (`text` after `seconds`), trickle (`text` piece by piece over `seconds`), malformed,
+    reset, redirect, oversized (`megabytes`), and for embeddings wrong_count, wrong_size, not_a_number, zero.
     """
 
     kind: str

@@ -114,10 +114,16 @@ class ScriptedModel:
         return await self._say(request, asked, {"content": _text(reply)}, "stop")
 
     async def _say(
-        self, request: web.Request, asked: Asked, message: dict[str, Any], finish: str, error: Any = None
+        self,
+        request: web.Request,
+        asked: Asked,
+        message: dict[str, Any],
+        finish: str,
+        error: Any = None,
+        seconds: float = 0.0,
     ) -> web.StreamResponse:
         if asked.body.get("stream"):
-            return await self._stream(request, asked, message, finish, error)
+            return await self._stream(request, asked, message, finish, error, seconds)
         choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
         if error is not None:
             choice["error"] = error
@@ -132,11 +138,14 @@ class ScriptedModel:
         )
 
     async def _stream(
-        self, request: web.Request, asked: Asked, message: dict[str, Any], finish: str, error: Any
+        self, request: web.Request, asked: Asked, message: dict[str, Any], finish: str, error: Any, seconds: float
     ) -> web.StreamResponse:
         response = await _open_stream(request)
         await response.write(b": SCRIPTED PROCESSING\n\n")
-        for delta in _pieces(message, self.piece):
+        deltas = _pieces(message, self.piece)
+        for delta in deltas:
+            if seconds:
+                await self._pause(seconds / len(deltas))
             await _event(response, asked, [{"index": 0, "delta": delta, "finish_reason": None}])
         last: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": finish}
         await _event(response, asked, [last if error is None else {**last, "error": error}])
@@ -156,7 +165,8 @@ class ScriptedModel:
         if fault.kind in _SPOILED_MESSAGES:
             message, finish = _SPOILED_MESSAGES[fault.kind](fault.text)
             error = _fault_error(fault) if finish == "error" else None
-            return await self._say(request, asked, message, finish, error)
+            pace = fault.seconds if fault.kind == "trickle" else 0.0
+            return await self._say(request, asked, message, finish, error, pace)
         if asked.body.get("stream") and fault.kind in ("error_body", "cut", "stall"):
             return await self._break_stream(request, asked, fault)
         return await self._fail(request, fault)
@@ -246,6 +256,7 @@ _SPOILED_MESSAGES: dict[str, Callable[[str], tuple[dict[str, Any], str]]] = {
     "content_filter": lambda text: ({"content": ""}, "content_filter"),
     "truncated": lambda text: ({"content": text}, "length"),
     "slow": lambda text: ({"content": text}, "stop"),
+    "trickle": lambda text: ({"content": text}, "stop"),
 }
 
 _SPOILED_VECTORS: dict[str, Callable[[Vectors], Vectors]] = {

@@ -80,7 +80,9 @@ class Stage:
         return rows
 
     async def settled(self, user: int) -> None:
-        """Nothing of this user waits: neither an answer, nor a message to be sent, nor a run."""
+        """All he said has arrived, and nothing of his waits: neither an answer, nor a message to be sent, nor a run."""
+        said = [m["message_id"] for m in await self.people.messages(user) if not m["from"]["is_bot"]]
+        await self.until_rows("SELECT 1 FROM messages WHERE user_id = ? AND tg_id = ?", user, max(said))
         busy = (
             "SELECT 1 FROM turns WHERE user_id = :u AND state NOT IN ('closed', 'failed', 'cancelled') UNION ALL "
             "SELECT 1 FROM outbox WHERE user_id = :u AND state IN ('pending', 'sending', 'unknown') UNION ALL "
