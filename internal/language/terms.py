@@ -65,6 +65,12 @@ _STOP: Final = words(
 )
 
 
+_ONESELF: Final = re.compile(
+    r"(?<!\w)(?:я|меня|мне|мной|мою?|мой|моя|моё|мое|мои|моего|моей|моему|моём|моем|моих|моим|моими"
+    r"|мене|мені|мною|мій|моє|мої|моєї|моїй|моєму|моїх|моїм|моїми|i|me|my|mine|myself|i'm|i've|i'd|i'll)(?!\w)"
+)
+
+
 class _Token(NamedTuple):
     """A word as it stands in a text. `named`: written as a name where nothing but a name is written so."""
 
@@ -94,6 +100,11 @@ def plain_query_terms(text: str) -> list[Word]:
     """As `query_terms`, without dictionaries: the words as written and their sounds. For a process that has none."""
     keys = (name_key(token.written) for token in _tokens(text))
     return list(dict.fromkeys(_weighted([key], _sounds([key])) for key in keys if key and key not in _STOP))
+
+
+def names_oneself(text: str) -> bool:
+    """Whether a text speaks of its author: "где я живу?", "моя сестра", "where do I live?"."""
+    return bool(_ONESELF.search(name_key(text)))
 
 
 def _tokens(text: str) -> Iterator[_Token]:
