@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from urllib.parse import urlsplit
 
 from aiogram.exceptions import TelegramAPIError
@@ -17,7 +17,7 @@ from aiogram.exceptions import TelegramAPIError
 from bot.core import App, open_app
 from bot.doctor import Doctor
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import start_local_telegram
+from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
 from bot.telegram.budget import Budget
 from bot.telegram.commands import Commands
 from bot.telegram.delivery import Sender, describe
@@ -50,9 +50,10 @@ from internal.telemetry.logs import log_loop_trouble, redact
 log = logging.getLogger(__name__)
 
 
-async def run(config: Config, ready: Callable[[str], None] | None = None, *, budget: Budget | None = None) -> int:
-    """Runs the bot until SIGTERM or SIGINT and returns 0. `ready` is called with the server's URL once it works.
+async def run(config: Config, *, local: LocalTelegram | None = None, budget: Budget | None = None) -> int:
+    """Runs the bot until SIGTERM or SIGINT and returns 0.
 
+    `local` is the local Telegram if it was begun already: it needs seconds, and so do the imports of this module.
     `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
@@ -62,15 +63,13 @@ async def run(config: Config, ready: Callable[[str], None] | None = None, *, bud
         async with contextlib.AsyncExitStack() as stack:
             app = await stack.enter_async_context(open_app(config))
             await app.restore()
-            api_base, token = await _telegram_address(config, stack)
+            api_base, token = await _telegram_address(config, local, stack)
             side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
             upkeep = _upkeep(app, side, api_base, token)
             server = await stack.enter_async_context(_web(app, side, upkeep, api_base))
             app.lock.announce(server.url)
             await side.resume()
             await _greet(app, api_base, server.url)
-            if ready is not None:
-                ready(server.url)
             try:
                 await _work(app, side, server, stop)
             finally:
@@ -121,19 +120,18 @@ def _stop_signals() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(wanted)
 
 
-async def _telegram_address(config: Config, stack: contextlib.AsyncExitStack) -> tuple[str, str]:
-    """The Bot API's address and the token; without a token of one's own, those of a local Telegram, started here."""
+async def _telegram_address(
+    config: Config, local: LocalTelegram | None, stack: contextlib.AsyncExitStack
+) -> tuple[str, str]:
+    """The Bot API's address and the token; without a token of one's own, those of a local Telegram."""
     token = config.telegram.token.get_secret_value()
     if token:
         return config.telegram.api_base, token
-    local = await stack.enter_async_context(
-        start_local_telegram(
-            config.data_dir / "local-telegram",
-            port=config.telegram.local.port,
-            bot_name=config.persona.name,
-            keep_alive=True,
-        )
-    )
+    if local is None:
+        local = of_config(config)
+        await stack.enter_async_context(begun(local))
+    await local.ready()
+    await stack.enter_async_context(kept_alive(local))
     redact.tell(local.token)
     return local.url, local.token
 

@@ -105,13 +105,21 @@ def run(config_path: Path | None) -> None:
     Without a Telegram token it starts a local Telegram with a chat page; without a model key the offline models
     answer.
     """
-    config = _load(config_path)
-    gc.disable()  # the Bot API's several hundred classes are built a seventh faster, and none of them becomes garbage
-    from bot import app
+    sys.exit(asyncio.run(_run(_load(config_path))))
 
-    gc.freeze()
-    gc.enable()
-    sys.exit(asyncio.run(app.run(config)))
+
+async def _run(config: Config) -> int:
+    """Begins the local Telegram first, if there is to be one: it starts while this process imports."""
+    from bot.simulator.launch import begun, of_config
+
+    local = of_config(config) if config.local_telegram else None
+    async with begun(local) if local is not None else contextlib.nullcontext():
+        gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
+        from bot import app
+
+        gc.freeze()
+        gc.enable()
+        return await app.run(config, local=local)
 
 
 @_command("laplaced archive --user 123456789")

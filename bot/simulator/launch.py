@@ -9,10 +9,11 @@ import signal
 import sys
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from bot.simulator.local_telegram import LINE_BREAK
+from internal.config import Config
 from internal.errors import LaplacedError
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,11 @@ class LocalTelegram:
 
     async def start(self) -> None:
         """Start the child and wait until it answers; raises LocalTelegramFailed with what the child said."""
+        await self.begin()
+        await self.ready()
+
+    async def begin(self) -> None:
+        """Start the child; `ready` is to be awaited before anything is asked of it."""
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.simulator.local_telegram", *self._arguments(),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
@@ -57,6 +63,10 @@ class LocalTelegram:
             start_new_session=True,  # Ctrl-C in the terminal is for the bot, which then stops its child
         )  # fmt: skip
         self._reader = asyncio.create_task(self._relay(self._process))
+
+    async def ready(self) -> None:
+        """Wait until the child that was begun answers; raises LocalTelegramFailed with what it said."""
+        assert self._process is not None
         self.url = await self._ready(self._process)
         self._port = int(self.url.rsplit(":", 1)[1])
 
@@ -147,13 +157,39 @@ async def start_local_telegram(
     the folder is in use, or it is not ready within 30 s.
     """
     handle = LocalTelegram(data_dir, port=port, token=token, bot_name=bot_name, host=host)
-    supervisor: asyncio.Task[None] | None = None
+    async with begun(handle):
+        await handle.ready()
+        async with kept_alive(handle) if keep_alive else nullcontext():
+            yield handle
+
+
+@asynccontextmanager
+async def begun(handle: LocalTelegram) -> AsyncIterator[None]:
+    """The child is on its way, or running, for the time of the block."""
     try:
-        await handle.start()
-        supervisor = asyncio.create_task(handle.keep_alive()) if keep_alive else None
-        yield handle
+        await handle.begin()
+        yield
     finally:
-        if supervisor is not None:
-            supervisor.cancel()
-            await asyncio.wait([supervisor])
         await handle.stop()
+
+
+@asynccontextmanager
+async def kept_alive(handle: LocalTelegram) -> AsyncIterator[None]:
+    """A child that ends by itself is started again for the time of the block."""
+    supervisor = asyncio.create_task(handle.keep_alive())
+    try:
+        yield
+    finally:
+        supervisor.cancel()
+        await asyncio.wait([supervisor])
+
+
+def of_config(config: Config) -> LocalTelegram:
+    """The local Telegram that stands in for the real one; not begun yet."""
+    return LocalTelegram(
+        config.data_dir / "local-telegram",
+        port=config.telegram.local.port,
+        token=DEFAULT_TOKEN,
+        bot_name=config.persona.name,
+        host="127.0.0.1",
+    )
