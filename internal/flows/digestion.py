@@ -1,0 +1,34 @@
+"""Between a stored reply and the transaction that applies it: what its names may mean and when its facts held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from internal.agents.archivist.digest import Digester
+from internal.agents.archivist.output import ArchivistReply
+from internal.agents.model import Language, TranscriptLine
+from internal.knowledge import entity_repository as entities
+from internal.knowledge.digest import Digest
+from internal.storage.engine import Database
+
+
+class Digestion:
+    """Reads what is known, compares it in the language process and the embedder, writes nothing."""
+
+    def __init__(self, database: Database, digester: Digester) -> None:
+        self._database, self._digester = database, digester
+
+    async def digest(
+        self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
+    ) -> Digest:
+        """What `resolution.resolve` takes; `transcript` are the lines the reply was read against."""
+        if not reply.entities and not reply.facts:
+            return Digest()
+        known = await self._database.read(lambda c: entities.known_names(c, user_id))
+        digest = await self._digester.digest(reply, transcript, known, language, user_id=user_id)
+        if not digest.vectors:
+            return digest
+        ids = await self._database.read(lambda c: entities.nearest_entities(c, user_id, digest.model, digest.vectors))
+        by_id = {one.node_id: one for one in known if one.subtype != "person"}
+        near = {name: [by_id[one] for one in found if one in by_id] for name, found in ids.items()}
+        return await self._digester.confirmed(digest, near, user_id=user_id)
