@@ -36,7 +36,7 @@ def steps(
         )
         for start in range(0, len(frontier), BATCH):
             batch = query.where(ends[0].in_(frontier[start : start + BATCH]))
-            yield from (row._tuple() for row in connection.execute(batch.limit(limit)))
+            yield from (tuple(row) for row in connection.execute(batch.limit(limit)))
 
 
 def matching_ids(connection: Connection, user_id: int, ids: Sequence[str], wanted: NodeFilter) -> set[str]:

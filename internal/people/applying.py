@@ -278,6 +278,7 @@ class _Reply:
         )
         self._note(merged, "Merged", operation.evidence)
         self.outcome.changed.add(source.id)
+        self.outcome.merged_entities.add(merged.entity_id)
 
     def _mention(self, person: Person, numbers: tuple[int, ...]) -> None:
         first = repository.add_mention(self._connection, self._user_id, person.id, self._context.episode_id)

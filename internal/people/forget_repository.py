@@ -7,11 +7,21 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
 
+from internal.graph import names_repository, store
+from internal.people import entities
 from internal.people.model import Person
-from internal.people.repository import CHANGE_KIND, by_ids, drop_search_item, item_of, person_of, put_search_item
+from internal.people.repository import (
+    CHANGE_KIND,
+    by_ids,
+    drop_search_item,
+    entity_ids,
+    item_of,
+    person_of,
+    put_search_item,
+)
 from internal.storage import vectors
 from internal.storage.owners import next_rev, record_change
-from internal.storage.tables import evidence, mentions, merges, name_keys, people, suggestions
+from internal.storage.tables import evidence, mentions, merges, people, suggestions
 
 
 def hide(connection: Connection, user_id: int, person_ids: Collection[int] | None, until: datetime) -> list[int]:
@@ -19,7 +29,9 @@ def hide(connection: Connection, user_id: int, person_ids: Collection[int] | Non
     wanted = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
     if person_ids is not None:
         wanted &= people.c.id.in_(person_ids)
-    return _set_hidden(connection, user_id, wanted, until)
+    hidden = _set_hidden(connection, user_id, wanted, until)
+    store.hide_nodes(connection, user_id, entity_ids(connection, user_id, hidden), until)
+    return hidden
 
 
 def show(connection: Connection, user_id: int, person_ids: Collection[int] | None, hidden_until: datetime) -> list[int]:
@@ -28,6 +40,7 @@ def show(connection: Connection, user_id: int, person_ids: Collection[int] | Non
     if person_ids is not None:
         wanted &= people.c.id.in_(person_ids)
     shown = _set_hidden(connection, user_id, wanted, None)
+    store.show_nodes(connection, user_id, entity_ids(connection, user_id, shown), hidden_until)
     for person in by_ids(connection, user_id, shown).values():
         put_search_item(connection, person)
         record_change(connection, user_id, CHANGE_KIND, str(person.id))
@@ -40,16 +53,21 @@ def profiles(connection: Connection, user_id: int, person_ids: Iterable[int]) ->
     return [person_of(row) for row in rows]
 
 
-def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> None:
-    """Deletes these people and every row that is about them alone."""
+def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> set[str]:
+    """Deletes these people, their entities and every row that is about them alone.
+
+    Returns the nodes their entities were linked to: facts about those must be projected anew.
+    """
+    theirs = entity_ids(connection, user_id, person_ids)
+    touched = entities.erase(connection, user_id, theirs)
     for person_id in sorted(person_ids):
         drop_search_item(connection, user_id, person_id)
         vectors.remove(connection, user_id, [item_of(person_id)])
         _erase_rows(connection, user_id, person_id)
     one = people.c.id.in_(list(person_ids))
-    entities = select(people.c.entity_id).where(people.c.user_id == user_id, one)
-    connection.execute(delete(name_keys).where(name_keys.c.user_id == user_id, name_keys.c.entity_id.in_(entities)))
+    names_repository.drop_names(connection, user_id, theirs)
     connection.execute(delete(people).where(people.c.user_id == user_id, one))
+    return touched
 
 
 def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:

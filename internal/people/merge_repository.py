@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, literal, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from internal.graph.model import Moved
 from internal.people.model import Circle, Person
 from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, put_search_item
 from internal.storage.owners import next_rev, record_change
@@ -21,7 +22,7 @@ from internal.storage.types import new_id
 class Merge:
     """One merge and the profiles around it; `added_*` are the target's rows that came from the source.
 
-    `undone` says whether it was taken back.
+    `moved` is what a split needs to give the source its relations back; `undone` says whether it was taken back.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Merge:
     after: Person
     added_mentions: Sequence[str]
     added_evidence: Sequence[tuple[str, int]]
+    moved: Moved
     undone: bool = False
 
 
@@ -92,6 +94,7 @@ def record(
     *,
     mentions_added: Sequence[str],
     evidence_added: Sequence[tuple[str, int]],
+    moved: Moved,
     now: datetime,
     run_id: str | None,
 ) -> None:
@@ -101,6 +104,7 @@ def record(
         "after": _plain(after),
         "mentions": list(mentions_added),
         "evidence": [list(place) for place in evidence_added],
+        "graph": {"removed": list(moved.removed), "claims": [list(claim) for claim in moved.claims]},
     }
     row = insert(merges).values(
         user_id=source.user_id,
@@ -176,5 +180,12 @@ def _merge(row: Row[Any]) -> Merge:
         after=_from_plain(before["after"]),
         added_mentions=before["mentions"],
         added_evidence=[(episode_id, segment) for episode_id, segment in before["evidence"]],
+        moved=_moved(before.get("graph", {})),
         undone=row.undone_at is not None,
     )
+
+
+def _moved(plain: dict[str, Any]) -> Moved:
+    """Merges of the time before the graph moved nothing."""
+    claims = tuple((claim_id, edge_id) for claim_id, edge_id in plain.get("claims", ()))
+    return Moved(tuple(plain.get("removed", ())), claims)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused
 from internal.language.spelling import name_key
-from internal.people import merge_repository, repository, suggestion_repository
+from internal.people import entities, merge_repository, repository, suggestion_repository
 from internal.people.bio import bio_from_names, join_bio, sentences, without_sentences
 from internal.people.merge_repository import Merge
 from internal.people.model import Circle, Person
@@ -50,6 +50,7 @@ def merge(
 ) -> Person:
     """Puts the source into the target and returns the target; the source's id leads there from now on.
 
+    So do its relations in the graph: the caller has the facts about the target's entity projected anew.
     The target keeps its name and what its owner set. Raises NotFound for an unknown id, Refused("already_merged") for a
     source that is a redirect, and as `refuse`.
     """
@@ -71,6 +72,7 @@ def merge(
         after,
         mentions_added=merge_repository.copy_mentions(connection, user_id, source.id, target.id),
         evidence_added=merge_repository.copy_evidence(connection, user_id, source.id, target.id),
+        moved=entities.merge(connection, source, target),
         now=now,
         run_id=run_id,
     )
@@ -81,7 +83,8 @@ def merge(
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
     """Undoes the merge that made this person a redirect, else the last one into it; (source, target) as they are now.
 
-    What the target learned after the merge stays with the target. Raises NotFound when there is nothing to undo,
+    What the target learned after the merge stays with the target. The caller has the facts about the entities of both
+    projected anew. Raises NotFound when there is nothing to undo,
     Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
     "username_taken") when somebody else has got the source's.
     """
@@ -119,6 +122,8 @@ def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) ->
     repository.refuse_taken(connection, undone.source)
     merge_repository.lift_redirect(connection, undone.source)
     merge_repository.take_back(connection, user_id, undone)
+    within = repository.entity_ids(connection, user_id, repository.sources_of(connection, user_id, undone.source_id))
+    entities.split(connection, undone.source, target, within, undone.moved)
     merge_repository.mark_undone(connection, user_id, undone.id, now)
     source = repository.get(connection, user_id, undone.source_id)
     if source is None:

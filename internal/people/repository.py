@@ -1,8 +1,7 @@
-"""People in the database: rows, name keys and what is searched, always written together by `save`."""
+"""People in the database: rows, name keys, entities and what is searched, always written together by `save`."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,8 +11,11 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.errors import Refused
+from internal.graph import names_repository
 from internal.language.spelling import name_key
+from internal.people import entities
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
+from internal.storage import search_items as searched
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
 
@@ -97,6 +99,12 @@ def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]
         found |= fresh
         frontier = frontier[_CHUNK:] + sorted(fresh)
     return found
+
+
+def entity_ids(connection: Connection, user_id: int, person_ids: Iterable[int]) -> set[str]:
+    """The entities of these people, whether they are visible or not."""
+    query = select(people.c.entity_id).where(people.c.user_id == user_id, people.c.id.in_(list(person_ids)))
+    return set(connection.execute(query).scalars())
 
 
 def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, Person]:
@@ -252,6 +260,8 @@ def _write(
     connection.execute(update(people).where(people.c.user_id == saved.user_id, people.c.id == saved.id).values(values))
     if {"display_name", "aliases"} & set(changed):
         _write_name_keys(connection, saved, marks)
+    if set(entities.MIRRORED) & set(changed):
+        entities.keep(connection, saved, now=now, run_id=run_id)
     put_search_item(connection, saved)
     record_change(connection, saved.user_id, CHANGE_KIND, str(saved.id))
     return saved
@@ -259,12 +269,7 @@ def _write(
 
 def put_search_item(connection: Connection, person: Person) -> None:
     """Keeps what is embedded and searched for this person equal to the profile."""
-    text = embedding_text(person)
-    values = {"text": text, "text_hash": text_hash(text), "rev": person.rev}
-    row = upsert(search_items).values(
-        user_id=person.user_id, item=item_of(person.id), kind="person", ref_id=str(person.id), **values
-    )
-    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "item"], set_=values))
+    searched.put(connection, person.user_id, "person", str(person.id), embedding_text(person), person.rev)
 
 
 def drop_search_item(connection: Connection, user_id: int, person_id: int) -> None:
@@ -272,10 +277,6 @@ def drop_search_item(connection: Connection, user_id: int, person_id: int) -> No
         delete(search_items).where(search_items.c.user_id == user_id, search_items.c.item == item_of(person_id))
     )
     record_change(connection, user_id, CHANGE_KIND, str(person_id), "delete")
-
-
-def text_hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def add_mention(connection: Connection, user_id: int, person_id: int, episode_id: str) -> bool:
@@ -322,19 +323,10 @@ def refuse_taken(connection: Connection, person: Person) -> None:
 
 
 def _write_name_keys(connection: Connection, person: Person, marks: Mapping[str, Mapping[str, Any]]) -> None:
-    wanted = {name_key(alias): "alias" for alias in person.aliases} | {name_key(person.display_name): "name"}
-    ours = (name_keys.c.user_id == person.user_id) & (name_keys.c.entity_id == person.entity_id)
-    connection.execute(delete(name_keys).where(ours, ~name_keys.c.rejected, name_keys.c.key.not_in(wanted)))
-    for key, kind in wanted.items():
-        set_by = marks.get("display_name" if kind == "name" else "aliases", {}).get("by", "archivist")
-        row = upsert(name_keys).values(
-            user_id=person.user_id, key=key, entity_id=person.entity_id, kind=kind, set_by=set_by, rejected=False
-        )
-        connection.execute(
-            row.on_conflict_do_update(
-                index_elements=["user_id", "key", "entity_id"], set_={"kind": kind, "rejected": False}
-            )
-        )
+    kinds = {name_key(alias): "alias" for alias in person.aliases} | {name_key(person.display_name): "name"}
+    fields = {"name": "display_name", "alias": "aliases"}
+    set_by = {kind: marks[field]["by"] for kind, field in fields.items() if field in marks}
+    names_repository.put_names(connection, person.user_id, person.entity_id, kinds, set_by)
 
 
 def _select(user_id: int, circles: Iterable[Circle] | None = None) -> Select[Any]:

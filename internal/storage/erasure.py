@@ -25,8 +25,8 @@ EVERYTHING: Final = "everything"
 _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 """Forgetting one person leaves the owner's own conversation; forgetting everything does not."""
 
-_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
-"""Another person's profile may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
+_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges", "graph_nodes"})
+"""Another person's profile, and its node, may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""

@@ -193,14 +193,15 @@ def upgrade() -> None:
 def _people_become_entities() -> None:
     """Every profile is the profile of an Entity of type person, so each that was there before gets its node."""
     connection = op.get_bind()
-    columns = ("user_id", "entity_id", "display_name", "first_seen", "rev", "run_id")
-    people = sa.table("people", *(sa.column(name) for name in columns))
+    people = sa.table("people", *(sa.column(name) for name in _PERSON), sa.column("aliases", sa.JSON()))
     nodes = sa.table(
         "graph_nodes",
         *(sa.column(name) for name in _NODE),
         sa.column("props", sa.JSON()),
         sa.column("field_meta", sa.JSON()),
     )
+    known = connection.execute(sa.select(people)).all()
+    entities = {person.id: person.entity_id for person in known}
     rows: list[dict[str, Any]] = [
         {
             "user_id": person.user_id,
@@ -210,19 +211,51 @@ def _people_become_entities() -> None:
             "name": person.display_name,
             "name_key": name_key(person.display_name),
             "created_at": person.first_seen,
-            "props": {"name": person.display_name, "type": "person"},
+            "props": _properties(person),
             "field_meta": {},
+            "merged_into": entities.get(person.merged_into),
+            "hidden_until": person.hidden_until,
             "schema_v": 1,
             "rev": person.rev,
             "run_id": person.run_id,
         }
-        for person in connection.execute(sa.select(people))
+        for person in known
     ]
     if rows:
         connection.execute(sa.insert(nodes), rows)
 
 
-_NODE = ("user_id", "id", "label", "subtype", "name", "name_key", "created_at", "schema_v", "rev", "run_id")
+def _properties(person: sa.Row[Any]) -> dict[str, Any]:
+    shown = {"name": person.display_name, "type": "person", "aliases": person.aliases, "attributes": {}, "labels": []}
+    return shown | ({"description": person.bio} if person.bio else {})
+
+
+_PERSON = (
+    "id",
+    "user_id",
+    "entity_id",
+    "display_name",
+    "bio",
+    "first_seen",
+    "merged_into",
+    "hidden_until",
+    "rev",
+    "run_id",
+)
+_NODE = (
+    "user_id",
+    "id",
+    "label",
+    "subtype",
+    "name",
+    "name_key",
+    "created_at",
+    "merged_into",
+    "hidden_until",
+    "schema_v",
+    "rev",
+    "run_id",
+)
 
 
 def _episodes_were_processed() -> None:

@@ -7,9 +7,10 @@ import pytest
 from people_stage import KEY, NOON, OWNER, STRANGER, Archive, reasons
 from sqlalchemy import Connection, select
 
-from internal.people import repository, service, suggestion_repository, tombstones
+from internal.people import service, suggestion_repository, tombstones
 from internal.people.model import Circle, embedding_text
 from internal.people.operations import Added, Merged, Updated
+from internal.storage.search_items import text_hash
 from internal.storage.tables import changes, evidence, name_keys, people, search_items
 
 
@@ -27,8 +28,14 @@ def test_an_added_person_is_stored_with_everything_that_follows(archive: Archive
     assert set(connection.execute(select(name_keys.c.key)).scalars()) == {"петров", "саша"}
     item = connection.execute(select(search_items)).one()
     assert item.text == embedding_text(person)
-    assert item.text_hash == repository.text_hash(item.text)
-    assert connection.execute(select(changes.c.kind, changes.c.id)).all() == [("person", str(person.id))]
+    assert item.text_hash == text_hash(item.text)
+    logged = {tuple(row) for row in connection.execute(select(changes.c.kind, changes.c.id, changes.c.op))}
+    item_key = f"person:{person.id}"
+    assert logged == {
+        ("person", str(person.id), "put"),
+        ("node", person.entity_id, "put"),
+        ("item", item_key, "put"),
+    }
     cited = connection.execute(select(evidence.c.segment, evidence.c.message_id).order_by(evidence.c.segment)).all()
     assert cited == [(12, "message-2"), (13, "message-3")]
 
@@ -411,10 +418,11 @@ def test_every_write_bumps_rev_and_is_logged(archive: Archive, connection: Conne
     archive.fragment(Added("Петров"))
     archive.fragment(Updated(1, bio="Коллега."))
     revs = connection.execute(select(people.c.rev)).scalar_one()
-    logged = len(connection.execute(select(changes)).all())
+    about_people = select(changes).where(changes.c.kind == "person")
+    logged = len(connection.execute(about_people).all())
     service.edit(connection, OWNER, 1, {"circle": "friends"}, now=NOON)
     person = archive.person("Петров")
     assert person.rev > revs
     service.edit(connection, OWNER, 1, {"circle": "Friends"}, now=NOON)
     assert archive.person("Петров").rev == person.rev
-    assert len(connection.execute(select(changes)).all()) == logged + 1
+    assert len(connection.execute(about_people).all()) == logged + 1

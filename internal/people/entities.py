@@ -1,0 +1,64 @@
+"""The node of the graph behind each profile: a person is the profile of an Entity of type person.
+
+It is found through the profile, which has the names and the search item, so it has neither of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.graph import store
+from internal.graph.model import Moved
+from internal.people.model import Person
+
+MIRRORED: Final = ("display_name", "aliases", "bio")
+"""Fields of a profile that its entity shows as name, aliases and description."""
+
+_BY: Final = "profile"
+
+
+def keep(connection: Connection, person: Person, *, now: datetime, run_id: str | None) -> None:
+    """Makes the entity of a visible person if there is none, and equal to the profile."""
+    properties = {"name": person.display_name, "aliases": list(person.aliases), "description": person.bio or None}
+    if store.get_node(connection, person.user_id, person.entity_id, hidden=True) is not None:
+        store.update_node(connection, person.user_id, person.entity_id, properties, now=now, by=_BY, run_id=run_id)
+        return
+    store.add_node(
+        connection,
+        person.user_id,
+        "Entity",
+        properties | {"type": "person"},
+        now=now,
+        by=_BY,
+        node_id=person.entity_id,
+        run_id=run_id,
+        findable=False,
+    )
+
+
+def merge(connection: Connection, source: Person, target: Person) -> Moved:
+    """The source's relations become the target's; what a split needs beside the origins they keep."""
+    moved = store.repoint(connection, source.user_id, source.entity_id, target.entity_id)
+    store.redirect_node(connection, source.user_id, source.entity_id, target.entity_id)
+    return moved
+
+
+def split(connection: Connection, source: Person, target: Person, within: Iterable[str], moved: Moved) -> None:
+    """Gives the source its relations back, with those of everybody merged into it before (`within`, entity ids)."""
+    store.redirect_node(connection, source.user_id, source.entity_id, None)
+    origins = {source.entity_id, *within}
+    store.restore_ends(connection, source.user_id, source.entity_id, target.entity_id, origins, moved)
+
+
+def erase(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> set[str]:
+    """Deletes entities with all that is about them; the nodes they were linked to, whose facts may be others now."""
+    touched: set[str] = set()
+    erased = sorted(entity_ids)
+    for entity_id in erased:
+        if store.get_node(connection, user_id, entity_id, hidden=True) is not None:
+            touched |= set(store.delete_node(connection, user_id, entity_id).neighbours)
+    return touched - set(erased)
