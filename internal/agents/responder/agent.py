@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import groupby
@@ -22,6 +22,9 @@ from internal.agents.responder.output import Speech, spoken
 from internal.config import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
+
+OMITTED = "…"
+"""Stands for what the owner said before the first of the assistant's messages that the prompt has room for."""
 
 
 class ModelResponder:
@@ -65,8 +68,7 @@ class ModelResponder:
         context = people_block("relevant_people", request.relevant_people)
         return [
             ChatMessage("system", self._system(request)),
-            *([ChatMessage("user", context)] if context else []),
-            *_dialogue(request),
+            *_by_turns([*([ChatMessage("user", context)] if context else []), *_dialogue(request)]),
         ]
 
     def _system(self, request: ResponderRequest) -> str:
@@ -80,14 +82,20 @@ class ModelResponder:
 
 
 def _dialogue(request: ResponderRequest) -> list[ChatMessage]:
-    """The messages, the owner's with their metadata. The one to answer always tells its time.
-
-    Messages in a row, such as those that got no answer, become one: some servers take the two roles by turns only.
-    """
+    """The messages, the owner's with their metadata. The one to answer always tells its time."""
     now = clock_metadata(request.now, request.owner.timezone)
     last = len(request.dialogue) - 1
-    said = [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
-    by_role = groupby(said, key=lambda message: message.role)
+    return [_said(line, now if place == last else {}) for place, line in enumerate(request.dialogue)]
+
+
+def _by_turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The two roles by turns, the user's first: the chat templates of some models take nothing else.
+
+    Messages in a row become one, such as the context with what follows it, and those that got no answer.
+    """
+    if messages and messages[0].role == "assistant":
+        messages = [ChatMessage("user", OMITTED), *messages]
+    by_role = groupby(messages, key=lambda message: message.role)
     return [ChatMessage(role, "\n\n".join(message.content for message in row)) for role, row in by_role]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conversations import NOON, OWNER, line, person
+from hypothesis import given
+from hypothesis import strategies as st
 
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.output import parse
@@ -351,6 +354,20 @@ def test_the_two_roles_take_turns(chat: OpenAIChat) -> None:
     assert messages[0].content == "<metadata>current_time: 10:00</metadata>\nOne\n\nTwo"
     assert messages[2].content.startswith("Three\n\n<metadata>current_date: 2026-02-07")
     assert messages[2].content.endswith("</metadata>\nFour")
+
+
+@given(st.lists(st.sampled_from(["user", "assistant"]), max_size=8), st.booleans())
+def test_whatever_was_said_the_owner_begins_and_the_roles_alternate(roles: list[str], recalled: bool) -> None:
+    """Strict chat templates answer anything else with an error; nothing of it is lost or moved."""
+    said = [DialogueLine(role, f"line {place}") for place, role in enumerate(roles)]  # type: ignore[arg-type]
+    request = bare_request(dialogue=said, relevant_people=[MARIA] if recalled else [])
+    responder = ModelResponder(None, ResponderConfig())  # type: ignore[arg-type] # no model is asked
+    first, *messages = responder.messages(request)
+    assert first.role == "system"
+    assert [message.role for message in messages] == (["user", "assistant"] * 9)[: len(messages)]
+    text = "\n".join(message.content for message in messages)
+    assert [line.text for line in said] == re.findall(r"line \d", text)
+    assert ("<relevant_people>" in text) == recalled
 
 
 async def test_a_reply_cut_by_its_length_says_so(server: ScriptedModel, chat: OpenAIChat) -> None:
