@@ -44,6 +44,7 @@ from internal.flows.intake import Intake
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
 from internal.recall.context import RecallLimits, TurnRecall
+from internal.recall.facts import FactRecall
 from internal.storage.keys import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
@@ -187,6 +188,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         enricher=models.enricher,
         reranker=models.reranker,
         names=app.names,
+        facts=FactRecall(app.database, app.knowledge),
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )

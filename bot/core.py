@@ -31,8 +31,10 @@ from internal.flows.publication import Publication
 from internal.flows.runs import RunLoop
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
+from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.names import WorkerNames
 from internal.recall.people import PeopleSearch
+from internal.recall.terms import TermsFollowing, WorkerTerms
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import RunState
@@ -64,11 +66,13 @@ class App:
     models: Models
     names: WorkerNames
     search: PeopleSearch
+    knowledge: KnowledgeSearch
     buffers: DialogueBuffers
     ticker: Ticker
     publication: Publication
     runs: RunLoop
     vectors: VectorFollowing
+    terms: TermsFollowing
     eraser: Eraser
     recorder: CallRecorder
 
@@ -83,6 +87,7 @@ class App:
             fragments += await self.publication.backfill(backfill, owners)
         for owner in owners:
             await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
+        await self.terms.follow_due()
         await self.vectors.embed_due()
         after = await self._runs_by_state(owners)
         return ArchiveReport(
@@ -117,6 +122,7 @@ class App:
             [
                 Job("publication", self.publication.publish_due),
                 Job("runs", self.runs.start_ready),
+                Job("terms", self.terms.follow_due),
                 Job("vectors", self.vectors.embed_due),
                 Job("forgetting", self.eraser.erase_due),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
@@ -182,9 +188,10 @@ def _assemble(
     worker: LanguageWorker,
     hmac_key: bytes,
 ) -> App:
-    names = WorkerNames(worker)
+    names, terms = WorkerNames(worker), WorkerTerms(worker)
     ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
     search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
+    knowledge = KnowledgeSearch(database, clock, embedder=models.embedder, terms=terms, names=names, observer=metrics)
     handler = ArchivalHandler(
         database,
         clock,
@@ -206,6 +213,7 @@ def _assemble(
         models=models,
         names=names,
         search=search,
+        knowledge=knowledge,
         buffers=buffers,
         ticker=ticker,
         publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
@@ -217,11 +225,12 @@ def _assemble(
             retry_base=config.runs.retry_base,
             retry_max=config.runs.retry_max,
         ),
+        terms=TermsFollowing(database, terms),
         eraser=Eraser(
             database,
             clock,
             hmac_key,
-            [buffers, search],
+            [buffers, search, knowledge],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         recorder=recorder,

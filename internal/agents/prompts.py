@@ -14,8 +14,8 @@ from internal.agents.model import OwnerProfile, TranscriptLine
 from internal.people.model import escape
 
 BLOCK_TAGS = (
-    *("owner", "known_facts", "inner_circle", "relevant_people", "notes", "metadata", "people", "candidates"),
-    *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
+    *("owner", "known_facts", "inner_circle", "relevant_people", "facts", "notes", "metadata", "people"),
+    *("candidates", "may_be_the_same_as", "transcript", "dialogue", "question", "query"),
 )
 """Every tag that a prompt of ours opens."""
 

@@ -108,6 +108,19 @@ class DialogueStateRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplySource:
+    """Something that stood in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
+
+    `ref_id` is the id of a fact or of a person.
+    """
+
+    n: int
+    kind: Literal["fact", "person"]
+    ref_id: str
+    cited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """What a user sent, parsed from one update and not stored yet.
 

@@ -86,6 +86,7 @@ class Prompts:
             now=self._clock.now(),
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
+            facts=recalled.facts,
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:

@@ -14,11 +14,13 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from internal.access.model import Role, User
+from internal.agents.citing import cited, with_numbers, without_citations
 from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import repository as dialogue
+from internal.dialogue import source_repository as sources
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Message, Turn, TurnState
+from internal.dialogue.model import Message, ReplySource, Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
     ModelError,
@@ -155,7 +157,7 @@ class TurnFlow:
         await self._drafts.begin(question.turn)
         try:
             reply = await self._write(question, stop)
-            parts = list(self._render(reply.text))
+            parts = list(self._render(with_numbers(reply.text)))
             if not parts and not stop.is_set():
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
@@ -185,7 +187,7 @@ class TurnFlow:
                 if delta.final is not None:
                     return delta.final
                 written.append(delta.text)
-                await self._drafts.show(question.turn, "".join(written))
+                await self._drafts.show(question.turn, with_numbers("".join(written)))
         return None
 
     async def _request(self, question: Question) -> ResponderRequest:
@@ -202,6 +204,7 @@ class TurnFlow:
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
+        _, request = self._requests.get(turn.id, (question.rev, None))
         last_attempt = turn.attempts >= MAX_ATTEMPTS  # who edits for ever is answered all the same
 
         def work(connection: Connection) -> Message | None:
@@ -210,6 +213,8 @@ class TurnFlow:
             if not turns.finish(connection, turn, state):
                 return None
             message = self._add_answer(connection, turn, reply, now) if parts else None
+            if message is not None and request is not None:
+                sources.add(connection, turn.user_id, message.id, _sources(request, reply.text))
             shown = parts or ([Rendered(STOPPED)] if placeholder else [])
             self._owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
             self._account(connection, turn, reply, message, now, stopped=stopped)
@@ -231,7 +236,7 @@ class TurnFlow:
             connection,
             turn.user_id,
             "assistant",
-            reply.text,
+            without_citations(reply.text),
             now=now,
             turn_id=turn.id,
             bot_id=turn.bot_id,
@@ -340,6 +345,16 @@ class TurnFlow:
     def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
+
+
+def _sources(request: ResponderRequest, reply: str) -> list[ReplySource]:
+    """What the reply was written from: what it cites under the numbers it shows, then the rest of what was given."""
+    fact_ids = {fact.n: fact.fact_id for fact in request.facts}
+    marked = [number for number in cited(reply) if number in fact_ids]
+    facts = [*marked, *(number for number in fact_ids if number not in marked)]
+    people = (*request.relevant_people, *request.inner_circle)
+    shown = [ReplySource(n, "fact", fact_ids[number], number in marked) for n, number in enumerate(facts, start=1)]
+    return shown + [ReplySource(n, "person", str(one.id)) for n, one in enumerate(people, start=len(shown) + 1)]
 
 
 def _sorry_key(error: ModelError, user: User) -> str:

@@ -1,4 +1,4 @@
-"""Recall for one turn: who is always in the prompt, and who belongs to this question."""
+"""Recall for one turn: who is always in the prompt, who belongs to this question, and what is known that answers it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from internal.agents.model import (
     EnricherRequest,
     OwnerProfile,
     PersonPick,
+    RecalledFact,
     Reranker,
     RerankerRequest,
     TranscriptLine,
@@ -24,6 +25,7 @@ from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import INNER_CIRCLE, Person, names_of
+from internal.recall.facts import FactRecall, FoundFacts
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.people import PeopleSearch
@@ -70,8 +72,9 @@ class RecallLimits:
 class Recalled:
     """What a prompt is given. `relevant_people` are best first and never of the inner circle.
 
-    `query` is the question as it was searched; `scores` the candidates' by person id (1.0 for somebody found by name
-    alone); `reasons` the reranker's; `fallback` says why the reranker did not choose.
+    `facts` are numbered from 1, most relevant first. `query` is the question as it was searched; `scores` the
+    candidates' by person id (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback` says why the
+    reranker did not choose.
     """
 
     inner_circle: Sequence[Person]
@@ -80,12 +83,13 @@ class Recalled:
     scores: Mapping[int, float] = field(default_factory=dict)
     reasons: Mapping[int, str] = field(default_factory=dict)
     fallback: Fallback | None = None
+    facts: Sequence[RecalledFact] = ()
 
 
 class TurnRecall:
-    """Recalls people for a question. Never raises a model's error: each part that fails is done without.
+    """Recalls people and facts for a question. Never raises a model's error: each part that fails is done without.
 
-    `enricher`, `reranker` and `names` may be None (switched off).
+    `enricher`, `reranker`, `names` and `facts` may be None (switched off).
     """
 
     def __init__(
@@ -98,8 +102,10 @@ class TurnRecall:
         reranker: Reranker | None,
         names: NameTools | None,
         limits: RecallLimits,
+        facts: FactRecall | None = None,
         observer: RecallObserver | None = None,
     ) -> None:
+        self._facts = facts
         self._database, self._search, self._embedder = database, search, embedder
         self._enricher, self._reranker, self._names = enricher, reranker, names
         self._limits, self._observer = limits, observer or Unobserved()
@@ -108,17 +114,39 @@ class TurnRecall:
         """The people for this question. `recent` are the lines before it, oldest first."""
         inner = await self._database.read(lambda connection: people.inner_circle(connection, owner.user_id))
         query = await self._standalone(owner, question, recent)
-        candidates = await self._candidates(owner.user_id, query)
-        picks, fallback = await self._pick(owner, query, [person for person, _ in candidates])
+        embedding = await self._embedded(owner.user_id, query)
+        (candidates, picks, fallback), found = await asyncio.gather(
+            self._people(owner, query, embedding), self._found(owner.user_id, query, embedding)
+        )
         by_id = {person.id: person for person, _ in candidates}
+        picked = [by_id[pick.person_id] for pick in picks]
         return Recalled(
             inner_circle=inner,
-            relevant_people=[by_id[pick.person_id] for pick in picks],
+            relevant_people=picked,
             query=query,
             scores={person.id: score for person, score in candidates},
             reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
             fallback=fallback,
+            facts=await self._with_facts_about(owner.user_id, found, picked),
         )
+
+    async def _people(
+        self, owner: OwnerProfile, query: str, embedding: Vector | None
+    ) -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
+        candidates = await self._candidates(owner.user_id, query, embedding)
+        picks, fallback = await self._pick(owner, query, [person for person, _ in candidates])
+        return candidates, picks, fallback
+
+    async def _found(self, user_id: int, query: str, embedding: Vector | None) -> FoundFacts | None:
+        return await self._facts.for_question(user_id, query, embedding) if self._facts is not None else None
+
+    async def _with_facts_about(
+        self, user_id: int, found: FoundFacts | None, picked: Sequence[Person]
+    ) -> Sequence[RecalledFact]:
+        """The facts of the question, then the best ones about those who were picked: nobody else named them."""
+        if self._facts is None or found is None:
+            return ()
+        return await self._facts.with_people(user_id, found, [person.entity_id for person in picked])
 
     async def _standalone(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine]) -> str:
         """The question as it can be searched for; with nothing before it, it already stands alone."""
@@ -132,9 +160,8 @@ class TurnRecall:
             return question
         return enriched.strip() or question
 
-    async def _candidates(self, user_id: int, query: str) -> list[tuple[Person, float]]:
+    async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
         """People who may belong to the question, best first, at most `candidates`, none of the inner circle."""
-        embedding = await self._embedded(user_id, query)
         if embedding is None:
             known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
             named = await self._named(query, [person for person in known if person.circle not in INNER_CIRCLE])

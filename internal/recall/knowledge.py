@@ -47,7 +47,7 @@ _AT_LEAST: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """A question as it is searched for: without an embedder it has no vector."""
 
     text: str
@@ -97,10 +97,21 @@ class KnowledgeSearch:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._indexes.forget(user_id)
 
+    async def ask(self, user_id: int, query: str) -> Asked:
+        """A question made ready for several searches."""
+        vector, words = await asyncio.gather(self._embedded(user_id, query), self._words(query))
+        return Asked(query, vector, words)
+
+    async def asked(self, query: str, embedding: Vector | None) -> Asked:
+        """A question whose vector is known already; None: it has none."""
+        if self._embedder is None or embedding is None:
+            return Asked(query, None, await self._words(query))
+        return Asked(query, normalised(embedding, self._embedder.dimensions), await self._words(query))
+
     async def facts(
         self,
         user_id: int,
-        query: str,
+        query: str | Asked,
         limit: int = 10,
         *,
         as_of: datetime | None = None,
@@ -109,14 +120,13 @@ class KnowledgeSearch:
         center_node: str | None = None,
         entity_types: Sequence[str] = (),
         about: Collection[str] = (),
-        embedding: Vector | None = None,
     ) -> list[FactHit]:
         """The facts that fit a question best, best first; those nearest to `center_node` before all others.
 
         Without dates: what has not ended. `as_of`: what held then; `known_at`: what we knew then; `include_invalid`:
         ended facts and old versions too, never before what took their place. `about` keeps to facts with one of these
-        nodes at an end, `entity_types` to ends of these types. `embedding` is the question's if it is known already.
-        Raises NotFound for an unknown centre and Refused for an unknown type.
+        nodes at an end, `entity_types` to ends of these types. Raises NotFound for an unknown centre and Refused for
+        an unknown type.
         """
         moment = Moment(self._clock.now(), as_of, known_at, include_invalid)
         wanted = FactFilter(
@@ -125,7 +135,7 @@ class KnowledgeSearch:
             known_at=known_at,
             include_invalid=include_invalid,
         )
-        asked = await self._asked(user_id, query, embedding)
+        asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         named = await self._named(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "fact")
@@ -134,6 +144,8 @@ class KnowledgeSearch:
                 counting &= index.source_in(about) | index.target_in(about)
             of_ends = _of_ends(index, named)
             candidates = await self._ranked(index, asked, of_ends, counting, self._depth(limit, center_node, wanted))
+        if not candidates:
+            return []
         found = await self._database.read(
             lambda connection: self._read_facts(connection, user_id, candidates, wanted, moment, center_node)
         )
@@ -142,18 +154,17 @@ class KnowledgeSearch:
     async def nodes(
         self,
         user_id: int,
-        query: str,
+        query: str | Asked,
         limit: int = 10,
         *,
         entity_types: Sequence[str] = (),
-        embedding: Vector | None = None,
     ) -> list[NodeHit]:
         """The entities, preferences and topics that fit best, people among them, of these types (none = all).
 
         Raises Refused for an unknown type.
         """
         types = self._types.labels(entity_types)
-        asked = await self._asked(user_id, query, embedding)
+        asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         named = await self._named(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "entity")
@@ -165,11 +176,9 @@ class KnowledgeSearch:
         hits = [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
         return [hit for hit in hits if not types or self._is_of(hit.node, types)][:limit]
 
-    async def episodes(
-        self, user_id: int, query: str, limit: int = 10, *, embedding: Vector | None = None
-    ) -> list[EpisodeHit]:
+    async def episodes(self, user_id: int, query: str | Asked, limit: int = 10) -> list[EpisodeHit]:
         """The episodes that fit best, best first."""
-        asked = await self._asked(user_id, query, embedding)
+        asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "episode")
             nobody = np.zeros(len(index), dtype=np.float32)
@@ -181,15 +190,9 @@ class KnowledgeSearch:
 
         return await self._database.read(read)
 
-    async def _asked(self, user_id: int, query: str, embedding: Vector | None) -> _Asked:
-        vector, words = await asyncio.gather(self._embedded(user_id, query, embedding), self._words(query))
-        return _Asked(query, vector, words)
-
-    async def _embedded(self, user_id: int, query: str, embedding: Vector | None) -> Vector | None:
+    async def _embedded(self, user_id: int, query: str) -> Vector | None:
         if self._embedder is None or not query.strip():
             return None
-        if embedding is not None:
-            return normalised(embedding, self._embedder.dimensions)
         try:
             async with asyncio.timeout(_EMBED_TIMEOUT):
                 vectors = await self._embedder.embed_queries([query], user_id=user_id)
@@ -209,7 +212,7 @@ class KnowledgeSearch:
                 self._degraded("terms", error)
         return plain_query_terms(query)
 
-    async def _named(self, user_id: int, asked: _Asked) -> Mapping[str, float]:
+    async def _named(self, user_id: int, asked: Asked) -> Mapping[str, float]:
         """The entities that the question names, each with how plainly; the owner where he speaks of himself."""
         own = {store.owner_node_id(user_id): 1.0} if names_oneself(asked.text) else {}
         if self._names is None or not asked.words:
@@ -238,7 +241,7 @@ class KnowledgeSearch:
         return max(limit * (10 if judged_later else 2), _AT_LEAST)
 
     async def _ranked(
-        self, index: ItemIndex, asked: _Asked, named: Scores, counting: Mask | None, count: int
+        self, index: ItemIndex, asked: Asked, named: Scores, counting: Mask | None, count: int
     ) -> list[_Candidate]:
         """The best rows of those that count, best first, equal ones by id."""
         if not len(index):

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from itertools import groupby
 
+from internal.agents.citing import CitationFilter, cited_only
 from internal.agents.model import DialogueLine, ResponderRequest
 from internal.agents.prompts import (
     block,
@@ -18,6 +19,7 @@ from internal.agents.prompts import (
     owner_block,
     with_metadata,
 )
+from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.output import Speech, spoken
 from internal.config import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
@@ -35,16 +37,20 @@ class ModelResponder:
         self._config = config
 
     async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
-        """As the port says, without the prompt's blocks. A reply that says nothing besides, or raw JSON, is invalid."""
-        speech = Speech()
+        """As the port says, without the prompt's blocks and without citations of what was not given.
+
+        A reply that says nothing besides, or raw JSON, is invalid.
+        """
+        given = [fact.n for fact in request.facts]
+        speech, citations = Speech(), CitationFilter(given)
         async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
                 if delta.final is None:
-                    if words := speech.feed(delta.text):
+                    if words := citations.feed(speech.feed(delta.text)):
                         yield ChatDelta(words)
                     continue
-                said = spoken(delta.final.text)
-                if rest := speech.finish():
+                said = cited_only(spoken(delta.final.text), given)
+                if rest := citations.feed(speech.finish()) + citations.finish():
                     yield ChatDelta(rest)
                 yield ChatDelta("", replace(delta.final, text=said))
 
@@ -65,7 +71,10 @@ class ModelResponder:
         What changes least comes first and no clock stands in the system part, so that a provider can cache it. The
         context has the role of a user: recalled text must not speak with the system's authority.
         """
-        context = people_block("relevant_people", request.relevant_people)
+        context = joined(
+            people_block("relevant_people", request.relevant_people),
+            recalled_block(request.facts, request.owner.timezone),
+        )
         return [
             ChatMessage("system", self._system(request)),
             *_by_turns([*([ChatMessage("user", context)] if context else []), *_dialogue(request)]),

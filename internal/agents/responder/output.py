@@ -11,6 +11,7 @@ from typing import Any
 
 import regex
 
+from internal.agents.code import Code
 from internal.agents.prompts import BLOCK_TAGS
 from internal.errors import ModelReplyInvalid
 
@@ -18,7 +19,6 @@ _NAMES = "|".join(BLOCK_TAGS)
 _TAG = regex.compile(rf"<\s{{0,3}}(/?)\s{{0,3}}({_NAMES})(?:\s[^<>]{{0,80}})?(/?)>", regex.IGNORECASE)
 _LONGEST_TAG = 120
 
-_FENCE = "```"
 _FENCED = re.compile(r"```\s*(?:json\w*)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 _MAY_BE_JSON = regex.compile(
     r"\s*(?:```\s*(?:json\w*)?\s*(?:\{|\[\s*\{)[^`]*(?:```\s*)?|(?:\{|\[\s*\{).*)", regex.DOTALL | regex.IGNORECASE
@@ -77,7 +77,7 @@ class BlockFilter:
     def __init__(self) -> None:
         self._held = ""
         self._inside: str | None = None
-        self._code = _Code()
+        self._code = Code()
 
     def feed(self, piece: str) -> str:
         """What may be shown now; what could be the beginning of a tag is held back."""
@@ -142,38 +142,6 @@ class BlockFilter:
 
     def _drop(self, length: int) -> None:
         self._held = self._held[length:]
-
-
-class _Code:
-    """Whether the text so far ends inside code: in a fence, or in backticks that are still open in its last line.
-
-    A line with an odd backtick spoils no other line: some write м`ята.
-    """
-
-    def __init__(self) -> None:
-        self._fenced = False
-        self._line = ""
-
-    @property
-    def inside(self) -> bool:
-        return self._fenced or self._line.count("`") % 2 == 1
-
-    @property
-    def line_has_words(self) -> bool:
-        """Whether the last line holds more than a list's or a quotation's mark."""
-        return any(map(str.isalnum, self._line))
-
-    def take(self, text: str) -> None:
-        *ended, last = text.split("\n")
-        for part in ended:
-            self._end(self._line + part)
-        self._line += last
-
-    def _end(self, line: str) -> None:
-        mark = line.strip()
-        if mark.startswith(_FENCE) and "`" not in mark.lstrip("`"):
-            self._fenced = not self._fenced
-        self._line = ""
 
 
 def _closing(text: str, name: str) -> int | None:

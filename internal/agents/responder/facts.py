@@ -1,0 +1,30 @@
+"""The `<facts>` block of a prompt: one line a fact, with the number by which it is cited and the dates it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from internal.agents.model import RecalledFact
+from internal.agents.prompts import block
+from internal.people.model import escape
+
+
+def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:
+    """`<facts>` with one escaped line each; the empty string when there is none."""
+    return block("facts", [fact_line(fact, timezone) for fact in facts])
+
+
+def fact_line(fact: RecalledFact, timezone: str) -> str:
+    """`[F1] Петров работает в ACME | since 2026-02-01 | said 2026-02-03`: the owner's days, unknown ones absent."""
+    dates = (("since", fact.valid_at), ("until", fact.invalid_at), ("said", fact.said_at))
+    told = [f"{word} {_day(moment, timezone)}" for word, moment in dates if moment is not None]
+    return " | ".join((f"[F{fact.n}] {escape(fact.text)}", *told))
+
+
+def _day(moment: datetime, timezone: str) -> str:
+    try:
+        return f"{moment.astimezone(ZoneInfo(timezone)):%Y-%m-%d}"
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return f"{moment.astimezone(UTC):%Y-%m-%d}"

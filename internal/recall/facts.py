@@ -1,0 +1,106 @@
+"""The facts of a prompt: those that belong to the question, then some about the people picked, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from internal.agents.model import RecalledFact
+from internal.graph.store import owner_node_id
+from internal.llm.tokens import count_tokens
+from internal.recall import item_repository
+from internal.recall.hits import FactHit
+from internal.recall.knowledge import Asked, KnowledgeSearch
+from internal.storage.engine import Database
+from internal.storage.vectors import Vector
+
+MAX_FACTS: Final = 20
+MAX_TOKENS: Final = 1_500
+"""Most facts of one prompt, and of their words; a line has some 25 tokens."""
+
+_FOR_QUESTION: Final = 14
+"""Of these the question itself gets the most; the rest is about the people whom the reranker picked for it."""
+
+_AROUND: Final = 15
+"""Tokens of a line besides the fact's words: its number and dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFacts:
+    """The facts of a question, best first, and the question as it was searched."""
+
+    asked: Asked
+    hits: Sequence[FactHit]
+
+
+class FactRecall:
+    """Recalls facts for prompts. Never raises a model's error."""
+
+    def __init__(self, database: Database, search: KnowledgeSearch) -> None:
+        self._database, self._search = database, search
+
+    async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> FoundFacts:
+        """What belongs to a question; `embedding` None: there is none, and words and names must do."""
+        asked = await self._search.asked(question, embedding)
+        return FoundFacts(asked, await self._relevant(user_id, asked, _FOR_QUESTION))
+
+    async def with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[RecalledFact]:
+        """The facts of a question and those about these nodes that fit it best, each once, numbered from 1."""
+        hits = list(found.hits)
+        if node_ids:
+            known = {hit.fact.id for hit in hits}
+            about = await self._search.facts(user_id, found.asked, MAX_FACTS, about=node_ids)
+            hits += [hit for hit in about if hit.fact.id not in known]
+        return await self._recalled(user_id, hits)
+
+    async def as_of(
+        self, user_id: int, question: str, as_of: datetime, known_at: datetime | None = None
+    ) -> list[RecalledFact]:
+        """What held at a moment, as far as it belongs to a question; with `known_at`, as it was known then."""
+        asked = await self._search.ask(user_id, question)
+        return await self._recalled(user_id, await self._relevant(user_id, asked, MAX_FACTS, as_of, known_at))
+
+    async def _relevant(
+        self,
+        user_id: int,
+        asked: Asked,
+        limit: int,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> list[FactHit]:
+        hits = await self._search.facts(user_id, asked, limit, as_of=as_of, known_at=known_at)
+        return [hit for hit in hits if hit.reasons.relevant(self._search.threshold)]
+
+    async def _recalled(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:
+        kept = _within_budget(hits[:MAX_FACTS])
+        ids = [hit.fact.id for hit in kept]
+        said = await self._database.read(lambda c: item_repository.last_said(c, user_id, ids)) if ids else {}
+        owner = owner_node_id(user_id)
+        return [
+            RecalledFact(
+                n=number,
+                fact_id=fact.id,
+                text=fact.fact,
+                valid_at=fact.valid_at,
+                invalid_at=fact.invalid_at,
+                said_at=said.get(fact.id),
+                relation=fact.name,
+                source=fact.source_name,
+                target=fact.target_name,
+                about_owner=fact.source == owner,
+            )
+            for number, fact in enumerate((hit.fact for hit in kept), start=1)
+        ]
+
+
+def _within_budget(hits: Sequence[FactHit]) -> list[FactHit]:
+    """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
+    left, kept = MAX_TOKENS, list[FactHit]()
+    for hit in hits:
+        cost = count_tokens(hit.fact.fact) + _AROUND
+        if cost <= left:
+            kept.append(hit)
+            left -= cost
+    return kept
