@@ -12,6 +12,7 @@ from internal.agents.model import Archivist, Enricher, Reranker, Responder
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.config import Config
+from internal.knowledge.entity_types import EntityTypes
 from internal.language.worker import LanguageWorker
 from internal.llm.calls import CallObserver
 from internal.llm.embeddings import OpenAIEmbedder
@@ -70,13 +71,18 @@ async def _remote(
     chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=observers)
     stack.push_async_callback(chat.aclose)
     return Models(
-        archivist=ModelArchivist(chat, agents.archivist),
+        archivist=ModelArchivist(chat, agents.archivist, entity_types(config)),
         enricher=ModelEnricher(chat, agents.enricher) if agents.enricher.enabled else None,
         reranker=ModelReranker(chat, agents.reranker) if agents.reranker.enabled else None,
         responder=ModelResponder(chat, agents.responder),
         embedder=embedder,
         offline=False,
     )
+
+
+def entity_types(config: Config) -> EntityTypes:
+    """The nine default types of entities and those of the configuration."""
+    return EntityTypes((own.name, own.description) for own in config.graphiti.entity_types)
 
 
 async def _embedder(

@@ -14,8 +14,19 @@ from internal.agents.model import OwnerProfile, TranscriptLine
 from internal.people.model import escape
 
 BLOCK_TAGS = (
-    *("owner", "known_facts", "inner_circle", "relevant_people", "facts", "notes", "metadata", "people"),
-    *("candidates", "may_be_the_same_as", "transcript", "dialogue", "question", "query"),
+    *(
+        "owner",
+        "known_facts",
+        "known_entities",
+        "inner_circle",
+        "relevant_people",
+        "facts",
+        "notes",
+        "metadata",
+        "people",
+        "candidates",
+    ),
+    *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
 )
 """Every tag that a prompt of ours opens."""
 
@@ -72,7 +83,7 @@ def owner_block(owner: OwnerProfile) -> str:
 
 
 def facts_block(facts: Sequence[str]) -> str:
-    """What is known about the owner, each once."""
+    """What is known already, each once."""
     return block("known_facts", [f"- {fact}" for fact in dict.fromkeys(escape(fact) for fact in facts) if fact])
 
 
@@ -87,8 +98,10 @@ def _line(line: TranscriptLine) -> str:
         speaker += " (assistant)"
     elif line.forwarded_from is not None:
         speaker += f" forwards what {escape(line.forwarded_from) or 'somebody else'} wrote (not the owner's own words)"
+    elif speaker and not line.own:
+        speaker += " (not the owner)"
     ids = f" {{telegram ids: {', '.join(map(str, line.telegram_ids))}}}" if line.telegram_ids else ""
-    return f"{line.number}. [{line.at:%Y-%m-%d %H:%M %a}] {speaker}:{ids} {escape(line.text)}"
+    return f"{line.number}. [{line.at:%Y-%m-%d %H:%M %a}] {speaker}{':' if speaker else ''}{ids} {escape(line.text)}"
 
 
 def clock_metadata(now: datetime, timezone: str) -> dict[str, str]:

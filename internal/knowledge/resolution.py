@@ -192,7 +192,7 @@ class _Resolver:
         return node
 
     def _called(self, name: str, labels: Sequence[str], proposed: ProposedEntity | None, implied: str) -> Node:
-        """`implied` is what the relation says of the end: tried first, but what it does not fit is found all the same."""
+        """`implied` is what the relation says of the end: tried first, but nothing is left out for it."""
         likely = labels or ((implied,) if implied else ())
         node = self._find(name, self._types.of(likely) if likely else None)
         if node is None and likely and not labels:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ UNKNOWN = words("unknown ? ?? ??? - n/a na none null never unclear неизве�
 }
 """How a model says that it cannot know."""
 
-_ISO_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}.*")
 _ISO_MONTH = re.compile(r"(\d{4})[-/.](\d{1,2})")
 _MONTH_FIRST = re.compile(r"(\d{1,2})[./](\d{4})")
@@ -281,7 +281,8 @@ def _moved(count: float, unit: str, sign: int, at: datetime) -> Dated | None:
     """So many units away, to the day; the unit tells how exactly that is meant."""
     try:
         if unit in ("minute", "hour"):
-            return Dated(at + sign * timedelta(minutes=count * (60 if unit == "hour" else 1)), "time")
+            elapsed = timedelta(minutes=count * (60 if unit == "hour" else 1))
+            return Dated((at.astimezone(UTC) + sign * elapsed).astimezone(at.tzinfo), "time")
         if unit in ("day", "week"):
             days = round(count * (7 if unit == "week" else 1))
             return _days_from(at, sign * days, "week" if unit == "week" else "day")

@@ -1,11 +1,12 @@
-"""The archivist: reads a slice of a conversation, proposes what to remember about people."""
+"""The archivist: reads a slice of a conversation or text, proposes what to remember of people, things and facts."""
 
 from __future__ import annotations
 
-from internal.agents.archivist.output import REPLY_SCHEMA
-from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
+from internal.agents.archivist.output import DEFAULT, reply_schema
+from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config import ArchivistConfig
+from internal.knowledge.entity_types import EntityType, EntityTypes
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest
 from internal.people.model import Person, candidate_line, escape
 
@@ -13,10 +14,13 @@ from internal.people.model import Person, candidate_line, escape
 class ModelArchivist:
     """The Archivist that asks a chat model."""
 
-    def __init__(self, chat: ChatModel, config: ArchivistConfig) -> None:
+    def __init__(self, chat: ChatModel, config: ArchivistConfig, types: EntityTypes = DEFAULT) -> None:
         self._chat = chat
         self._config = config
-        self._instructions = instructions(__package__)
+        self._schema = reply_schema(types)
+        custom = "".join(f"\n- {_custom_type(one)}" for one in types.custom)
+        own = f"\nThe owner's own types, each before 2 to 9 where it fits:\n{custom}\n" if custom else ""
+        self._instructions = instructions(__package__, custom_types=own)
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         messages = self.messages(request)
@@ -28,7 +32,7 @@ class ModelArchivist:
                 temperature=self._config.temperature,
                 max_tokens=self._config.max_tokens,
                 timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
+                reply_schema=self._schema,
                 user_id=request.owner.user_id,
             )
         )
@@ -40,6 +44,7 @@ class ModelArchivist:
         context = joined(
             owner_block(request.owner),
             facts_block([*request.owner.facts, *request.facts]),
+            block("known_entities", [_known_entity(entity) for entity in request.entities]),
             block("people", [_known_person(person) for person in request.people]),
             block(
                 "may_be_the_same_as",
@@ -48,6 +53,17 @@ class ModelArchivist:
             transcript_block("transcript", request.transcript),
         )
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+
+
+def _custom_type(one: EntityType) -> str:
+    """The description as the configuration has it, escaped: it may hold several lines and lists of its own."""
+    return f"`{escape(one.name)}`: {escape(one.description) or 'as its name says'}"
+
+
+def _known_entity(entity: KnownEntity) -> str:
+    """ACME | Organization | where the owner works | also: Акме"""
+    also = f"also: {', '.join(entity.aliases)}" if entity.aliases else ""
+    return " | ".join(escape(part) for part in (entity.name, entity.type, entity.summary, also) if part)
 
 
 def _known_person(person: Person) -> str:
