@@ -15,7 +15,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import ModelError, StorageError
 from internal.llm.calls import Reply, Request
-from internal.llm.model import ChatReply, ChatRequest
+from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.storage.types import new_id
@@ -69,7 +69,7 @@ class CallRecorder:
                 "cost_usd": usage.cost_usd if usage else 0.0,
                 "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
                 "reply": reply.text if isinstance(reply, ChatReply) else None,
-                "error": str(error) if error else None,
+                "error": _told(usage, error),
                 "links": current_cause(),
             }
         )
@@ -109,3 +109,10 @@ class CallRecorder:
     async def drop_old(self) -> int:
         moment = self._clock.now() - KEPT
         return await self._database.write(lambda c: call_repository.drop_before(c, moment))
+
+
+def _told(usage: Usage | None, error: ModelError | None) -> str | None:
+    """Why a call has no whole reply, and whether its tokens are counted by us."""
+    if usage is None or not usage.estimated:
+        return str(error) if error else None
+    return f"{error or 'stopped'} (its tokens are estimated)"

@@ -374,7 +374,7 @@ class _Edited(Exception):
 
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
-"""What stands for the reply of a model that was interrupted: the text so far, and no bill."""
+"""What stands for the reply of a model that was interrupted: the text so far. Its bill is kept by the call recorder."""
 
 
 async def _or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:

@@ -34,7 +34,8 @@ class CallObserver(Protocol):
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
         """Called once for every call, on the event loop: return at once and raise nothing.
 
-        A failed call has an `error`, and a `reply` besides if the provider told what it cost. Neither is given when
-        the call was cancelled, as by the stop button.
+        A failed call has an `error`, and a `reply` besides if the provider told what it cost. One that was cancelled,
+        as by the stop button, has no error. Broken off while the reply came in, either has what came of it, and its
+        usage is estimated; before that, neither has a reply.
         """
         ...

@@ -43,11 +43,15 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and money of one call; `cost_usd` is what the provider reported, else 0."""
+    """Tokens and money of one call; `cost_usd` is what the provider reported, else 0.
+
+    `estimated` if the provider did not come to tell them: the call was broken off.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,13 +101,16 @@ class OpenAIChat:
     ) -> AsyncGenerator[ChatDelta, None]:
         body = chat_body(request, dialect, stream=True, ask_cost=self._ask_cost)
         draft = Draft(request.model)
-        async with (
-            self._endpoint.open(CHAT_PATH, body, deadline) as response,
-            aclosing(self._pieces(response, draft, deadline)) as pieces,
-        ):
-            async for words in pieces:
-                if words:
-                    yield ChatDelta(words)
+        async with self._endpoint.open(CHAT_PATH, body, deadline) as response:
+            try:
+                async with aclosing(self._pieces(response, draft, deadline)) as pieces:
+                    async for words in pieces:
+                        if words:
+                            yield ChatDelta(words)
+            except BaseException as error:  # stopped or cut off: the provider bills what it has written until then
+                if draft.begun or not isinstance(error, ModelError):
+                    call.reply = draft.broken_off(request)
+                raise
         outcome = draft.outcome()
         call.reply = outcome.reply
         if outcome.fault is not None:

@@ -11,6 +11,7 @@ from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelRe
 from internal.llm.failures import from_error_object
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.llm.thoughts import ThoughtFilter, without_thoughts
+from internal.llm.tokens import count_tokens
 
 FORMATS = ("json_schema", "json_object", "text")
 """From the strictest to the plainest; in the plainest the prompt alone asks for JSON."""
@@ -111,6 +112,10 @@ class Draft:
         self._half = ""
 
     @property
+    def begun(self) -> bool:
+        return any(self._words)
+
+    @property
     def failed(self) -> bool:
         return self._fault is not None
 
@@ -136,6 +141,15 @@ class Draft:
     def outcome(self) -> Outcome:
         words = without_thoughts(_joined("".join(self._words)))
         return Outcome(ChatReply(words, self._model, self._usage), self._fault or self._judged(words))
+
+    def broken_off(self, request: ChatRequest) -> ChatReply:
+        """What came of a reply that nobody waits for any more. It was paid for: what it took is estimated."""
+        words = without_thoughts(_joined("".join(self._words)))
+        return ChatReply(words, self._model, self._usage if self._usage != Usage() else self._estimate(request))
+
+    def _estimate(self, request: ChatRequest) -> Usage:
+        asked = sum(count_tokens(message.content) for message in request.messages)
+        return Usage(asked, count_tokens(_joined("".join(self._words))), estimated=True)
 
     def _choice(self, choice: dict[str, Any], part: str) -> str:
         if choice.get("error"):

@@ -215,7 +215,7 @@ def _since(name: str, meaning: str, moment: datetime | None) -> Metric:
 def _outcome(reply: Reply | None, error: ModelError | None) -> str:
     if error is not None:
         return type(error).__name__
-    return "cancelled" if reply is None else "ok"
+    return "cancelled" if reply is None or reply.usage.estimated else "ok"
 
 
 def _version() -> str:

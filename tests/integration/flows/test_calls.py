@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from internal.access import repository as users
 from internal.access import service as access
-from internal.errors import ModelReplyTruncated
+from internal.errors import ModelReplyTruncated, ModelUnavailable
 from internal.flows.calls import CallRecorder
 from internal.llm.calls import EmbeddingReply, EmbeddingRequest
 from internal.llm.model import ChatMessage, ChatReply, ChatRequest, Usage
@@ -39,6 +39,24 @@ async def test_every_agents_calls_are_on_the_bill_failed_ones_and_embeddings_too
         ("archivist", 0.2),
         ("embedder", 0.01),
     }
+
+
+async def test_a_call_that_was_broken_off_leaves_its_tokens(talk: Talk) -> None:
+    """Counted by ourselves, and the receipt says so, whoever broke it off."""
+    recorder = CallRecorder(talk.database, talk.clock)
+    half = ChatReply("Кол", "some/model", Usage(90, 1, estimated=True))
+    recorder.finished(asked("responder"), half, None, 1.0)
+    recorder.finished(asked("responder"), half, ModelUnavailable("the reply was cut off"), 1.0)
+    recorder.finished(asked("responder"), None, None, 1.0)
+    await recorder.flush()
+    [spent] = await talk.read(lambda c: c.execute(select(tables.spend.c.tokens)).scalars().all())
+    assert spent == 182
+    query = select(tables.model_calls.c.error, tables.model_calls.c.completion_tokens).order_by(tables.model_calls.c.n)
+    assert [tuple(row) for row in await talk.read(lambda c: c.execute(query).all())] == [
+        ("stopped (its tokens are estimated)", 1),
+        ("the reply was cut off (its tokens are estimated)", 1),
+        (None, 0),
+    ]
 
 
 async def test_bills_go_to_the_owners_own_day(talk: Talk) -> None:

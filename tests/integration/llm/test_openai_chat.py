@@ -26,6 +26,7 @@ from internal.errors import (
 from internal.llm import transport
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.llm.openai import OpenAIChat
+from internal.llm.tokens import count_tokens
 from internal.testing import Fault, ScriptedModel
 
 KEY = "sk-or-very-secret-key"
@@ -174,6 +175,25 @@ async def test_every_failure_is_told_apart(
         assert not isinstance(caught.value, ModelReplyTruncated)
 
 
+async def test_a_stream_that_breaks_is_on_the_bill_for_what_came(
+    server: ScriptedModel, chat: OpenAIChat, ledger: Ledger
+) -> None:
+    """Estimated, unless the provider told it; a page of nonsense and a call that was stopped in line cost nothing."""
+    server.script("m", Fault("cut", text="Половина ответа"), Fault("malformed"), Fault("hang"))
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            await collect(chat, ask())
+    waiting = asyncio.create_task(collect(chat, ask()))
+    await server.wait_for("m", 3)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    replies = [reply for _, reply, _, _ in ledger.calls]
+    assert isinstance(replies[0], ChatReply)
+    assert (replies[0].text, replies[0].usage.estimated) == ("Половина ответа", True)
+    assert replies[0].usage.completion_tokens == count_tokens("Половина ответа")
+    assert replies[1:] == [None, None]
+
+
 async def test_a_stream_shows_what_came_before_it_broke(server: ScriptedModel, chat: OpenAIChat) -> None:
     """The words are passed on at once; the error follows them, and no `final` does."""
     server.script("m", Fault("cut", text="Половина"), Fault("error_body", text="Половина", status=502))
@@ -273,12 +293,17 @@ async def test_the_timeout_holds_for_the_whole_reply(server: ScriptedModel, chat
 
 
 async def test_closing_a_stream_ends_the_request(server: ScriptedModel, chat: OpenAIChat, ledger: Ledger) -> None:
-    """The stop button: nothing more is read, the observer hears of a call with neither reply nor error."""
+    """The stop button: nothing more is read, and what was written until then is on the bill, by our own count."""
     server.script("m", "слово " * 1000)
     async with aclosing(chat.stream(ask())) as deltas:
         first = await anext(deltas)
     assert first.text
-    assert [(reply, error) for _, reply, error, _ in ledger.calls] == [(None, None)]
+    ((_, reply, error, _),) = ledger.calls
+    assert isinstance(reply, ChatReply)
+    assert (reply.text, error) == (first.text.strip(), None)
+    asked_tokens = sum(count_tokens(message.content) for message in ask().messages)
+    assert reply.usage == Usage(asked_tokens, count_tokens(first.text), estimated=True)
+    assert asked_tokens > 0
     server.script("m", "Дальше")
     assert (await chat.complete(ask())).text == "Дальше"
 
