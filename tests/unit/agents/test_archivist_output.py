@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from internal.agents.archivist.output import MAX_ITEMS, REPLY_SCHEMA, ArchivistReply, Proposal, parse
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelReplyInvalid
+from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.people.model import Circle
 from internal.people.operations import Added, Merged, Updated
 
@@ -84,10 +85,8 @@ def test_the_contract_example_becomes_typed_proposals() -> None:
         Updated(person_id=42, aliases=("Гелёй",), bio="...", circle=Circle.FRIENDS, evidence=(2, 3)),
         Merged(source_id=18, target_id=42, reason="одна и та же Мария"),
     )
-    assert reply.entities[0].body["name"] == "ACME"
-    assert reply.facts == (
-        Proposal({"source": "Петров", "relation": "WORKS_FOR", "target": "ACME", "fact": "..."}, (1,)),
-    )
+    assert reply.entities == (ProposedEntity("ACME", ("Organization",), "...", evidence=(1,)),)
+    assert reply.facts == (ProposedFact("Петров", "WORKS_FOR", "ACME", "...", evidence=(1,)),)
     assert reply.memories[0].evidence == (1,)
     assert reply.refused == ()
 
@@ -235,17 +234,16 @@ def test_a_slice_in_which_only_the_assistant_spoke_proves_nothing() -> None:
     assert reasons(reply) == ["assistant_only"]
 
 
-@pytest.mark.parametrize("key", ["facts", "memories"])
-def test_facts_and_memories_must_cite_lines(key: str) -> None:
-    """People may stand on the whole slice, facts may not; nor on the assistant's words."""
+def test_memories_must_cite_lines() -> None:
+    """People may stand on the whole slice, memories may not; nor on the assistant's words."""
     items = [
         {"fact": "a"},
         {"fact": "b", "evidence": []},
         {"fact": "c", "evidence": [4]},
         {"fact": "d", "evidence": [1]},
     ]
-    reply = read({key: items})
-    assert getattr(reply, key) == (Proposal({"fact": "d"}, (1,)),)
+    reply = read({"memories": items})
+    assert reply.memories == (Proposal({"fact": "d"}, (1,)),)
     assert reasons(reply) == ["no_evidence", "no_evidence", "assistant_only"]
 
 
