@@ -19,11 +19,12 @@ def recalled_block(facts: Sequence[RecalledFact], timezone: str) -> str:
 def fact_line(fact: RecalledFact, timezone: str) -> str:
     """`[F1] Петров работает в ACME | since 2026-02-01 | said 2026-02-03`: the owner's days, unknown ones absent."""
     dates = (("since", fact.valid_at), ("until", fact.invalid_at), ("said", fact.said_at))
-    told = [f"{word} {_day(moment, timezone)}" for word, moment in dates if moment is not None]
+    told = [f"{word} {day(moment, timezone)}" for word, moment in dates if moment is not None]
     return " | ".join((f"[F{fact.n}] {escape(fact.text)}", *told))
 
 
-def _day(moment: datetime, timezone: str) -> str:
+def day(moment: datetime, timezone: str) -> str:
+    """The date of a moment in a zone: 2026-02-01; in UTC if there is no such zone."""
     try:
         return f"{moment.astimezone(ZoneInfo(timezone)):%Y-%m-%d}"
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -11,8 +11,10 @@ from itertools import pairwise, takewhile
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.calling import roles_of, says_more_than_names
-from internal.agents.model import DialogueLine, Language, ResponderRequest
+from internal.agents.model import DialogueLine, Language, RecalledFact, ResponderRequest
 from internal.agents.prompts import neutralised
+from internal.agents.responder.facts import day, recalled_block
+from internal.agents.responder.known import answering, told_of
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
 from internal.language.sightings import find_people
@@ -37,10 +39,11 @@ class OfflineResponder:
         self._worker = worker
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
-        """What the rules read: the people given, and the dialogue. There are no instructions."""
+        """What the rules read: the people and facts given, and the dialogue. There are no instructions."""
         blocks = (
             people_block("inner_circle", request.inner_circle),
             people_block("relevant_people", request.relevant_people),
+            recalled_block(request.facts, request.owner.timezone),
         )
         return [
             *(ChatMessage("system", block) for block in blocks if block),
@@ -169,6 +172,8 @@ def _line(person: Person) -> str:
 
 
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
+    if answers := answering(said, request.facts) or answering(request.query, request.facts):
+        return _facts(answers, request, speech)
     found = named(said, known) or called(said, known) or named(request.query, known)
     if found:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
@@ -177,14 +182,33 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     told = own_words(request, strangers, roles_of(said))
     if told:
         return speech("told", said=_plain(told))
+    if about := told_of(said, request.facts):
+        return "\n".join((speech("only-this"), _facts(about, request, speech)))
     if strangers:
         names = list(dict.fromkeys(map(_plain, strangers)))
         return speech("unknown", names=speech.names(names), count=len(names))
+    return _guess(said, request, known, speech)
+
+
+def _guess(said: str, request: ResponderRequest, known: Sequence[Subject], speech: _Speech) -> str:
     likely = _likely(said, request.relevant_people)
-    if likely:
-        guesses = (subject for subject in known if subject.person in likely)
-        return "\n".join((speech("perhaps"), *(f"- {speech.subject(guess)}" for guess in guesses)))
-    return speech("nothing")
+    if not likely:
+        return speech("nothing")
+    guesses = (subject for subject in known if subject.person in likely)
+    return "\n".join((speech("perhaps"), *(f"- {speech.subject(guess)}" for guess in guesses)))
+
+
+def _facts(facts: Sequence[RecalledFact], request: ResponderRequest, speech: _Speech) -> str:
+    """The facts as they were told, each with its dates and its number."""
+    return "\n".join(f"{_dated(fact, request.owner.timezone, speech)} [F{fact.n}]." for fact in facts)
+
+
+def _dated(fact: RecalledFact, timezone: str, speech: _Speech) -> str:
+    text = _plain(fact.text).rstrip(".")
+    since = day(fact.valid_at, timezone) if fact.valid_at else ""
+    until = day(fact.invalid_at, timezone) if fact.invalid_at else ""
+    phrase = f"fact{'-since' if since else ''}{'-until' if until else ''}"
+    return speech(phrase, fact=text, since=since, until=until)
 
 
 def _likely(said: str, relevant: Sequence[Person]) -> list[Person]:
