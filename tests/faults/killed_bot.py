@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import socket
 import sqlite3
 import sys
 import time
@@ -135,12 +136,15 @@ class KilledBot:
     people: ControlClient
     model: ScriptedModel
     ledger: Ledger
+    webhook_port: int | None = None
     users: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     @asynccontextmanager
-    async def world(cls, folder: Path, server: ForkServer, seed: str) -> AsyncIterator[KilledBot]:
-        """A new world in an empty folder."""
+    async def world(
+        cls, folder: Path, server: ForkServer, seed: str, *, webhook: bool = False
+    ) -> AsyncIterator[KilledBot]:
+        """A new world in an empty folder; Telegram calls the bot by `webhook`, or is polled."""
         ledger = Ledger()
         async with (
             ScriptedModel() as model,
@@ -148,7 +152,7 @@ class KilledBot:
             ControlClient(telegram.url) as people,
         ):
             ScriptedAgents(ledger, seed).configure(model)
-            bot = cls(folder, server, telegram, people, model, ledger)
+            bot = cls(folder, server, telegram, people, model, ledger, free_port() if webhook else None)
             for n in range(PEOPLE):
                 language = LANGUAGES[n % len(LANGUAGES)]
                 user = await people.add_user(f"Person {n}", id=FIRST_USER + n, language_code=language)
@@ -179,7 +183,7 @@ class KilledBot:
         # Told to stop before it was able to listen, it is ended by that signal itself.
         ended = await self._ends(-signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
         self.model.requests.clear()
-        return Life(ended == -signal.SIGKILL, READY in self._output.read_text(encoding="utf-8"), stopping)
+        return Life(ended == -signal.SIGKILL, self._ready, stopping)
 
     async def _ends(self, *ways: int, within: float = END_S) -> int:
         ended = await self.server.ended(within)
@@ -203,21 +207,22 @@ class KilledBot:
         await self._ends(0, within=STOP_S)
 
     async def _unfinished(self) -> dict[str, int]:
-        if not self.database.exists():
-            return {"databases": 1}
+        if not self._ready:
+            return {"start": 1}
         waiting = (await self.people.request("GET", "/state"))["pending_updates"]
         return {name: count for name, count in (self._counts() | {"in Telegram": waiting}).items() if count}
 
     def _counts(self) -> dict[str, int]:
-        try:
-            with outside(self.database) as connection:
-                return {name: connection.execute(query).fetchone()[0] for name, query in UNFINISHED.items()}
-        except sqlite3.OperationalError:  # not created yet
-            return {"tables": 1}
+        with outside(self.database) as connection:
+            return {name: connection.execute(query).fetchone()[0] for name, query in UNFINISHED.items()}
 
     async def _start(self) -> int:
         self._output.write_text("", encoding="utf-8")  # a bot killed at once says nothing
         return await self.server.start(self._environment(), self._output, self._log)
+
+    @property
+    def _ready(self) -> bool:
+        return READY in self._output.read_text(encoding="utf-8")
 
     @property
     def _output(self) -> Path:
@@ -243,7 +248,17 @@ class KilledBot:
                 "LAPLACED_LLM__BASE_URL": self.model.url,
                 "LAPLACED_ACCESS__ALLOWED_USER_IDS": ",".join(map(str, self.users)),
             }
+            | self._webhook()
         )
+
+    def _webhook(self) -> dict[str, str]:
+        if self.webhook_port is None:
+            return {}
+        return {
+            "LAPLACED_SERVER__PORT": str(self.webhook_port),
+            "LAPLACED_TELEGRAM__MODE": "webhook",
+            "LAPLACED_TELEGRAM__WEBHOOK__URL": f"http://127.0.0.1:{self.webhook_port}",
+        }
 
     # What people do
 
@@ -287,3 +302,10 @@ def outside(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def free_port() -> int:
+    """A port that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

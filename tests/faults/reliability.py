@@ -38,8 +38,9 @@ The real bot (`laplaced run`) stands between the local Telegram and a scripted m
 Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is ended by SIGKILL at a
 moment uniform over the first three seconds of its life, in a tenth of them while it stops as it was told to, started
 again, and so on, 50 times in a world of its own; then it is left to come to rest, and its database, read from outside,
-is compared with a ledger that the people and the model kept themselves, and with what Telegram delivered. A kill ends
-the process, not the machine: that a commit outlives a power cut rests on `synchronous=FULL`, and is not shown here.
+is compared with a ledger that the people and the model kept themselves, and with what Telegram delivered. In a fourth
+of these worlds Telegram calls the bot (*by webhook*), in the others the bot polls. A kill ends the process, not the
+machine: that a commit outlives a power cut rests on `synchronous=FULL`, and is not shown here.
 
 A row is one series of such runs on one commit; *at start* and *at stop* are the kills before it was ready and while it
 stopped. *Lost*, *doubled* and *out of order* are messages that Telegram had accepted; *operations* are people that the
@@ -103,7 +104,7 @@ def _random(batches: Sequence[Json]) -> str:
     if len(series) > 1:
         rows.append(["all", "", "", *_name(batches)[3:], *_counts(batches, _MEASURES)])
         window.append(["all", "", *_name(batches)[3:5], *_counts(batches, _IN_WINDOW)])
-    head = ["date", "commit", "seed", "runs", "kills", "at start", "at stop", "passed"]
+    head = ["date", "commit", "seed", "runs", "kills", "at start", "at stop", "by webhook", "passed"]
     broken = [
         f"- seed {b['seed']}, batch {b['number']}: {' '.join(text.split())[:400]}"
         for b in batches
@@ -125,6 +126,7 @@ def _name(batches: Sequence[Json]) -> list[str]:
     last = batches[-1]
     passed = sum(not batch["verdict"]["violations"] for batch in batches)
     counts = [str(sum(batch[key] for batch in batches)) for key in ("kills", "before_ready", "stopping")]
+    counts.append(str(sum(batch["kills"] for batch in batches if batch["webhook"])))
     day, runs = str(last["at"])[:10], len(batches)
     return [day, last["commit"], str(last["seed"]), str(runs), *counts, f"{passed}/{runs}"]
 

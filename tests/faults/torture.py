@@ -29,6 +29,8 @@ from verdict import Verdict, judge
 
 FOLDER, PAGE = ROOT / ".torture", ROOT / "docs/reliability.md"
 BATCH = 50
+EVERY_WEBHOOK = 4
+"""In every so many-th batch Telegram calls the bot; in the others it is polled."""
 LIFE_S = 3.0
 """A kill comes at a moment that is uniform over this time from the start: it finds recovery as well as full work."""
 
@@ -50,6 +52,7 @@ class Batch:
     kills: int
     before_ready: int
     stopping: int
+    webhook: bool
     seconds: float
     commit: str
     verdict: Verdict
@@ -63,7 +66,8 @@ async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: 
     """One batch in an empty folder. What the bot breaks is in its verdict; nothing is raised."""
     began, commit, lives = time.monotonic(), commit_here(), list[Life]()
     rng = random.Random(f"{seed}:{number}")
-    async with KilledBot.world(folder, server, f"{seed}:{number}") as bot:
+    webhook = number % EVERY_WEBHOOK == 0
+    async with KilledBot.world(folder, server, f"{seed}:{number}", webhook=webhook) as bot:
         try:
             while len(lives) < kills:
                 life = await bot.live(rng, rng.uniform(0, life_s))
@@ -75,7 +79,8 @@ async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: 
         if verdict.violations:
             bot.ledger.write(folder / "ledger.jsonl")
     early, late = sum(not life.was_ready for life in lives), sum(life.stopping for life in lives)
-    return Batch(seed, number, len(lives), early, late, round(time.monotonic() - began, 1), commit, verdict)
+    seconds = round(time.monotonic() - began, 1)
+    return Batch(seed, number, len(lives), early, late, webhook, seconds, commit, verdict)
 
 
 async def _judged(bot: KilledBot) -> Verdict:
