@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 
-from internal.knowledge.model import Episode, Segment
-from internal.storage.tables import episodes, segments
+from internal.knowledge.model import Episode, EpisodeSource, Segment
+from internal.storage.tables import episodes, runs, segments
 
 
 def add_episode(connection: Connection, episode: Episode, parts: Sequence[Segment]) -> None:
@@ -25,6 +27,23 @@ def episode(connection: Connection, user_id: int, episode_id: str) -> Episode | 
     return None if row is None else _episode(row)
 
 
+def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Episode | None:
+    query = select(episodes).where(episodes.c.user_id == user_id, episodes.c.dedupe == dedupe)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _episode(row)
+
+
+def is_taken(connection: Connection, episode_id: str) -> bool:
+    """Whether any owner has an episode of this id."""
+    return connection.execute(select(episodes.c.id).where(episodes.c.id == episode_id)).first() is not None
+
+
+def texts_by_key(connection: Connection, user_id: int, keys: Sequence[str]) -> dict[str, str]:
+    """What is stored of these imported messages, by their keys."""
+    query = select(segments.c.key, segments.c.text).where(segments.c.user_id == user_id, segments.c.key.in_(keys))
+    return {key: text or "" for key, text in connection.execute(query)}
+
+
 def episode_segments(connection: Connection, user_id: int, episode_id: str, first: int, last: int) -> list[Segment]:
     """The segments first..last of an episode, in order."""
     query = select(segments).where(
@@ -35,6 +54,73 @@ def episode_segments(connection: Connection, user_id: int, episode_id: str, firs
     )
     rows = connection.execute(query.order_by(segments.c.n))
     return [_segment(row) for row in rows]
+
+
+def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
+    """The episodes of this owner among these, by id."""
+    wanted, found = sorted(set(ids)), dict[str, Episode]()
+    for start in range(0, len(wanted), _CHUNK):
+        one = episodes.c.id.in_(wanted[start : start + _CHUNK])
+        rows = connection.execute(select(episodes).where(episodes.c.user_id == user_id, one))
+        found |= {row.id: _episode(row) for row in rows}
+    return found
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    *,
+    source: EpisodeSource | None = None,
+    limit: int = 100,
+    offset: int = 0,
+) -> list[Episode]:
+    """Episodes in the order in which they happened, newest first."""
+    query = select(episodes).where(*_of(user_id, source))
+    query = query.order_by(episodes.c.reference_time.desc(), episodes.c.created_at.desc(), episodes.c.id.desc())
+    return [_episode(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count(connection: Connection, user_id: int, *, source: EpisodeSource | None = None) -> int:
+    query = select(func.count()).select_from(episodes).where(*_of(user_id, source))
+    return connection.execute(query).scalar_one()
+
+
+def mark_processed(connection: Connection, user_id: int, episode_id: str, now: datetime) -> bool:
+    """Notes that the last agent is done with an episode; False while a run of it is open, or if it was noted before."""
+    open_runs = select(runs.c.id).where(
+        runs.c.user_id == user_id, runs.c.episode_id == episode_id, runs.c.state.in_(_OPEN_RUNS)
+    )
+    done = (
+        update(episodes)
+        .where(episodes.c.user_id == user_id, episodes.c.id == episode_id, episodes.c.processed_at.is_(None))
+        .where(~open_runs.exists())
+        .values(processed_at=now)
+    )
+    return connection.execute(done).rowcount == 1
+
+
+def embed_source_url(source_description: str, source_url: str | None) -> str:
+    """The description as it goes over the wire, with its URL in it; source: graph metadata, "source_url"."""
+    if not source_url:
+        return source_description
+    told = f"source_url: {source_url}"
+    return f"{source_description}, {told}" if source_description else told
+
+
+def extract_source_url(source_description: str | None) -> str | None:
+    """The URL in a description; it ends at a space or comma; source: graph metadata, "source_url"."""
+    match = _SOURCE_URL.search(source_description or "")
+    return match.group(1) if match else None
+
+
+_CHUNK: Final = 500
+_OPEN_RUNS: Final = ("due", "claimed", "replied")
+_SOURCE_URL: Final = re.compile(r"source_url:\s*(https?://[^\s,]+)")
+
+
+def _of(user_id: int, source: EpisodeSource | None) -> list[ColumnElement[bool]]:
+    ours: list[ColumnElement[bool]] = [episodes.c.user_id == user_id]
+    return ours if source is None else [*ours, episodes.c.source == source]
 
 
 def _episode(row: Row[Any]) -> Episode:

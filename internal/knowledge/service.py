@@ -1,41 +1,79 @@
-"""Facts as use cases: recording claims, correcting, reading at a moment, removing. Signatures first; being filled in."""
+"""The one door to facts: recording claims, correcting, reading at a moment, receipts, removing, hiding.
+
+Every function takes a connection and an owner and runs in the caller's transaction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection
 
-from internal.knowledge.claims import Changes, FactFilter, NewClaim, OpenContradiction, RecordOutcome, Removal
-from internal.knowledge.model import Citation, EvidenceLine, Fact, SetBy
+from internal.knowledge import fact_repository
+from internal.knowledge.citations import (
+    citation_chain,
+    citations_of_facts,
+    episode_content,
+    evidence_of_fact,
+    telegram_link,
+    wire_description,
+)
+from internal.knowledge.correcting import resolve_contradiction, update_fact
+from internal.knowledge.reading import count_facts, fact, facts, facts_about, history, open_contradictions
+from internal.knowledge.recording import cite_node, record_claims, reproject
+from internal.knowledge.removal import (
+    erase_fact,
+    erase_node,
+    only_in_episode,
+    remove_claims_of_messages,
+    remove_claims_of_segments,
+    remove_episode_claims,
+)
 
 
-# writing
-def record_claims(connection: Connection, user_id: int, claims: Sequence[NewClaim], *, now: datetime, run_id: str | None = None, source: str = "agent:Archivist") -> RecordOutcome: ...
-def cite_node(connection: Connection, user_id: int, node_id: str, episode_id: str, segments: Mapping[int, str | None], *, operation: str, run_id: str | None = None) -> None: ...
-def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes: ...
-def update_fact(connection: Connection, user_id: int, fact_id: str, text: str, *, reason: str | None = None, source_id: str | None = None, target_id: str | None = None, attributes: Mapping[str, Any] | None = None, set_by: SetBy = "owner", now: datetime) -> tuple[Fact, Fact]: ...
-def resolve_contradiction(connection: Connection, user_id: int, contradiction_id: str, choice: str, *, now: datetime) -> Changes: ...  # choice: a fact id | claims.BOTH | claims.NEITHER
+def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
+    """Takes facts with all their versions out of every listing and search; the ids of those hidden."""
+    chains = [fact_repository.chain(connection, user_id, fact_id) for fact_id in fact_ids]
+    ids = sorted({one.fact.id for chain in chains for one in chain})
+    fact_repository.hide(connection, user_id, ids, until)
+    return ids
 
-# reading (Fact carries source_name, target_name, episodes)
-def facts_about(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int = 100, offset: int = 0) -> list[Fact]: ...
-def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime) -> int: ...
-def facts(connection: Connection, user_id: int, fact_ids: Collection[str], *, wanted: FactFilter | None = None, now: datetime) -> dict[str, Fact]: ...  # for recall: by id of any version, filtered
-def fact(connection: Connection, user_id: int, fact_id: str) -> Fact: ...  # NotFound; expired ones too
-def history(connection: Connection, user_id: int, fact_id: str) -> list[Fact]: ...  # oldest first
-def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Citation]]: ...
-def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]: ...
-def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list[EvidenceLine]: ...
-def open_contradictions(connection: Connection, user_id: int) -> list[OpenContradiction]: ...
 
-# removing; hiding for the time in which a forgetting can be undone
-def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal: ...
-def remove_claims_of_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal: ...
-def remove_claims_of_segments(connection: Connection, user_id: int, episode_id: str, segments: Collection[int], *, now: datetime) -> Removal: ...
-def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal: ...
-def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal: ...
-def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]: ...  # current facts that fall with it
-def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> None: ...
-def show_facts(connection: Connection, user_id: int, hidden_until: datetime, fact_ids: Collection[str] | None = None) -> None: ...
+def show_facts(
+    connection: Connection, user_id: int, hidden_until: datetime, fact_ids: Collection[str] | None = None
+) -> list[str]:
+    """Brings back facts (None = all) that were hidden until exactly this moment; their ids."""
+    hidden = fact_repository.hidden_until(connection, user_id, hidden_until)
+    ids = [one for one in hidden if fact_ids is None or one in fact_ids]
+    fact_repository.hide(connection, user_id, ids, None)
+    return ids
+
+
+__all__ = [
+    "citation_chain",
+    "citations_of_facts",
+    "cite_node",
+    "count_facts",
+    "episode_content",
+    "erase_fact",
+    "erase_node",
+    "evidence_of_fact",
+    "fact",
+    "facts",
+    "facts_about",
+    "hide_facts",
+    "history",
+    "only_in_episode",
+    "open_contradictions",
+    "record_claims",
+    "remove_claims_of_messages",
+    "remove_claims_of_segments",
+    "remove_episode_claims",
+    "reproject",
+    "resolve_contradiction",
+    "show_facts",
+    "telegram_link",
+    "update_fact",
+    "wire_description",
+]

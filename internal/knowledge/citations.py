@@ -1,0 +1,137 @@
+"""Where facts and entities come from: episodes, and the very lines with their words, speakers and links."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from internal.knowledge import claim_repository, evidence_repository, fact_repository
+from internal.knowledge import repository as episodes
+from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
+from internal.knowledge.reading import claims_of, fact
+
+_LAST_SEGMENT = 2**62
+_STRENGTH: dict[str, int] = {"created": 0, "updated": 1, "referenced": 2}
+
+
+def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Citation]]:
+    """The citations of each of these versions by its id, in the order in which they were told."""
+    versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
+    told = claims_of(connection, user_id, versions)
+    support = claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims])
+    operations = {row.target: row.operation for row in support}
+    known = episodes.by_ids(
+        connection, user_id, {one.episode_id for claims in told.values() for one in claims if one.episode_id}
+    )
+    found: dict[str, list[Citation]] = {}
+    for fact_id, claims in told.items():
+        rows = [
+            (one.episode_id, operations.get(claim_repository.evidence_target(one.id), "referenced"))
+            for one in claims
+            if one.episode_id is not None
+        ]
+        found[fact_id] = _citations(rows, known)
+    return found
+
+
+def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
+    """The history of an entity: each episode once, with the strongest it did to it, in the order of their times."""
+    targets = [f"entity:{node_id}"]
+    person_id = fact_repository.person_of(connection, user_id, node_id)
+    if person_id is not None:
+        targets.append(f"person:{person_id}")
+    rows = [(row.episode_id, row.operation) for row in claim_repository.node_support(connection, user_id, targets)]
+    told = [one for one in claim_repository.at_nodes(connection, user_id, [node_id]) if one.retracted_at is None]
+    rows += [(one.episode_id, "referenced") for one in told if one.episode_id is not None]
+    known = episodes.by_ids(connection, user_id, {episode_id for episode_id, _ in rows})
+    chain = _citations(rows, known)
+    return sorted(chain, key=lambda one: (known[one.episode_uuid].reference_time, known[one.episode_uuid].created_at))
+
+
+def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list[EvidenceLine]:
+    """The lines that support a version of a fact, each once, in the order in which they were said. Raises NotFound."""
+    fact(connection, user_id, fact_id)
+    versions = list(fact_repository.versions(connection, user_id, [fact_id]).values())
+    told = claims_of(connection, user_id, versions)[fact_id]
+    support = claim_repository.support(connection, user_id, [claim.id for claim in told])
+    return evidence_lines(connection, user_id, support)
+
+
+def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
+    """Rows of evidence with what is known of their lines."""
+    quotes = {(row.episode_id, row.segment): row for row in support}
+    places = evidence_repository.places(connection, user_id, quotes)
+    lines = [_line(row, places.get(key)) for key, row in quotes.items()]
+    return sorted((line for line in lines if line is not None), key=_said)
+
+
+def episode_content(connection: Connection, user_id: int, episode: Episode) -> str:
+    """What an episode says: its own content, or that of its messages, a line each with who said it."""
+    if episode.source != "message" or episode.content:
+        return episode.content
+    parts = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
+    places = evidence_repository.places(connection, user_id, {(episode.id, part.n) for part in parts})
+    told = [places[episode.id, part.n] for part in parts if (episode.id, part.n) in places]
+    return "\n".join(f"{place.speaker or place.role}: {place.text}" for place in told)
+
+
+def wire_description(episode: Episode) -> str:
+    """The description with the URL embedded, once."""
+    if episode.source_url and f"source_url: {episode.source_url}" in episode.source_description:
+        return episode.source_description
+    return episodes.embed_source_url(episode.source_description, episode.source_url)
+
+
+def telegram_link(chat_id: int | None, tg_id: int | None, thread_id: int | None = None) -> str | None:
+    """The link that opens a message of a supergroup or channel; private chats and small groups have none.
+
+    Source of the form: Telegram's own "Copy Message Link" (t.me/c/<id without -100>/<message>).
+    """
+    if chat_id is None or tg_id is None or not str(chat_id).startswith("-100"):
+        return None
+    place = f"{thread_id}/{tg_id}" if thread_id else str(tg_id)
+    return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{place}"
+
+
+def _line(row: Row[Any], place: evidence_repository.Place | None) -> EvidenceLine | None:
+    if place is None:
+        return None
+    return EvidenceLine(
+        episode_id=row.episode_id,
+        segment=row.segment,
+        at=place.at,
+        quote=row.quote or place.text,
+        message_id=place.message_id,
+        speaker=place.speaker,
+        role="assistant" if place.role == "assistant" else "user",
+        forwarded_from=place.forwarded_from,
+        url=place.url,
+        telegram_link=telegram_link(place.chat_id, place.tg_id, place.thread_id),
+    )
+
+
+def _said(line: EvidenceLine) -> tuple[datetime, str, int]:
+    return line.at, line.episode_id, line.segment
+
+
+def _citations(rows: Iterable[tuple[str, CitationOperation]], known: dict[str, Episode]) -> list[Citation]:
+    strongest: dict[str, CitationOperation] = {}
+    for episode_id, operation in rows:
+        before = strongest.setdefault(episode_id, operation)
+        strongest[episode_id] = min(before, operation, key=lambda one: _STRENGTH.get(one, 2))
+    return [_citation(known[one], operation) for one, operation in strongest.items() if one in known]
+
+
+def _citation(episode: Episode, operation: CitationOperation) -> Citation:
+    return Citation(
+        episode_uuid=episode.id,
+        episode_name=episode.name,
+        source=episode.source,
+        source_description=wire_description(episode),
+        created_at=episode.created_at,
+        source_url=episode.source_url or episodes.extract_source_url(episode.source_description),
+        operation=operation,
+    )

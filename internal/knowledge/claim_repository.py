@@ -1,0 +1,263 @@
+"""Claims and their evidence in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.knowledge.claims import ClaimLine
+from internal.knowledge.model import CitationOperation, Claim
+from internal.knowledge.relations import is_functional
+from internal.storage.tables import claims, evidence
+from internal.storage.types import new_id
+
+CHUNK: Final = 500
+"""Most values of one IN list."""
+
+Group = tuple[str, str, str | None]
+"""(source, relation, target) of claims that are projected together; a functional relation has no target here."""
+
+
+def group_of(claim: Claim) -> Group:
+    return claim.source, claim.name, None if is_functional(claim.name) else claim.target
+
+
+def evidence_target(claim_id: str) -> str:
+    """The key of a claim among evidence."""
+    return f"claim:{claim_id}"
+
+
+def add(connection: Connection, claim: Claim) -> None:
+    row = {name: getattr(claim, name) for name in _FIELDS}
+    origins = {"source_origin": claim.source, "target_origin": claim.target}
+    connection.execute(insert(claims).values(row | origins | {"attributes": dict(claim.attributes)}))
+
+
+def add_lines(connection: Connection, claim: Claim, lines: Iterable[ClaimLine], operation: CitationOperation) -> None:
+    """Records what supports a claim; a line that does so already stays as it is."""
+    for line in lines:
+        support = upsert(evidence).values(
+            user_id=claim.user_id,
+            target=evidence_target(claim.id),
+            episode_id=claim.episode_id,
+            segment=line.segment,
+            message_id=line.message_id,
+            quote=line.quote,
+            operation=operation,
+            run_id=claim.run_id,
+        )
+        connection.execute(support.on_conflict_do_nothing())
+
+
+def copy_to(connection: Connection, claim: Claim, **changes: Any) -> Claim:
+    """Stores a claim again under a new id, changed, with the same evidence."""
+    copied = replace(claim, id=new_id(), **changes)
+    add(connection, copied)
+    rows = connection.execute(select(evidence).where(_support(claim.user_id, [claim.id]))).mappings().all()
+    if rows:
+        moved = [dict(row) | {"target": evidence_target(copied.id)} for row in rows]
+        connection.execute(insert(evidence), moved)
+    return copied
+
+
+def of_group(connection: Connection, user_id: int, group: Group) -> list[Claim]:
+    """The claims of a group that are held now."""
+    source, name, target = group
+    conditions = [claims.c.source == source, claims.c.name == name, claims.c.retracted_at.is_(None)]
+    if target is not None:
+        conditions.append(claims.c.target == target)
+    return _found(connection, user_id, and_(*conditions))
+
+
+def known_at_nodes(
+    connection: Connection, user_id: int, node_ids: Collection[str] | None, known_at: datetime
+) -> list[Claim]:
+    """The claims held at that moment with one of these nodes at an end, or all."""
+    kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at > known_at)
+    held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
+    return _found(connection, user_id, held if node_ids is None else and_(held, _at(node_ids)))
+
+
+def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
+    """Every claim with one of these nodes at an end, retracted ones too."""
+    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, _at(part))]
+
+
+def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
+    """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
+    return [one for part in _chunks(edge_ids) for one in _found(connection, user_id, claims.c.edge_id.in_(part))]
+
+
+def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
+    return [one for part in _chunks(ids) for one in _found(connection, user_id, claims.c.id.in_(part))]
+
+
+def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Claim]:
+    return _found(connection, user_id, claims.c.episode_id == episode_id)
+
+
+def supported_by(
+    connection: Connection,
+    user_id: int,
+    *,
+    message_ids: Collection[str] = (),
+    episode_id: str | None = None,
+    segments: Collection[int] = (),
+) -> list[Claim]:
+    """Every claim that cites one of these messages, or one of these segments of the episode."""
+    found: list[str] = []
+    for one in _lines(message_ids, episode_id, segments):
+        targets = select(evidence.c.target).where(evidence.c.user_id == user_id, evidence.c.target.like("claim:%"), one)
+        found += [target.removeprefix("claim:") for target in connection.execute(targets).scalars()]
+    return by_ids(connection, user_id, sorted(set(found)))
+
+
+def support(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Row[Any]]:
+    """The evidence rows of these claims, in the order of episodes and lines."""
+    found: list[Row[Any]] = []
+    for part in _chunks(claim_ids):
+        query = select(evidence).where(_support(user_id, part)).order_by(evidence.c.episode_id, evidence.c.segment)
+        found += connection.execute(query)
+    return found
+
+
+def set_operation(connection: Connection, user_id: int, claim_id: str, operation: CitationOperation) -> None:
+    """Notes what a claim did to its fact."""
+    connection.execute(update(evidence).where(_support(user_id, [claim_id])).values(operation=operation))
+
+
+def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], edge_id: str | None) -> None:
+    for part in _chunks(claim_ids):
+        one = (claims.c.user_id == user_id) & claims.c.id.in_(part)
+        connection.execute(update(claims).where(one).values(edge_id=edge_id))
+
+
+def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
+    """From now on it is not held that this was said; what was known before stays."""
+    for part in _chunks(claim_ids):
+        one = (claims.c.user_id == user_id) & claims.c.id.in_(part) & claims.c.retracted_at.is_(None)
+        connection.execute(update(claims).where(one).values(retracted_at=now))
+
+
+def remove(connection: Connection, user_id: int, claim_ids: Collection[str]) -> None:
+    """Deletes claims with their evidence."""
+    for part in _chunks(claim_ids):
+        connection.execute(delete(evidence).where(_support(user_id, part)))
+        connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(part)))
+
+
+def drop_lines(
+    connection: Connection,
+    user_id: int,
+    *,
+    message_ids: Collection[str],
+    episode_id: str | None,
+    segments: Collection[int],
+) -> None:
+    """Deletes the evidence rows of these lines, whatever they support."""
+    for one in _lines(message_ids, episode_id, segments):
+        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, one))
+
+
+def drop_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
+    """Deletes every evidence row of an episode; the ids of the entities that it supported."""
+    one = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
+    targets = connection.execute(select(evidence.c.target).where(one).distinct()).scalars().all()
+    connection.execute(delete(evidence).where(one))
+    return [target.removeprefix(_ENTITY) for target in targets if target.startswith(_ENTITY)]
+
+
+def cite_node(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    episode_id: str,
+    segments: Mapping[int, str | None],
+    operation: CitationOperation,
+    run_id: str | None,
+) -> None:
+    for segment, message_id in segments.items():
+        row = upsert(evidence).values(
+            user_id=user_id,
+            target=f"{_ENTITY}{node_id}",
+            episode_id=episode_id,
+            segment=segment,
+            message_id=message_id,
+            operation=operation,
+            run_id=run_id,
+        )
+        connection.execute(row.on_conflict_do_nothing())
+
+
+def node_support(connection: Connection, user_id: int, targets: Collection[str]) -> list[Row[Any]]:
+    """The evidence rows of these keys (`entity:<id>`, `person:<id>`)."""
+    query = select(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(list(targets)))
+    return list(connection.execute(query.order_by(evidence.c.episode_id, evidence.c.segment)))
+
+
+def entities_cited(
+    connection: Connection,
+    user_id: int,
+    *,
+    message_ids: Collection[str],
+    episode_id: str | None,
+    segments: Collection[int],
+) -> list[str]:
+    """The entities that cite one of these lines."""
+    found: set[str] = set()
+    for one in _lines(message_ids, episode_id, segments):
+        query = select(evidence.c.target).where(
+            evidence.c.user_id == user_id, evidence.c.target.like(f"{_ENTITY}%"), one
+        )
+        found |= {target.removeprefix(_ENTITY) for target in connection.execute(query).scalars()}
+    return sorted(found)
+
+
+def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
+    """Whether any claim, however old, has this node at an end, as it stands or as it was written."""
+    ends = [claims.c[end] == node_id for end in ("source", "target", "source_origin", "target_origin")]
+    return connection.execute(select(claims.c.id).where(claims.c.user_id == user_id, or_(*ends))).first() is not None
+
+
+_ENTITY: Final = "entity:"
+
+_FIELDS: Final = (
+    "user_id", "id", "edge_id", "source", "name", "target", "statement", "fact", "valid_at", "valid_stated",
+    "invalid_at", "said_at", "created_at", "retracted_at", "episode_id", "run_id", "set_by",
+)  # fmt: skip
+
+
+def _support(user_id: int, claim_ids: Collection[str]) -> ColumnElement[bool]:
+    return (evidence.c.user_id == user_id) & evidence.c.target.in_([evidence_target(one) for one in claim_ids])
+
+
+def _lines(
+    message_ids: Collection[str], episode_id: str | None, segments: Collection[int]
+) -> list[ColumnElement[bool]]:
+    """Conditions, any of which a row of evidence about one of these lines fulfils."""
+    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in _chunks(message_ids)]
+    numbers = _chunks(segments) if episode_id is not None else ()
+    return found + [and_(evidence.c.episode_id == episode_id, evidence.c.segment.in_(part)) for part in numbers]
+
+
+def _at(node_ids: Collection[str]) -> ColumnElement[bool]:
+    return or_(claims.c.source.in_(list(node_ids)), claims.c.target.in_(list(node_ids)))
+
+
+def _found(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Claim]:
+    query = select(claims).where(claims.c.user_id == user_id, condition).order_by(claims.c.said_at, claims.c.id)
+    return [_claim(row) for row in connection.execute(query)]
+
+
+def _claim(row: Row[Any]) -> Claim:
+    return Claim(attributes=row.attributes, **{name: getattr(row, name) for name in _FIELDS})
+
+
+def _chunks(values: Collection[Any]) -> Iterable[list[Any]]:
+    listed = list(values)
+    return [listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK)]

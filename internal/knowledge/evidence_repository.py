@@ -1,0 +1,67 @@
+"""The lines that evidence points to: segments of episodes and the messages behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, and_, select
+
+from internal.storage.tables import messages, segments, users
+
+_CHUNK: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stored line as it was said. `speaker` None: nobody in particular."""
+
+    at: datetime
+    text: str
+    message_id: str | None
+    role: str
+    speaker: str | None
+    forwarded_from: str | None
+    url: str | None
+    chat_id: int | None
+    tg_id: int | None
+    thread_id: int | None
+
+
+def places(connection: Connection, user_id: int, lines: Collection[tuple[str, int]]) -> dict[tuple[str, int], Place]:
+    """The lines that still exist among these (episode id, segment number)."""
+    same = and_(messages.c.user_id == segments.c.user_id, messages.c.id == segments.c.message_id)
+    columns = [segments.c[name] for name in _SEGMENT] + [messages.c[name].label(f"m_{name}") for name in _MESSAGE]
+    query = select(users.c.name.label("owner"), *columns).select_from(
+        segments.outerjoin(messages, same).join(users, users.c.user_id == segments.c.user_id)
+    )
+    episodes = sorted({episode_id for episode_id, _ in lines})
+    found: dict[tuple[str, int], Place] = {}
+    for start in range(0, len(episodes), _CHUNK):
+        ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(episodes[start : start + _CHUNK])
+        rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in lines]
+        found |= {(row.episode_id, row.n): _place(row) for row in rows if row.message_id is None or row.m_role}
+    return found
+
+
+_SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url", "own")
+_MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
+
+
+def _place(row: Row[Any]) -> Place:
+    forward = row.m_forward["name"] if row.m_forward else row.forwarded_from
+    said_by_owner = row.m_role == "user" or (row.speaker is None and row.own and row.message_id is not None)
+    return Place(
+        at=row.m_timestamp or row.at,
+        text=row.text if row.text is not None else row.m_content or "",
+        message_id=row.message_id,
+        role=row.m_role or "user",
+        speaker=row.speaker or (row.owner or None if said_by_owner else None),
+        forwarded_from=forward,
+        url=row.url,
+        chat_id=row.m_chat_id,
+        tg_id=row.m_tg_id,
+        thread_id=row.m_thread_id,
+    )

@@ -1,0 +1,213 @@
+"""Reading facts: by their ends, by id, as they held at a moment and as they were known at one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound
+from internal.graph import store
+from internal.knowledge import claim_repository, fact_repository
+from internal.knowledge.claim_repository import Group, group_of
+from internal.knowledge.claims import FactFilter, OpenContradiction
+from internal.knowledge.contradictions import UNRESOLVED
+from internal.knowledge.fact_repository import Version
+from internal.knowledge.model import Claim, Fact
+from internal.knowledge.relations import relation_name
+from internal.knowledge.timeline import Span, known, project
+
+_ANYTHING = FactFilter(include_invalid=True)
+
+
+def facts_about(
+    connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int = 100, offset: int = 0
+) -> list[Fact]:
+    """Facts that fit, in the order in which they began to hold, unknown beginnings first.
+
+    Without `as_of` what has ended by now (by `known_at`, if that is asked) is left out unless `include_invalid`.
+    """
+    if wanted.known_at is None:
+        found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+        return filled(connection, user_id, found)
+    return _known_facts(connection, user_id, wanted, wanted.known_at)[offset : offset + limit]
+
+
+def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime) -> int:
+    """How many facts fit."""
+    if wanted.known_at is None:
+        return fact_repository.count(connection, user_id, wanted, now)
+    return len(_known_facts(connection, user_id, wanted, wanted.known_at))
+
+
+def facts(
+    connection: Connection, user_id: int, fact_ids: Collection[str], *, wanted: FactFilter | None = None, now: datetime
+) -> dict[str, Fact]:
+    """The visible ones among these versions that fit, by the id that was asked; None = whatever their times.
+
+    With `known_at` it is the version that was known then, with the times that were known then.
+    """
+    found = fact_repository.versions(connection, user_id, fact_ids, hidden=False)
+    if wanted is None or wanted == _ANYTHING:
+        return {fact.id: fact for fact in filled(connection, user_id, found.values())}
+    if wanted.known_at is None:
+        fitting = [one for one in found.values() if _fits(one.fact, wanted, now)]
+        typed = _of_types(connection, user_id, [one.fact for one in fitting], wanted)
+        return {fact.id: fact for fact in filled(connection, user_id, [one for one in fitting if one.fact in typed])}
+    nodes = {one.fact.source for one in found.values()}
+    known_then = {one.id: one for one in _known_facts(connection, user_id, wanted, wanted.known_at, nodes)}
+    chains = {fact_id: fact_repository.chain(connection, user_id, fact_id) for fact_id in found}
+    then = {
+        fact_id: next((known_then[one.fact.id] for one in versions if one.fact.id in known_then), None)
+        for fact_id, versions in chains.items()
+    }
+    return {fact_id: fact for fact_id, fact in then.items() if fact is not None}
+
+
+def fact(connection: Connection, user_id: int, fact_id: str) -> Fact:
+    """One version of a fact, expired ones too. Raises NotFound."""
+    found = fact_repository.version(connection, user_id, fact_id)
+    if found is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    return filled(connection, user_id, [found])[0]
+
+
+def history(connection: Connection, user_id: int, fact_id: str) -> list[Fact]:
+    """All versions of a fact, oldest first. Raises NotFound."""
+    fact(connection, user_id, fact_id)
+    return filled(connection, user_id, fact_repository.chain(connection, user_id, fact_id))
+
+
+def open_contradictions(connection: Connection, user_id: int) -> list[OpenContradiction]:
+    """What only the owner can settle, oldest first; not those of which a side is being forgotten."""
+    found: list[OpenContradiction] = []
+    for node in fact_repository.contradictions(connection, user_id, UNRESOLVED):
+        sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
+        if len(sides) == len(node.properties["facts"]):
+            question = fact_repository.question(connection, user_id, node.id)
+            found.append(OpenContradiction(node.id, tuple(node.properties["facts"]), question))
+    return found
+
+
+def filled(connection: Connection, user_id: int, versions: Iterable[Version]) -> list[Fact]:
+    """Facts with the names of their ends and the ids of the episodes that support them."""
+    listed = list(versions)
+    names = fact_repository.names_of(
+        connection, user_id, {end for one in listed for end in (one.fact.source, one.fact.target)}
+    )
+    told = claims_of(connection, user_id, listed)
+    return [
+        replace(
+            one.fact,
+            source_name=names.get(one.fact.source, ""),
+            target_name=names.get(one.fact.target, ""),
+            episodes=tuple(dict.fromkeys(claim.episode_id for claim in told[one.fact.id] if claim.episode_id)),
+        )
+        for one in listed
+    ]
+
+
+def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
+    """The claims that support each version, by its id, in the order in which they were told.
+
+    Those of an expired version are what supported it until then, wherever they were taken since.
+    """
+    current = {one.fact.id for one in versions if one.fact.expired_at is None}
+    found: dict[str, list[Claim]] = {one.fact.id: [] for one in versions}
+    for claim in claim_repository.of_edges(connection, user_id, current):
+        if claim.edge_id is not None and claim.retracted_at is None:
+            found[claim.edge_id].append(claim)
+    for one in versions:
+        if one.fact.id not in current:
+            found[one.fact.id] = _supported_then(connection, user_id, one)
+    return found
+
+
+def _supported_then(connection: Connection, user_id: int, version: Version) -> list[Claim]:
+    expired = version.fact.expired_at
+    assert expired is not None  # only expired versions are asked about
+    chain = fact_repository.chain(connection, user_id, version.fact.id)
+    later = [one.fact.id for one in chain if one.fact.created_at >= version.fact.created_at]
+    told = claim_repository.of_edges(connection, user_id, later)
+    held = [
+        one for one in told if one.created_at < expired and (one.retracted_at is None or one.retracted_at >= expired)
+    ]
+    return held or claim_repository.by_ids(connection, user_id, [version.claim_id])
+
+
+def _known_facts(
+    connection: Connection, user_id: int, wanted: FactFilter, known_at: datetime, nodes: Collection[str] | None = None
+) -> list[Fact]:
+    """The timeline over the claims that were known then, each span as the version in which it was told."""
+    ends = nodes if wanted.node_id is None else [wanted.node_id]
+    told = claim_repository.known_at_nodes(connection, user_id, ends, known_at)
+    if ends is not None:  # what closed a fact may be told of another target
+        sources = {claim.source for claim in told}
+        told = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
+    groups: dict[Group, list[Claim]] = {}
+    for claim in known(told, known_at):
+        groups.setdefault(group_of(claim), []).append(claim)
+    found: list[Fact] = []
+    for group, claims in groups.items():
+        projection = project(claims, functional=group[2] is None)
+        by_id = {claim.id: claim for claim in claims}
+        found += [
+            then
+            for span in projection.spans
+            if span.target != group[0] and (then := _as_known(connection, user_id, span, by_id, known_at)) is not None
+        ]
+    at_end = [one for one in found if wanted.node_id is None or wanted.node_id in (one.source, one.target)]
+    fitting = [one for one in at_end if _fits(one, wanted, known_at)]
+    visible = store.nodes_by_ids(connection, user_id, {end for one in fitting for end in (one.source, one.target)})
+    kept = [one for one in fitting if one.source in visible and one.target in visible]
+    named = [
+        replace(one, source_name=visible[one.source].name, target_name=visible[one.target].name)
+        for one in _of_types(connection, user_id, kept, wanted)
+    ]
+    return sorted(named, key=lambda one: (one.valid_at is not None, one.valid_at or known_at, one.created_at, one.id))
+
+
+def _as_known(
+    connection: Connection, user_id: int, span: Span, claims: Mapping[str, Claim], known_at: datetime
+) -> Fact | None:
+    """A span of the past as the stored version that stood for it; None if that is hidden or forgotten."""
+    told = [claims[one] for one in (*span.claims, *span.ends)]
+    text = claims[span.text]
+    edges = sorted({claim.edge_id for claim in told if claim.edge_id})
+    chain = {one.fact.id: one for edge in edges for one in fact_repository.chain(connection, user_id, edge)}
+    then = [
+        one
+        for one in chain.values()
+        if one.fact.created_at <= known_at and (one.fact.expired_at is None or one.fact.expired_at > known_at)
+    ]
+    best = min(then, key=lambda one: (one.claim_id != text.id, one.fact.created_at, one.fact.id), default=None)
+    if best is None or not fact_repository.versions(connection, user_id, [best.fact.id], hidden=False):
+        return None
+    episodes = dict.fromkeys(claim.episode_id for claim in sorted(told, key=_when) if claim.episode_id)
+    told_then = replace(best.fact, fact=text.fact, episodes=tuple(episodes), expired_at=None)
+    return replace(told_then, valid_at=span.valid_at, invalid_at=span.invalid_at)
+
+
+def _when(claim: Claim) -> tuple[datetime, str]:
+    return claim.said_at, claim.id
+
+
+def _fits(one: Fact, wanted: FactFilter, at: datetime) -> bool:
+    if wanted.relations and one.name not in {relation_name(name) for name in wanted.relations}:
+        return False
+    if wanted.node_id is not None and wanted.node_id not in (one.source, one.target):
+        return False
+    if wanted.as_of is not None:
+        return one.expired_at is None and one.holds(wanted.as_of)
+    if wanted.include_invalid:
+        return True
+    return one.expired_at is None and (one.invalid_at is None or one.invalid_at > at)
+
+
+def _of_types(connection: Connection, user_id: int, found: Sequence[Fact], wanted: FactFilter) -> list[Fact]:
+    if not wanted.entity_types:
+        return list(found)
+    typed = fact_repository.fitting_nodes(connection, user_id, wanted.entity_types)
+    return [one for one in found if one.source in typed or one.target in typed]
