@@ -156,7 +156,7 @@ class _Resolver:
         """The id of the node an end means."""
         key = name_key(name)
         stated = proposed.entity_types.get(key)
-        labels = self._labels.get(key) or ((stated,) if stated else ())
+        labels = (stated,) if stated else self._labels.get(key, ())
         return self._node(name, labels, None, implied).id
 
     # --- Looking up
