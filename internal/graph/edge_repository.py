@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, insert, or_, select, union_all, update
 
 from internal.errors import NotFound, Refused
 from internal.graph import registry
-from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Edge, EdgeFilter, Node
+from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Direction, Edge, EdgeFilter, Node
 from internal.graph.node_repository import CHUNK, VISIBLE, get_node, resolve_node
 from internal.storage import search_items
 from internal.storage.owners import next_rev, record_change
@@ -70,7 +70,7 @@ def add_edge(
         "run_id": run_id,
         **_kept(checked, now),
     }
-    edge = connection.execute(insert(graph_edges).values(row).returning(graph_edges)).one()
+    edge = connection.execute(insert(graph_edges).returning(graph_edges), row).one()
     record_change(connection, user_id, EDGE_CHANGE, edge.id)
     return edge_of(edge)
 
@@ -103,8 +103,7 @@ def edges_of(
     offset: int = 0,
 ) -> list[Edge]:
     """Visible edges at a node, in the order in which they were stored."""
-    ends = {"out": [graph_edges.c.source == node_id], "in": [graph_edges.c.target == node_id]}
-    at_node = or_(*ends.get(wanted.direction, [*ends["out"], *ends["in"]]))
+    at_node = _at_node(user_id, node_id, wanted.direction)
     query = select(graph_edges).where(graph_edges.c.user_id == user_id, at_node, *visible(), *holding(wanted, now))
     query = query.order_by(graph_edges.c.created_at, graph_edges.c.id).limit(limit).offset(offset)
     return [edge_of(row) for row in connection.execute(query)]
@@ -217,6 +216,17 @@ def _end(connection: Connection, user_id: int, node_id: str) -> Node:
     if node is None:
         raise NotFound(f"there is no node {node_id}")
     return node
+
+
+def _at_node(user_id: int, node_id: str, direction: Direction) -> ColumnElement[bool]:
+    """Both ends as two index searches: asked with OR, SQLite reads every edge of the owner."""
+    if direction != "both":
+        return graph_edges.c["source" if direction == "out" else "target"] == node_id
+    at = [
+        select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c[end] == node_id)
+        for end in ("source", "target")
+    ]
+    return graph_edges.c.id.in_(union_all(*at))
 
 
 def _label(connection: Connection, user_id: int, node_id: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, delete, insert, select, update
 
 from internal.errors import NotFound
 from internal.graph import names_repository
@@ -28,11 +28,9 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
     An edge that would double one of the target's, or lead from it to itself, is deleted and returned. Facts are spared
     that: they are a projection of their claims and are projected anew afterwards.
     """
-    shared = select(claims.c.name).where(claims.c.user_id == user_id, _at(claims, [from_id]))
-    known = select(claims.c.id, claims.c.edge_id).where(
-        claims.c.user_id == user_id, _at(claims, [from_id, to_id]), claims.c.name.in_(shared)
-    )
-    projected = tuple((row.id, row.edge_id) for row in connection.execute(known.order_by(claims.c.id)))
+    told = _rows(connection, claims, user_id, [from_id, to_id])
+    shared = {row.name for row in told if from_id in (row.source, row.target)}
+    projected = tuple((row.id, row.edge_id) for row in told if row.name in shared)
     removed = _take_doubles(connection, user_id, from_id, to_id)
     for end in _ENDS:
         _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
@@ -50,8 +48,8 @@ def restore_ends(
     """
     for end in _ENDS:
         origin = f"{end}_origin"
-        _move(connection, user_id, _is(graph_edges, end, to_id) & graph_edges.c[origin].in_(origins), end, from_id)
-        one = _is(claims, end, to_id) & claims.c[origin].in_(origins)
+        _move(connection, user_id, (graph_edges.c[end] == to_id) & graph_edges.c[origin].in_(origins), end, from_id)
+        one = (claims.c[end] == to_id) & claims.c[origin].in_(origins)
         connection.execute(update(claims).where(claims.c.user_id == user_id, one).values({end: from_id}))
     _put_back(connection, user_id, moved)
     _project_as_before(connection, user_id, moved)
@@ -138,16 +136,13 @@ def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> No
 
 
 def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:
-    query = select(table).where(table.c.user_id == user_id, _at(table, ids))
-    return list(connection.execute(query.order_by(table.c.created_at, table.c.id)))
-
-
-def _at(table: Table, ids: Collection[str]) -> ColumnElement[bool]:
-    return or_(*(table.c[end].in_(ids) for end in _ENDS))
-
-
-def _is(table: Table, end: str, node_id: str) -> ColumnElement[bool]:
-    return and_(table.c[end] == node_id)
+    # One search an end: asked with OR, SQLite reads every row of the owner.
+    found = {
+        row.id: row
+        for end in _ENDS
+        for row in connection.execute(select(table).where(table.c.user_id == user_id, table.c[end].in_(ids)))
+    }
+    return sorted(found.values(), key=lambda row: (row.created_at, row.id))
 
 
 def _plain(row: Row[Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 from uuid import UUID, uuid5
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
 from internal.errors import NotFound, Refused
 from internal.graph import names_repository, registry
@@ -24,6 +24,11 @@ CHUNK: Final = 500
 
 VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
 """Neither merged away nor being forgotten."""
+
+# Asked at every write: built once, for building a statement takes longer than running it.
+_BY_ID: Final = select(graph_nodes).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node")
+)
 
 _OWNERS: Final = UUID("6c61706c-6163-5564-a077-6e65726e6f64")
 """The namespace of owners' own nodes; it may never change, or every owner would get a second one."""
@@ -78,8 +83,7 @@ def add_node(
         "run_id": run_id,
         **columns,
     }
-    connection.execute(insert(graph_nodes).values(row))
-    stored = _required(connection, user_id, row["id"])
+    stored = node_of(connection.execute(insert(graph_nodes).returning(graph_nodes), row).one())
     if findable:
         _make_findable(connection, stored)
     record_change(connection, user_id, NODE_CHANGE, stored.id)
@@ -88,9 +92,8 @@ def add_node(
 
 def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool = False) -> Node | None:
     """A node of this owner; with `hidden` also one that is merged away or being forgotten."""
-    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id)
-    row = connection.execute(query if hidden else query.where(VISIBLE)).one_or_none()
-    return None if row is None else node_of(row)
+    row = _row(connection, user_id, node_id)
+    return node_of(row) if row is not None and (hidden or _is_visible(row)) else None
 
 
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
@@ -108,10 +111,10 @@ def resolve_node(connection: Connection, user_id: int, node_id: str) -> Node | N
     seen: set[str] = set()
     while node_id not in seen:
         seen.add(node_id)
-        node = get_node(connection, user_id, node_id, hidden=True)
-        if node is None or node.merged_into is None:
-            return None if node is None else get_node(connection, user_id, node_id)
-        node_id = node.merged_into
+        row = _row(connection, user_id, node_id)
+        if row is None or row.merged_into is None:
+            return node_of(row) if row is not None and _is_visible(row) else None
+        node_id = row.merged_into
     return None
 
 
@@ -174,8 +177,8 @@ def update_node(
     # What the owner confirmed without changing it is his all the same.
     meta = {**before.field_meta, **_marks([*changed, *(confirmed if by == "owner" else ())], by, rev, now)}
     values = columns | {"field_meta": meta, "updated_at": now, "rev": rev} | ({"run_id": run_id} if run_id else {})
-    connection.execute(update(graph_nodes).where(_one(user_id, node_id)).values(values))
-    stored = _required(connection, user_id, node_id)
+    written = update(graph_nodes).where(_one(user_id, node_id)).values(values).returning(graph_nodes)
+    stored = node_of(connection.execute(written).one())
     if _is_findable(connection, stored):
         _make_findable(connection, stored)
     record_change(connection, user_id, NODE_CHANGE, node_id)
@@ -289,10 +292,12 @@ def _set(connection: Connection, user_id: int, node_id: str, **values: Any) -> N
     record_change(connection, user_id, NODE_CHANGE, node_id, "delete" if hidden else "put")
 
 
-def _required(connection: Connection, user_id: int, node_id: str) -> Node:
-    node = get_node(connection, user_id, node_id, hidden=True)
-    assert node is not None  # written a moment ago in this very transaction
-    return node
+def _row(connection: Connection, user_id: int, node_id: str) -> Row[Any] | None:
+    return connection.execute(_BY_ID, {"owner": user_id, "node": node_id}).one_or_none()
+
+
+def _is_visible(row: Row[Any]) -> bool:
+    return row.merged_into is None and row.hidden_until is None
 
 
 def _select(user_id: int, wanted: NodeFilter) -> Select[Any]:

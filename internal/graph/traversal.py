@@ -17,7 +17,7 @@ from internal.errors import NotFound
 from internal.graph import store, traversal_repository
 from internal.graph.model import ANY_NODE, CURRENT_EDGES, Direction, EdgeFilter, NodeFilter, Reached
 
-MAX_NODES: Final = 20_000
+MAX_NODES: Final = 10_000
 """Most nodes one walk visits: bounds its time and memory in a graph of any size."""
 
 MAX_HOPS: Final = 6
