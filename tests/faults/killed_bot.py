@@ -85,6 +85,7 @@ class ForkServer:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=environment | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,  # Ctrl-C in the terminal is for the driver, which then closes the input
         )
         try:
             server = cls(process)
