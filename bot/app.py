@@ -81,7 +81,7 @@ async def run(config: Config, *, local: LocalTelegram | None = None, budget: Bud
 
 async def _work(app: App, side: TelegramSide, server: RunningServer, stop: asyncio.Event) -> None:
     """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
-    endless = [side.sender.run(), app.maintenance().run(), app.recorder.run()]
+    endless = [side.sender.run(), app.maintenance().run(), app.recorder.run(), app.database.until_damaged()]
     if side.poller is not None:
         endless.append(side.poller.run())
     tasks = [asyncio.create_task(job) for job in endless]

@@ -14,14 +14,15 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import aiosqlite
 from sqlalchemy import Connection, Engine, StaticPool, create_engine
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from internal.errors import StorageError
+from internal.errors import StorageDamaged, StorageError
 from internal.storage.crash import crash_if_asked
+from internal.storage.damage import words_of_damage
 from internal.storage.permissions import PRIVATE_FOLDER, private_database
 
 T = TypeVar("T")
@@ -45,7 +46,7 @@ class _Pending(Generic[T]):
 @dataclass(slots=True)
 class _Outcome:
     result: Any = None
-    error: BaseException | None = None
+    error: Exception | None = None
 
 
 async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) -> T:
@@ -121,6 +122,7 @@ class Database:
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
         self._commits = 0
+        self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
 
     @property
     def commits(self) -> int:
@@ -159,8 +161,8 @@ class Database:
         """Runs `work` in a transaction and returns its result once that is on disk.
 
         `point` names the commit point (C1..C13) for crash tests. Whatever `work` raises undoes it and is raised
-        here; a failing disk raises StorageError. Work that waits is skipped if its caller is cancelled; work
-        that has begun is finished.
+        here; a failing disk raises StorageError, a damaged file StorageDamaged. Work that waits is skipped if its
+        caller is cancelled; work that has begun is finished.
         """
         if self._closed:
             raise StorageError("the database is closed")
@@ -171,16 +173,39 @@ class Database:
         return await done
 
     async def read(self, work: Work[T]) -> T:
-        """Runs `work` over one consistent snapshot that holds every finished write; it cannot change anything."""
+        """Runs `work` over one consistent snapshot that holds every finished write; it cannot change anything.
+
+        Raises as `write`.
+        """
         reader = await self._readers.get()
         try:
             return await reader.run(lambda connection: _read(connection, work))
+        except DBAPIError as error:
+            raise self._judged(error) from error
         finally:
             self._readers.put_nowait(reader)
 
     async def exclusive(self, function: Callable[[Connection], T]) -> T:
         """Runs `function` on the writing connection outside any transaction (migrations, checkpoints)."""
         return await self._writer.run(function)
+
+    async def until_damaged(self) -> NoReturn:
+        """Waits for as long as the file is sound. Raises StorageDamaged: what goes on over a damaged file spoils more.
+
+        Whoever met the damage was told too, but he may be a background job that tries again for ever.
+        """
+        raise await self._damage
+
+    def _judged(self, error: Exception) -> Exception:
+        """A failure of the database itself (a full disk, a lock, damage) in the product's words; any other as it is."""
+        words = words_of_damage(error)
+        if words is None:
+            return _translated(error)
+        damage = StorageDamaged(f"the database {self.path} is damaged ({words})")
+        damage.__cause__ = error
+        if not self._damage.done():
+            self._damage.set_result(damage)
+        return damage
 
     async def _write_pending(self) -> None:
         while self._pending:
@@ -193,8 +218,10 @@ class Database:
         try:
             outcomes = await self._writer.run(lambda connection: _commit_together(connection, group))
         except SQLAlchemyError as error:
-            failure = StorageError(f"the database refused a commit: {_cause(error)}")
-            failure.__cause__ = error
+            failure = self._judged(error)
+            if not isinstance(failure, StorageError):
+                failure = StorageError(f"the database refused a commit: {_cause(error)}")
+                failure.__cause__ = error
             outcomes = [_Outcome(error=failure)] * len(group)
         self._commits += 1
         for item, outcome in zip(group, outcomes, strict=True):
@@ -203,7 +230,7 @@ class Database:
             if outcome.error is None:
                 item.done.set_result(outcome.result)
             else:
-                item.done.set_exception(outcome.error)
+                item.done.set_exception(self._judged(outcome.error))
 
     async def _finish(self) -> None:
         self._closed = True
@@ -235,13 +262,13 @@ def _run_savepoint(connection: Connection, work: Work[Any]) -> _Outcome:
         if isinstance(error, DBAPIError) and _transaction_lost(connection):
             raise
         connection.exec_driver_sql("ROLLBACK TO unit")
-        outcome = _Outcome(error=_translated(error))
+        outcome = _Outcome(error=error)
     connection.exec_driver_sql("RELEASE unit")
     return outcome
 
 
 def _translated(error: Exception) -> Exception:
-    """A failure of the database itself (a full disk, a lock) in the product's own words; any other error as it is."""
+    """A refusal of the database (a full disk, a lock) as StorageError; any other error as it is."""
     if not isinstance(error, OperationalError):
         return error
     failure = StorageError(f"the database refused: {_cause(error)}")

@@ -31,9 +31,10 @@ def close_to_others(path: Path) -> None:
 
 
 def private_database(path: Path) -> None:
-    """Makes an empty, closed file for a new database, or closes an existing one with its log. Raises OSError.
+    """Makes an empty, closed file for a new database, or closes an existing one with its log.
 
-    SQLite gives the log that it makes the mode of the database.
+    SQLite gives the log that it makes the mode of the database. Raises OSError, also for a file that cannot be written:
+    SQLite would open it without a word, and fail at the first write.
     """
     file = path.resolve()  # a link to another disk is followed, as SQLite does
     try:
@@ -41,6 +42,8 @@ def private_database(path: Path) -> None:
     except FileExistsError:
         if file.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
+        if not os.access(file, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is read-only") from None
         for part in (file, *(file.with_name(file.name + ending) for ending in _BESIDE_A_DATABASE)):
             with contextlib.suppress(FileNotFoundError):
                 close_to_others(part)
