@@ -75,7 +75,8 @@ def _command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
             type=click.Path(path_type=Path, dir_okay=False),
             help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
         )
-        return main.command(epilog=f"Example: {example}")(option(_tells_failures(function)))
+        name = example.split()[1]  # `import` is no name a function could have
+        return main.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
 
     return register
 
@@ -153,6 +154,42 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
 
     async with open_app(config) as opened:
         return await opened.archive(user_id, backfill)
+
+
+@_command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", required=True, help="Whose memory."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["telegram", "slack", "github", "zoom"]),
+    help="[default: by what is in it]",
+)
+@click.option("--dry-run", is_flag=True, help="Only tell what it would be, and what the archivist would cost.")
+@click.option("--me", multiple=True, metavar="NAME", help="A name or id of the user in the export; repeatable.")
+@click.option(
+    "--chat", "chats", multiple=True, metavar="NAME", help="Only this chat, channel or repository; repeatable."
+)
+@click.option("--start", type=click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]), help="When a Zoom meeting began.")
+@click.option("--workspace", metavar="NAME", help="Slack workspace for the links: NAME.slack.com.")
+@click.option("--price", type=click.FloatRange(min=0), metavar="USD", help="Dollars a million tokens, for --dry-run.")
+def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | None, **more: Any) -> None:
+    """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts.
+
+    Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
+    stores it; if none runs, it is done here.
+    """
+    for line in asyncio.run(_import(_load(config_path), paths=paths, format=format_, **more)):
+        click.echo(line)
+
+
+async def _import(config: Config, **asked: Any) -> list[str]:
+    from bot.importing import ImportOrder, open_importing, run_import
+
+    async with open_importing(config, _server(config)) as importing:
+        return await run_import(config, ImportOrder(**asked), importing)
 
 
 @_command("laplaced backup --to /mnt/nas/laplaced-monday.db")

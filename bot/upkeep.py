@@ -110,12 +110,19 @@ async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
     the next start has to migrate first.
     """
     clock = SystemClock()
+    async with open_stopped(config) as database:
+        yield Upkeep(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
+
+
+@contextlib.asynccontextmanager
+async def open_stopped(config: Config) -> AsyncIterator[Database]:
+    """The database of an installation whose bot does not run. Raises what `open_upkeep` raises."""
     with hold_all(config.data_dir, config.database_path.parent), damage_told(config.database_path):
         await asyncio.to_thread(_need_database, config.database_path)
         async with Database.open(config.database_path) as database:
             if await database.read(current_revision) != head_revision():
                 raise StorageError("the database has another schema than this program; start the bot once")
-            yield Upkeep(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
+            yield database
 
 
 async def examine_here(config: Config) -> list[Check]:

@@ -13,6 +13,7 @@ from starlette.routing import Match
 from bot.web.admin import Archive, admin_router
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
+from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
 from bot.web.people import Allows, people_router
 from bot.web.upkeep import Upkeep, upkeep_router
@@ -36,6 +37,7 @@ def build_web(
     poll_fresh: Callable[[], bool],
     archive: Archive,
     upkeep: Upkeep | None = None,
+    importing: Importing | None = None,
     webhook: Webhook | None = None,
     chat_page: str | None = None,
 ) -> FastAPI:
@@ -50,6 +52,8 @@ def build_web(
     app.include_router(admin_router(archive))
     if upkeep is not None:
         app.include_router(upkeep_router(upkeep))
+    if importing is not None:
+        app.include_router(import_router(importing))
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
         _refuse_taken(app, webhook.path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +12,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from bot.web.admin import ARCHIVE_PATH, ArchiveReport
+from bot.web.importing import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from bot.web.upkeep import (
     BACKUP_PATH,
     DEAD_RUNS_PATH,
@@ -24,6 +27,8 @@ from bot.web.upkeep import (
 from internal.config import Config
 from internal.errors import LaplacedError
 from internal.flows.diagnosis import Check
+from internal.flows.importing import OwnerTerms, Taken
+from internal.importing.model import Draft
 from internal.mailbox.model import QuarantinedUpdate
 from internal.storage.keys import existing_key
 from internal.storage.lock import Holder
@@ -40,6 +45,8 @@ _CHECKS = TypeAdapter(list[Check])
 _QUARANTINE = TypeAdapter(list[QuarantinedUpdate])
 _DEAD_RUNS = TypeAdapter(list[DeadRun])
 _COUNT = TypeAdapter(int)
+_TERMS = TypeAdapter(OwnerTerms)
+_TAKEN = TypeAdapter(Taken)
 
 
 class ServerUnreachable(LaplacedError):
@@ -91,7 +98,22 @@ class RemoteUpkeep:
         return await _ask(self._config, self._server, path, order, answer)
 
 
-async def _ask(config: Config, server: Holder, path: str, order: Order, wanted: TypeAdapter[T]) -> T:
+class RemoteImporting:
+    """Importing by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
+
+    def __init__(self, config: Config, server: Holder) -> None:
+        self._config, self._server = config, server
+
+    async def terms(self, user_id: int) -> OwnerTerms:
+        return await _ask(self._config, self._server, TERMS_PATH, {"user_id": user_id}, _TERMS)
+
+    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+        episodes = [ImportedEpisode.of(draft) for draft in drafts]
+        order = ImportOrder(user_id=user_id, dry_run=dry_run, episodes=episodes)
+        return await _ask(self._config, self._server, IMPORT_PATH, order.model_dump_json().encode(), _TAKEN)
+
+
+async def _ask(config: Config, server: Holder, path: str, order: Order | bytes, wanted: TypeAdapter[T]) -> T:
     answer = await _post(server, path, _key(config), order)
     if answer.is_error:
         raise ServerRefused(_detail(answer))
@@ -101,13 +123,15 @@ async def _ask(config: Config, server: Holder, path: str, order: Order, wanted: 
         raise ServerUnreachable(f"what answers at {server.url} is no Laplaced") from None
 
 
-async def _post(server: Holder, path: str, key: str, order: Order) -> httpx.Response:
+async def _post(server: Holder, path: str, key: str, order: Order | bytes) -> httpx.Response:
     # The guard knows this machine as localhost, whatever address the server listens on.
     headers = {"Host": "localhost"} | ({"Authorization": f"Bearer {key}"} if key else {})
     # A proxy from the environment must not come between two processes of one machine.
+    body = order if isinstance(order, bytes) else json.dumps(order).encode()
+    headers["Content-Type"] = "application/json"
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, headers=headers) as client:
         try:
-            return await client.post(f"{server.url}{path}", json=order)
+            return await client.post(f"{server.url}{path}", content=body)
         except httpx.HTTPError as error:
             said = f"process {server.pid} holds the data folder but does not answer at {server.url}"
             raise ServerUnreachable(f"{said}: {type(error).__name__}") from error

@@ -108,6 +108,13 @@ def spent_on(connection: Connection, user_id: int, day: str) -> float:
     return float(connection.execute(query).scalar_one())
 
 
+def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
+    """What one agent has used for everybody so far: calls, tokens, US dollars."""
+    sums = (func.coalesce(func.sum(column), 0) for column in (spend.c.calls, spend.c.tokens, spend.c.cost_usd))
+    calls, tokens, cost = connection.execute(select(*sums).where(spend.c.agent == agent)).one()
+    return int(calls), int(tokens), float(cost)
+
+
 def _user(row: Row[Any]) -> User:
     return User(
         user_id=row.user_id,

@@ -20,7 +20,7 @@ from internal.storage.lock import hold
 
 COMMANDS = sorted(main.commands)
 TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
-NEEDED = {"restore": ["absent.db"]}
+NEEDED = {"restore": ["absent.db"], "import": ["--user", "1", "absent.json"]}
 """Arguments without which a command is called wrongly."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
@@ -43,7 +43,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    assert COMMANDS == ["archive", "backup", "doctor", "quarantine", "restore", "run", "runs"]
+    assert COMMANDS == ["archive", "backup", "doctor", "import", "quarantine", "restore", "run", "runs"]
     assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
 
 
@@ -74,6 +74,10 @@ def test_help_loads_nothing_heavy() -> None:
         ("run", "extra"),
         ("restore",),
         ("backup", "extra"),
+        ("import", "absent.json"),
+        ("import", "--user", "1"),
+        ("import", "--user", "1", "--format", "icq", "absent.json"),
+        ("import", "--user", "1", "--start", "soon", "absent.vtt"),
         ("quarantine", "--replay", "some"),
         ("quarantine", "--replay", "0"),
         ("quarantine", "--replay", "1", "--drop", "2"),
