@@ -16,6 +16,7 @@ from aiogram.exceptions import TelegramAPIError
 
 from bot.core import App, open_app
 from bot.doctor import Doctor
+from bot.importing import importing_agents
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
 from bot.telegram.budget import Budget
@@ -40,6 +41,7 @@ from internal.access import service as access
 from internal.access.model import Role
 from internal.config import Config
 from internal.flows.delivery import Delivery
+from internal.flows.importing import Importing
 from internal.flows.intake import Intake
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
@@ -252,6 +254,7 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> A
         poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
         archive=app.archive,
         upkeep=upkeep,
+        importing=Importing(app.database, app.clock, importing_agents(config), woken=app.ticker.wake),
         webhook=webhook,
         chat_page=api_base if config.local_telegram else None,
     )
