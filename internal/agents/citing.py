@@ -58,7 +58,7 @@ class CitationFilter:
         shown, place = "", 0
         for match in _CITATION.finditer(ready):
             shown += self._pass(ready[place : match.start()])
-            shown += self._pass(match[0]) if self._code.inside else self._cited(match)
+            shown += self._pass(match[0] if self._code.inside else self._cited(match))
             place = match.end()
         return shown + self._pass(ready[place:])
 

@@ -1,7 +1,8 @@
 """What a text is found by, word by word: dictionary forms in Russian and Ukrainian, stems in English, names as written.
 
 A word has alternatives, of which one is enough for a match: its dictionary forms, and for a name the form as it was
-written, the nominative, the sound (`~petrov`, the same in both alphabets) and the first name it is a form of (`^12`).
+written, the nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and the place
+that is called so in one of the languages (`=kyiv`).
 Called in the language process: a word not seen before costs up to 1 ms, one that was 5 microseconds.
 """
 
@@ -14,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from internal.language.given_names import english_relatives, given_names
 from internal.language.morphology import name_readings, parses
+from internal.language.place_names import places
 from internal.language.romanisation import skeletons
 from internal.language.spelling import Language, name_key, word_languages, words
 
@@ -25,6 +27,7 @@ OR: Final = "|"
 
 SOUND: Final = "~"
 GIVEN: Final = "^"
+PLACE: Final = "="
 
 Word = tuple[tuple[str, float], ...]
 """One word of a query: its alternatives, each with its weight in (0, 1]."""
@@ -43,7 +46,7 @@ _OPENING: Final = re.compile(r"(?:^|[.!?…\n:;])\W*$")
 _POSSESSIVE: Final = re.compile(r"'s$")
 _DIGIT: Final = re.compile(r"\d")
 
-_LEAST_SCORE: Final = 0.1
+_LEAST_SCORE: Final = 0.2
 """A Russian reading less likely than this gives no term. Ukrainian ones carry no likelihood: all that are known do."""
 
 _FUNCTION_POS: Final = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ"})
@@ -66,7 +69,7 @@ _STOP: Final = words(
 
 
 _ONESELF: Final = re.compile(
-    r"(?<!\w)(?:я|меня|мне|мной|мою?|мой|моя|моё|мое|мои|моего|моей|моему|моём|моем|моих|моим|моими"
+    r"(?<![\w'])(?:я|меня|мне|мной|мою?|мой|моя|моё|мое|мои|моего|моей|моему|моём|моем|моих|моим|моими"
     r"|мене|мені|мною|мій|моє|мої|моєї|моїй|моєму|моїх|моїм|моїми|i|me|my|mine|myself|i'm|i've|i'd|i'll)(?!\w)"
 )
 
@@ -131,7 +134,8 @@ def _document_word(written: str, capital: bool, named: bool, username: bool) -> 
     may_be_name = named or not forms or _has_name_reading(key)
     sounds = _sounds([*names, *forms] or [key]) if may_be_name else []
     groups = _groups(key) if capital else []
-    return tuple(dict.fromkeys([key, *names, *forms, *sounds, *groups]))
+    places = _places([key, *names, *forms]) if capital else []
+    return tuple(dict.fromkeys([key, *names, *forms, *sounds, *groups, *places]))
 
 
 @lru_cache(maxsize=50_000)
@@ -146,7 +150,7 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
     names = _names(key)
     sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _SHORTEST_SOUND else []
     related = [*_groups(key), *sorted(english_relatives(key))] if capital or _is_given_name(key) else []
-    return _weighted([key, *names, *forms], sounds, related)
+    return _weighted([key, *names, *forms, *_places([key, *names, *forms])], sounds, related)
 
 
 def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str] = ()) -> Word:
@@ -200,6 +204,11 @@ def _has_name_reading(key: str) -> bool:
 
 def _sounds(keys: Iterable[str]) -> list[str]:
     return sorted({SOUND + sound for key in keys for sound in skeletons(key) if len(sound) > 1})
+
+
+def _places(keys: Iterable[str]) -> list[str]:
+    """What stands for a place that is called so: Киев, Київ and Kyiv are one. Names of several words are left out."""
+    return sorted({PLACE + place.replace(" ", "") for key in keys if (place := places().get(key))})
 
 
 def _is_given_name(key: str) -> bool:

@@ -257,7 +257,7 @@ class ItemIndexes:
     async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, commits: int) -> ItemIndex:
         after = None if cached is None else cached.seq
         found = await self._database.read(lambda connection: self._look(connection, user_id, kind, after))
-        index = found.index or cached
+        index = found.index if found.index is not None else cached
         assert index is not None
         if found.index is not None:
             self._cache.put((user_id, kind), index)

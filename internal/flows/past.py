@@ -1,0 +1,75 @@
+"""Questions about another time: what held at a moment, answered like any question, and kept out of the dialogue."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from internal.access import repository as users
+from internal.access.model import User
+from internal.agents.citing import cited, with_numbers
+from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, Responder, ResponderRequest
+from internal.config import PersonaConfig
+from internal.errors import ModelError
+from internal.recall.facts import FactRecall
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PastAnswer:
+    """`text` is Markdown for the owner, None if the model failed or nothing was known; then the facts must do.
+
+    `facts` are those that held and belong to the question, those that the text cites first: its ¹ is the first one.
+    """
+
+    text: str | None
+    facts: Sequence[RecalledFact]
+
+
+class PastQuestions:
+    """Answers questions as of a moment, from facts alone: what is known of people is of today."""
+
+    def __init__(self, database: Database, facts: FactRecall, responder: Responder, persona: PersonaConfig) -> None:
+        self._database, self._facts, self._responder, self._persona = database, facts, responder, persona
+
+    async def answer(
+        self, user_id: int, question: str, as_of: datetime, known_at: datetime | None = None
+    ) -> PastAnswer:
+        """What held at `as_of` (aware), with `known_at` as it was known then. Raises NotFound for an unknown user."""
+        user = await self._database.read(lambda connection: users.get(connection, user_id))
+        facts = await self._facts.as_of(user_id, question, as_of, known_at)
+        if not facts:
+            return PastAnswer(None, ())
+        try:
+            text = await self._written(self._request(user, question, as_of, facts))
+        except ModelError as error:
+            log.warning("past_answer_failed", extra={"reason": type(error).__name__})
+            return PastAnswer(None, facts)
+        marked = {number: place for place, number in enumerate(cited(text))}
+        return PastAnswer(with_numbers(text), sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n)))
+
+    def _request(self, user: User, question: str, as_of: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
+        """The question as if it were asked at that moment."""
+        return ResponderRequest(
+            owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
+            persona_name=self._persona.name,
+            persona_tone=self._persona.tone,
+            inner_circle=(),
+            relevant_people=(),
+            dialogue=[DialogueLine("user", question)],
+            now=as_of,
+            query=question,
+            facts=facts,
+        )
+
+    async def _written(self, request: ResponderRequest) -> str:
+        async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var] # it is closed
+            async for delta in deltas:
+                if delta.final is not None:
+                    return delta.final.text
+        return ""
