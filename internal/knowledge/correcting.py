@@ -18,7 +18,7 @@ from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
 from internal.knowledge import claim_repository, fact_repository
-from internal.knowledge.claim_repository import group_of
+from internal.knowledge.claim_repository import Group, group_of
 from internal.knowledge.claims import ALSO, BOTH, NEITHER, Changes
 from internal.knowledge.contradictions import ACCEPTED, RESOLVED, UNRESOLVED, Contradictions
 from internal.knowledge.fact_repository import Version
@@ -94,8 +94,6 @@ def resolve_contradiction(
     if choice not in {BOTH, NEITHER, *sides}:
         raise Refused("choice", f"choice: one of {BOTH}, {NEITHER}, {', '.join(sides)} is expected")
     reconciler = Reconciler(connection, user_id, now=now)
-    settled = Contradictions(connection, user_id, now, None, reconciler.changes)
-    settled.settle(contradiction_id, ACCEPTED if choice == BOTH else RESOLVED, "accepted", choice)
     answer = _Answer(connection, user_id, now, reconciler)
     if choice == BOTH:
         answer.keep_all(sides.values())
@@ -103,14 +101,18 @@ def resolve_contradiction(
         answer.give_up(sides.values())
     else:
         answer.choose(sides[choice], [side for fact_id, side in sides.items() if fact_id != choice])
+    settled = Contradictions(connection, user_id, now, None, reconciler.changes)
+    settled.settle(contradiction_id, ACCEPTED if choice == BOTH else RESOLVED, "accepted", choice)
+    reconciler.project(answer.groups)
     reconciler.record(f"user:{user_id}")
     return reconciler.changes
 
 
 class _Answer:
-    """One answer being carried out."""
+    """One answer being carried out; the facts of `groups` are to be projected afterwards, all at once."""
 
     def __init__(self, connection: Connection, user_id: int, now: datetime, reconciler: Reconciler) -> None:
+        self.groups: set[Group] = set()
         self._connection, self._user_id, self._now, self._reconciler = connection, user_id, now, reconciler
 
     def keep_all(self, sides: Collection[Version]) -> None:
@@ -123,7 +125,7 @@ class _Answer:
         claim_repository.retract(self._connection, self._user_id, [claim.id for claim in held], self._now)
         for side in sides:
             self._reconciler.expire(side)
-        self._reconciler.project({group_of(claim) for claim in held})
+        self.groups |= {group_of(claim) for claim in held}
 
     def choose(self, chosen: Version, others: Sequence[Version]) -> None:
         begins = chosen.fact.valid_at or min(
@@ -151,17 +153,16 @@ class _Answer:
     def _end(self, other: Version, at: datetime) -> None:
         self._confirm(other, also=False)
         held = _held(self._connection, self._user_id, [other.fact.id])
-        text = next(claim for claim in held if claim.fact == other.fact.fact)
+        text = next((claim for claim in held if claim.fact == other.fact.fact), held[0])
         end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self._now}
         claim_repository.copy_to(self._connection, text, created_at=self._now, **end)
-        self._reconciler.project({group_of(text)})
 
     def _confirm(self, side: Version, *, also: bool) -> None:
         held = _held(self._connection, self._user_id, [side.fact.id])
         marks = {ALSO: True} if also else {}
         for claim in held:
             _retell(self._connection, [claim], self._now, set_by="owner", attributes={**claim.attributes, **marks})
-        self._reconciler.project({group_of(claim) for claim in held})
+        self.groups |= {group_of(claim) for claim in held}
 
 
 def _held(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[Claim]:

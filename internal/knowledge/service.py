@@ -19,6 +19,7 @@ from internal.knowledge.citations import (
     telegram_link,
     wire_description,
 )
+from internal.knowledge.claims import FactFilter
 from internal.knowledge.correcting import resolve_contradiction, update_fact
 from internal.knowledge.reading import count_facts, fact, facts, facts_about, history, open_contradictions
 from internal.knowledge.recording import cite_node, record_claims, reproject
@@ -51,6 +52,7 @@ def show_facts(
 
 
 __all__ = [
+    "FactFilter",
     "citation_chain",
     "citations_of_facts",
     "cite_node",
