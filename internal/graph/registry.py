@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
 
 from internal.errors import Refused
 from internal.graph.labels import NODES, Expected, NodeSchema, beginning
@@ -134,24 +133,25 @@ def _checked(label: str, model: type[BaseModel], properties: Mapping[str, Any], 
     try:
         checked = model.model_validate(given, context={"zone": zone})
     except ValidationError as error:
-        raise _refusal(label, model, error.errors(include_url=False)[0]) from None
+        problem = error.errors(include_url=False)[0]
+        raise _refusal(label, model, problem["type"], problem["loc"], problem["msg"]) from None
     return checked.model_dump(exclude_none=True)
 
 
-def _refusal(label: str, model: type[BaseModel], problem: ErrorDetails) -> Refused:
-    name = str(problem["loc"][0])[:60] if problem["loc"] else ""
+def _refusal(label: str, model: type[BaseModel], kind: str, place: tuple[int | str, ...], words: str) -> Refused:
+    name = str(place[0])[:60] if place else ""
     field = model.model_fields.get(name)
     if field is None:
-        if problem["type"] == "extra_forbidden":
+        if kind == "extra_forbidden":
             known = ", ".join(model.model_fields) or "none"
             return Refused("unknown_attribute", f"{label}.{name}: there is no such attribute; there are {known}")
-        return Refused("out_of_range", f"{label}.{problem['msg'].removeprefix('Value error, ')} is expected")
+        return Refused("out_of_range", f"{label}.{words.removeprefix('Value error, ')} is expected")
     wanted = f"{label}.{name}: {expected(field)} is expected"
-    if problem["type"] == "missing" or (problem["type"] == "string_too_short" and field.is_required()):
+    if kind == "missing" or (kind == "string_too_short" and field.is_required()):
         return Refused("missing_attribute", wanted)
-    if problem["type"] == "literal_error":
+    if kind == "literal_error":
         return Refused("unknown_value", wanted)
-    ranged = problem["type"].startswith(_RANGES) or problem["type"] == "string_too_short"
+    ranged = kind.startswith(_RANGES) or kind == "string_too_short"
     return Refused("out_of_range" if ranged else "wrong_type", wanted)
 
 
