@@ -46,19 +46,18 @@ def places(connection: Connection, user_id: int, lines: Collection[tuple[str, in
     return found
 
 
-_SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url", "own")
+_SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url")
 _MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
 
 
 def _place(row: Row[Any]) -> Place:
     forward = row.m_forward["name"] if row.m_forward else row.forwarded_from
-    said_by_owner = row.m_role == "user" or (row.speaker is None and row.own and row.message_id is not None)
     return Place(
         at=row.m_timestamp or row.at,
         text=row.text if row.text is not None else row.m_content or "",
         message_id=row.message_id,
         role=row.m_role or "user",
-        speaker=row.speaker or (row.owner or None if said_by_owner else None),
+        speaker=row.speaker or (row.owner or None if row.m_role == "user" else None),
         forwarded_from=forward,
         url=row.url,
         chat_id=row.m_chat_id,
