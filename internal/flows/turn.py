@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -43,7 +44,11 @@ from internal.telemetry.cause import caused_by
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-"""Attempts at one answer before its user is told that it failed. Kept in the database: a crash counts too."""
+"""Attempts at one answer, by one process, before its user is told that it failed."""
+
+MAX_STARTS = 10
+"""Attempts altogether, kept in the database: a crash counts too, for a question that kills the program must not do so
+for ever. More than the above, for mostly it is something else that killed it, and the question deserves its answer."""
 
 RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
 
@@ -130,8 +135,12 @@ class TurnFlow:
         self._wake_outbox()
 
     async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
-        while (question := await self._start(turn)) is not None:
-            if await self._attempt(question, stop) is _Outcome.DONE:
+        for attempt in itertools.count(1):
+            question = await self._start(turn)
+            if question is None:
+                return
+            last = attempt >= MAX_ATTEMPTS or question.turn.attempts >= MAX_STARTS
+            if await self._attempt(question, stop, last=last) is _Outcome.DONE:
                 return
 
     def stop(self, turn_id: str) -> bool:
@@ -149,10 +158,10 @@ class TurnFlow:
     async def _start(self, turn: Turn) -> Question | None:
         return await self._database.write(lambda connection: freeze(connection, turn), point="C3")
 
-    async def _attempt(self, question: Question, stop: asyncio.Event) -> _Outcome:
+    async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
         if not any(message.content.strip() for message in question.asked):
             return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
-        if question.turn.attempts > MAX_ATTEMPTS:
+        if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._sorry(question, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
         try:
@@ -161,8 +170,8 @@ class TurnFlow:
             if not parts and not stop.is_set():
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
-            return await self._failed(question, error, stop)
-        return await self._keep(question, reply, parts, stopped=stop.is_set())
+            return await self._failed(question, error, stop, last=last)
+        return await self._keep(question, reply, parts, stopped=stop.is_set(), last=last)
 
     async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
         request = await _or_stop(self._request(question), stop)
@@ -198,17 +207,17 @@ class TurnFlow:
         return built[1]
 
     async def _keep(
-        self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool
+        self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool, last: bool
     ) -> _Outcome:
         """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
         _, request = self._requests.get(turn.id, (question.rev, None))
-        last_attempt = turn.attempts >= MAX_ATTEMPTS  # who edits for ever is answered all the same
 
         def work(connection: Connection) -> Message | None:
-            if not stopped and not last_attempt and turns.revision(connection, turn) != question.rev:
+            # Who edits for ever is answered all the same.
+            if not stopped and not last and turns.revision(connection, turn) != question.rev:
                 raise _Edited
             if not turns.finish(connection, turn, state):
                 return None
@@ -292,13 +301,13 @@ class TurnFlow:
             links={"turn": turn.id},
         )
 
-    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event) -> _Outcome:
+    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
         """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
         turn = question.turn
         if stop.is_set():
-            return await self._keep(question, _STOPPED_REPLY, [], stopped=True)
+            return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
         log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
-        if isinstance(error, ModelRefused | ModelAccessDenied) or turn.attempts >= MAX_ATTEMPTS:
+        if isinstance(error, ModelRefused | ModelAccessDenied) or last:
             return await self._say(
                 question, self._sorry(question, _sorry_key(error, question.user)), TurnState.FAILED, str(error)
             )

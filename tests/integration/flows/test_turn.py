@@ -22,6 +22,7 @@ from internal.errors import (
     StorageError,
 )
 from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget
+from internal.flows.turn import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
@@ -230,10 +231,29 @@ async def test_an_answer_without_anything_to_see_is_a_failed_attempt(talk: Talk)
 async def test_attempts_survive_crashes(talk: Talk) -> None:
     """A turn that killed the process again and again gets an apology instead of one attempt more."""
     turn = await talk.ask("Hi")
-    await talk.write(lambda c: [turns.start(c, turn) for _ in range(3)])
+    await talk.write(lambda c: [turns.start(c, turn) for _ in range(MAX_STARTS)])
     await talk.flow().answer(turn)
     assert talk.responder.asked == []
     assert "couldn't answer" in (await talk.owed())[0]
+
+
+async def test_crashes_take_no_attempt_from_the_model(talk: Talk) -> None:
+    """A program that was killed often may still ask a model that stumbles as often as any other."""
+    turn = await talk.ask("Hi")
+    await talk.write(lambda c: [turns.start(c, turn) for _ in range(MAX_ATTEMPTS + 1)])
+    talk.responder.script = [[DOWN], [DOWN], ["Hello."]]
+    await talk.flow().answer(turn)
+    assert await talk.owed() == ["Hello."]
+
+
+async def test_all_attempts_together_have_an_end(talk: Talk) -> None:
+    """The last start of all asks once: if the model fails then, its user is told."""
+    turn = await talk.ask("Hi")
+    await talk.write(lambda c: [turns.start(c, turn) for _ in range(MAX_STARTS - 1)])
+    talk.responder.always = [DOWN]
+    await talk.flow().answer(turn)
+    assert len(talk.responder.asked) == 1
+    assert "can't reach the language model" in (await talk.owed())[0]
 
 
 async def test_an_orderly_stop_is_no_attempt(talk: Talk) -> None:
