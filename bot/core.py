@@ -12,16 +12,18 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from bot.database import last_backup, open_database
-from bot.models import Models, open_models
+from bot.models import Models, entity_types, open_models
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
+from internal.agents.archivist.digest import Digester
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
 from internal.flows.calls import CallRecorder
+from internal.flows.digestion import Digestion
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.maintenance import Job, Maintenance, drop_settled
@@ -197,7 +199,9 @@ def _assemble(
         clock,
         models.archivist,
         WorkerNameReader(worker),
+        Digestion(database, Digester(worker, models.embedder)),
         metrics,
+        types=entity_types(config),
         persona_name=config.persona.name,
         tombstone_key=hmac_key,
         ask_owner=_ask_owner,
