@@ -193,7 +193,15 @@ def _assemble(
     names, terms = WorkerNames(worker), WorkerTerms(worker)
     ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
     search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
-    knowledge = KnowledgeSearch(database, clock, embedder=models.embedder, terms=terms, names=names, observer=metrics)
+    knowledge = KnowledgeSearch(
+        database,
+        clock,
+        embedder=models.embedder,
+        terms=terms,
+        names=names,
+        types=entity_types(config),
+        observer=metrics,
+    )
     handler = ArchivalHandler(
         database,
         clock,
