@@ -54,6 +54,21 @@ def test_order_of_arrival_does_not_matter(orders: tuple[list[Claim], list[Claim]
     assert both(orders[0]) == both(orders[1])
 
 
+@given(GROUPS, st.lists(st.integers(2000, 2030), min_size=8, max_size=8))
+def test_when_it_was_said_decides_over_words_only(claims: list[Claim], said_in: list[int]) -> None:
+    """Dated claims end in the same timeline whenever they were told."""
+    dated = [one for one in claims if one.valid_at]
+    moved = [
+        replace(one, said_at=one.said_at.replace(year=at), created_at=one.created_at.replace(year=at))
+        for one, at in zip(dated, said_in, strict=False)
+    ]
+    for here, there in zip(both(dated), both(moved), strict=True):
+        assert [(s.target, s.valid_at, s.invalid_at) for s in here.spans] == [
+            (s.target, s.valid_at, s.invalid_at) for s in there.spans
+        ]
+        assert len(here.conflicts) == len(there.conflicts)
+
+
 @given(GROUPS, claim(), st.integers(0, 8))
 def test_what_is_removed_was_never_there(claims: list[Claim], extra: Claim, place: int) -> None:
     """Without a claim the timeline is the one before it: what it closed is open again."""
