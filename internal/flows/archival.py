@@ -1,4 +1,4 @@
-"""A slice of a fragment becomes people: what the archivist is shown, and how its proposals are applied (C8-C10)."""
+"""A slice of an episode becomes people, things and facts: what the archivist is shown, what is applied (C8-C10)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,30 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.archivist.output import parse
-from internal.agents.model import (
-    AgentReply,
-    Archivist,
-    ArchivistRequest,
-    OwnerProfile,
-    SamePersonHint,
-    TranscriptLine,
-)
-from internal.dialogue import repository as dialogue
-from internal.dialogue.model import Message
+from internal.agents.archivist.output import ArchivistReply, parse
+from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
 from internal.events import repository as events
+from internal.flows.digestion import Digestion
+from internal.flows.factual import Written, write_facts
+from internal.flows.known import KnownThings, known_things
 from internal.flows.runs import Prepared, StaleInput
-from internal.knowledge import repository as episodes
+from internal.flows.slices import SliceLine, current_revs, read_slice, revs
+from internal.knowledge import service as knowledge
+from internal.knowledge.digest import Digest
+from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.resolution import Circumstances
 from internal.people import applying
 from internal.people import repository as people
 from internal.people import service as people_service
 from internal.people.model import INNER_CIRCLE, Person
-from internal.people.operations import ApplyContext, ApplyOutcome, SourceLine
+from internal.people.operations import ApplyContext, ApplyOutcome, RefusedOperation
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import Run
 from internal.storage.engine import Database
@@ -62,6 +60,10 @@ AskOwner = Callable[[Connection, int, datetime], None]
 class ArchivalObserver(Protocol):
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None: ...
 
+    def facts_changed(self, outcome: str, count: int = 1) -> None:
+        """`outcome` is created, closed, updated ..., or entities for things that are new."""
+        ...
+
     def operation_refused(self, agent: str, reason: str) -> None: ...
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None: ...
@@ -75,15 +77,23 @@ class ArchivalInput:
     """
 
     request: ArchivistRequest
-    messages: tuple[Message, ...]
-    segments: tuple[int, ...]
+    lines: tuple[SliceLine, ...]
     mentioned: Mapping[int, list[datetime]]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivalDigest:
+    """A reply as typed proposals, with what its names and dates may mean."""
+
+    proposal: ArchivistReply
+    names: Digest
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivalEffects:
     user_id: int
     outcome: ApplyOutcome
+    facts: Mapping[str, int]
     refused: Sequence[str]
     observer: ArchivalObserver
     wake: Callable[[], None]
@@ -91,6 +101,8 @@ class ArchivalEffects:
     def after_commit(self) -> None:
         for op_type, count in self.outcome.applied.items():
             self.observer.people_applied(self.user_id, op_type, count)
+        for outcome, count in self.facts.items():
+            self.observer.facts_changed(outcome, count)
         for reason in self.refused:
             self.observer.operation_refused("archivist", reason)
         self.wake()
@@ -108,22 +120,24 @@ class ArchivalHandler:
         clock: Clock,
         archivist: Archivist,
         names: NameReader,
+        digestion: Digestion,
         observer: ArchivalObserver,
         *,
+        types: EntityTypes,
         persona_name: str,
         tombstone_key: bytes,
         ask_owner: AskOwner,
         wake: Callable[[], None],
     ) -> None:
         self._database, self._clock, self._archivist, self._names = database, clock, archivist, names
+        self._digestion, self._types = digestion, types
         self._observer, self._persona, self._wake = observer, persona_name, wake
         self._tombstone_key, self._ask_owner = tombstone_key, ask_owner
 
     async def read(self, run: Run) -> Prepared[ArchivalInput]:
-        read = await self._database.read(lambda c: _slice(c, run))
-        lines = tuple(_line(number, m, read.user, self._persona) for number, m in enumerate(read.messages, 1))
-        mentioned = await self._mentioned(read.people, lines, read.messages)
-        hints = await self._names.hints(read.people, [line.text for line in lines])
+        read = await self._database.read(lambda c: _read(c, run, self._persona, self._clock.now()))
+        mentioned = await self._mentioned(read.people, read.lines)
+        hints = await self._names.hints(read.people, [line.shown.text for line in read.lines])
         shown = choose(read.people, set(mentioned) | {hint.person_id for hint in hints})
         visible = {person.id for person in shown}
         user = read.user
@@ -131,29 +145,24 @@ class ArchivalHandler:
             owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
             people=shown,
             hints=[hint for hint in hints if hint.person_id in visible],
-            facts=(),
-            transcript=lines,
+            facts=read.known.facts,
+            transcript=[line.shown for line in read.lines],
+            entities=read.known.entities,
         )
-        snapshot = {
-            "rev": read.rev,
-            "messages": {message.id: message.rev for message in read.messages},
-            "people": sorted(visible),
-        }
-        return Prepared(ArchivalInput(request, read.messages, read.segments, mentioned), snapshot)
+        snapshot = {"rev": read.rev, "messages": revs(read.lines), "people": sorted(visible)}
+        return Prepared(ArchivalInput(request, read.lines, mentioned), snapshot)
 
-    async def _mentioned(
-        self, known: Sequence[Person], lines: Sequence[TranscriptLine], messages: Sequence[Message]
-    ) -> dict[int, list[datetime]]:
-        own = [(line, m) for line, m in zip(lines, messages, strict=True) if line.role == "user" and not m.forward]
-        found = await self._names.mentions(known, [line.text for line, _ in own])
+    async def _mentioned(self, known: Sequence[Person], lines: Sequence[SliceLine]) -> dict[int, list[datetime]]:
+        own = [line for line in lines if line.shown.owners_word]
+        found = await self._names.mentions(known, [line.shown.text for line in own])
         times: dict[int, list[datetime]] = {}
-        for (_, message), ids in zip(own, found, strict=True):
+        for line, ids in zip(own, found, strict=True):
             for person_id in ids:
-                times.setdefault(person_id, []).append(message.timestamp)
+                times.setdefault(person_id, []).append(line.said_at)
         return times
 
     async def ask(self, prepared: Prepared[ArchivalInput]) -> AgentReply:
-        if not prepared.input.messages:
+        if not prepared.input.lines:
             return AgentReply('{"people_operations": []}', "none")  # all of it was deleted meanwhile
         started = time.perf_counter()
         try:
@@ -162,48 +171,86 @@ class ArchivalHandler:
             seconds = time.perf_counter() - started
             self._observer.extraction_seconds(prepared.input.request.owner.user_id, seconds)
 
+    async def digest(self, run: Run, prepared: Prepared[ArchivalInput], reply: str) -> ArchivalDigest:
+        snapshot, request = run.snapshot or prepared.snapshot, prepared.input.request
+        redirected = await self._database.read(lambda c: people.redirected_ids(c, run.user_id))
+        known_ids = {*snapshot["people"], *redirected}
+        proposal = parse(reply, request.transcript, known_ids, self._types)
+        names = await self._digestion.digest(run.user_id, proposal, request.transcript, request.owner.language)
+        return ArchivalDigest(proposal, names)
+
     def apply(
-        self, connection: Connection, run: Run, prepared: Prepared[ArchivalInput], reply: str, now: datetime
+        self,
+        connection: Connection,
+        run: Run,
+        prepared: Prepared[ArchivalInput],
+        digested: ArchivalDigest,
+        now: datetime,
     ) -> ArchivalEffects:
         snapshot = run.snapshot or prepared.snapshot
-        slice_ = prepared.input
+        slice_, proposal = prepared.input, digested.proposal
         _refuse_changed(connection, run, snapshot["messages"])
-        known_ids = {*snapshot["people"], *people.redirected_ids(connection, run.user_id)}
-        proposal = parse(reply, slice_.request.transcript, known_ids)
         context = ApplyContext(
             episode_id=run.episode_id,
             run_id=run.id,
-            lines=_sources(slice_),
+            lines={line.shown.number: line.source for line in slice_.lines},
             snapshot_rev=snapshot["rev"],
             tombstone_key=self._tombstone_key,
             now=now,
         )
         outcome = applying.apply(connection, run.user_id, proposal.operations, context)
         people_service.note_mentions(connection, run.user_id, run.episode_id, slice_.mentioned, now=now)
-        if outcome.suggested:
+        knowledge.reproject(connection, run.user_id, outcome.merged_entities, now=now)
+        circumstances = self._circumstances(run, slice_, snapshot, now)
+        written = write_facts(connection, run, slice_.lines, proposal, digested.names, circumstances, self._types)
+        if outcome.suggested or written.asked:
             self._ask_owner(connection, run.user_id, now)
-        refused = (*proposal.refused, *outcome.refused)
-        links = {"run": run.id, "fragment": run.episode_id}
-        for refusal in proposal.refused:
-            events.append(
-                connection,
-                "operation_refused",
-                source=self.source,
-                now=now,
-                user_id=run.user_id,
-                payload={"reason": refusal.reason, "detail": refusal.detail},
-                links=links,
-            )
-        events.append(
+        refused = (*proposal.refused, *written.refused)
+        self._tell(connection, run, now, outcome, written, refused)
+        reasons = [refusal.reason for refusal in (*refused, *outcome.refused)]
+        return ArchivalEffects(run.user_id, outcome, written.counts, reasons, self._observer, self._wake)
+
+    @staticmethod
+    def _circumstances(run: Run, slice_: ArchivalInput, snapshot: Mapping[str, Any], now: datetime) -> Circumstances:
+        owner = slice_.request.owner
+        return Circumstances(
+            now=now,
+            owner_name=owner.name,
+            owner_username=owner.username,
+            own_lines={line.shown.number for line in slice_.lines if line.shown.owners_word},
+            run_id=run.id,
+            snapshot_rev=snapshot["rev"],
+        )
+
+    def _tell(
+        self,
+        connection: Connection,
+        run: Run,
+        now: datetime,
+        outcome: ApplyOutcome,
+        written: Written,
+        refused: Sequence[RefusedOperation],
+    ) -> None:
+        """`refused` are those of which nobody has told yet: `applying` tells of its own."""
+        tell = partial(
+            events.append,
             connection,
-            "agent_result",
             source=self.source,
             now=now,
             user_id=run.user_id,
-            payload={"applied": outcome.applied, "refused": len(refused), "suggested": outcome.suggested},
-            links=links,
+            links={"run": run.id, "fragment": run.episode_id},
         )
-        return ArchivalEffects(run.user_id, outcome, [r.reason for r in refused], self._observer, self._wake)
+        for refusal in refused:
+            tell("operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail})
+        tell(
+            "agent_result",
+            payload={
+                "applied": outcome.applied,
+                "facts": dict(written.counts),
+                "refused": len(refused) + len(outcome.refused),
+                "suggested": outcome.suggested,
+            },
+        )
 
 
 def choose(known: Sequence[Person], likely: set[int]) -> list[Person]:
@@ -217,58 +264,25 @@ def choose(known: Sequence[Person], likely: set[int]) -> list[Person]:
 @dataclass(frozen=True, slots=True)
 class _Read:
     user: User
-    messages: tuple[Message, ...]
-    segments: tuple[int, ...]
+    lines: tuple[SliceLine, ...]
     people: list[Person]
+    known: KnownThings
     rev: int
 
 
-def _slice(connection: Connection, run: Run) -> _Read:
-    parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
-    places = {part.message_id: part.n for part in parts if part.message_id is not None}
-    messages = tuple(dialogue.by_ids(connection, run.user_id, list(places)))
+def _read(connection: Connection, run: Run, persona: str, now: datetime) -> _Read:
+    user = users.get(connection, run.user_id)
+    lines = read_slice(connection, run, user, persona)
     return _Read(
-        user=users.get(connection, run.user_id),
-        messages=messages,
-        segments=tuple(places[message.id] for message in messages),
+        user=user,
+        lines=lines,
         people=people.listing(connection, run.user_id),
+        known=known_things(connection, user, [line.shown.text for line in lines], now),
         rev=people.current_rev(connection, run.user_id),
     )
 
 
-def _line(number: int, message: Message, user: User, persona: str) -> TranscriptLine:
-    return TranscriptLine(
-        number=number,
-        role="assistant" if message.role == "assistant" else "user",
-        speaker=persona if message.role == "assistant" else user.name,
-        at=message.timestamp.astimezone(ZoneInfo(user.tz)),
-        text=message.content or _described(message.attachments),
-        forwarded_from=message.forward.name if message.forward else None,
-        telegram_ids=_vouched_ids(message),
-    )
-
-
-def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
-    return " ".join(f"[{attachment.get('kind', 'attachment')}]" for attachment in attachments)
-
-
-def _vouched_ids(message: Message) -> tuple[int, ...]:
-    """The Telegram ids that the message's own metadata holds; an id is never taken from a model's word."""
-    ids = [message.forward.user_id if message.forward else None]
-    ids += [attachment.get("telegram_id") for attachment in message.attachments]
-    return tuple(dict.fromkeys(found for found in ids if found is not None))
-
-
-def _sources(slice_: ArchivalInput) -> dict[int, SourceLine]:
-    rows = zip(slice_.request.transcript, slice_.messages, slice_.segments, strict=True)
-    return {
-        line.number: SourceLine(message.timestamp, segment, message.id, line.telegram_ids)
-        for line, message, segment in rows
-    }
-
-
 def _refuse_changed(connection: Connection, run: Run, shown: Mapping[str, int]) -> None:
     """Evidence that was edited or deleted since it was shown proves nothing: the slice is asked again."""
-    current = {m.id: m.rev for m in dialogue.by_ids(connection, run.user_id, list(shown))}
-    if current != dict(shown):
+    if current_revs(connection, run.user_id, list(shown)) != dict(shown):
         raise StaleInput("messages of this slice changed while the archivist read them")

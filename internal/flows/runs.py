@@ -29,6 +29,7 @@ from internal.errors import (
 )
 from internal.events import repository as events
 from internal.flows.forgetting import everything_asked
+from internal.knowledge import repository as episodes
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import Run, RunState, pause
@@ -45,6 +46,7 @@ COST_RECHECK = timedelta(minutes=10)
 """How long archival waits before it looks again whether its owner's daily cost allows it."""
 
 Input = TypeVar("Input")
+Digested = TypeVar("Digested")
 
 
 class CrashLoop(LaplacedError):
@@ -76,8 +78,12 @@ class Effects(Protocol):
         ...
 
 
-class RunHandler(Protocol[Input]):
-    """One agent's part of a run. `read` and `apply` never wait for a network; `ask` never touches the database."""
+class RunHandler(Protocol[Input, Digested]):
+    """One agent's part of a run: read, ask, digest, apply.
+
+    `read` and `apply` never wait for a network; `ask` never touches the database. `digest` does what takes time and
+    writes nothing, between the stored reply and the transaction that applies it.
+    """
 
     @property
     def agent(self) -> str:
@@ -95,8 +101,14 @@ class RunHandler(Protocol[Input]):
         """Raises the errors of `ChatModel.complete`."""
         ...
 
-    def apply(self, connection: Connection, run: Run, prepared: Prepared[Input], reply: str, now: datetime) -> Effects:
-        """Writes all effects in the caller's transaction. Raises ModelReplyInvalid."""
+    async def digest(self, run: Run, prepared: Prepared[Input], reply: str) -> Digested:
+        """The reply as typed proposals, with what has to be looked up for them. Raises ModelReplyInvalid."""
+        ...
+
+    def apply(
+        self, connection: Connection, run: Run, prepared: Prepared[Input], digested: Digested, now: datetime
+    ) -> Effects:
+        """Writes all effects in the caller's transaction. Raises StaleInput if what was shown has changed."""
         ...
 
 
@@ -113,7 +125,7 @@ class RunLoop:
         self,
         database: Database,
         clock: Clock,
-        handlers: Sequence[RunHandler[Any]],
+        handlers: Sequence[RunHandler[Any, Any]],
         config: RunsConfig,
         observer: RunObserver,
         daily_cost_usd: float,
@@ -163,7 +175,7 @@ class RunLoop:
         now = self._clock.now()
         return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4))
 
-    def _start(self, handler: RunHandler[Any], run: Run) -> None:
+    def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
         place = (handler.agent, run.user_id)
         if self._stopping or place in self._working or len(self._working) >= PARALLEL:
             return
@@ -184,7 +196,7 @@ class RunLoop:
         except Exception:  # the next tick asks again
             log.exception("runs_lookup_failed")
 
-    async def _work(self, handler: RunHandler[Any], run: Run) -> None:
+    async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
             claimed = await self._claim(handler, run)
             if claimed is not None:
@@ -194,7 +206,7 @@ class RunLoop:
             # Its place is kept for a moment, or a database that refuses everything would be asked without a pause.
             await asyncio.sleep(self._config.retry_base.total_seconds())
 
-    async def _claim(self, handler: RunHandler[Any], run: Run) -> Run | None:
+    async def _claim(self, handler: RunHandler[Any, Any], run: Run) -> Run | None:
         now = self._clock.now()
 
         def work(connection: Connection) -> Run | None:
@@ -216,7 +228,7 @@ class RunLoop:
 
         return await self._database.write(work, point="C8")
 
-    async def _attempt(self, handler: RunHandler[Any], run: Run) -> None:
+    async def _attempt(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
             await self._ask_and_apply(handler, run)
         except ModelReplyTruncated as error:
@@ -235,7 +247,7 @@ class RunLoop:
                 log.exception("run_failed", extra={"run": run.id, "agent": handler.agent})
             await self._fail(handler, run, error)
 
-    async def _ask_and_apply(self, handler: RunHandler[Any], run: Run) -> None:
+    async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
         prepared = await handler.read(run)
         if run.state != RunState.REPLIED:
             with caused_by(run=run.id, fragment=run.episode_id):
@@ -248,7 +260,7 @@ class RunLoop:
         await self._apply(handler, run, prepared)
 
     async def _store(
-        self, handler: RunHandler[Any], run: Run, prepared: Prepared[Any], reply: AgentReply
+        self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any], reply: AgentReply
     ) -> Run | None:
         usage = reply.usage
         tokens = usage.prompt_tokens + usage.completion_tokens
@@ -268,13 +280,16 @@ class RunLoop:
 
         return await self._database.write(work, point="C9")
 
-    async def _apply(self, handler: RunHandler[Any], run: Run, prepared: Prepared[Any]) -> None:
+    async def _apply(self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]) -> None:
+        digested = await handler.digest(run, prepared, run.reply or "")
         now = self._clock.now()
 
         def work(connection: Connection) -> Effects | None:
             if not runs.finish(connection, run, now):
                 return None
-            return handler.apply(connection, run, prepared, run.reply or "", now)
+            effects = handler.apply(connection, run, prepared, digested, now)
+            episodes.mark_processed(connection, run.user_id, run.episode_id, now)
+            return effects
 
         effects = await self._database.write(work, point="C10")
         if effects is not None:
@@ -283,7 +298,7 @@ class RunLoop:
             self._observer.agent_run(handler.agent, "applied")
             log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
 
-    async def _shorten(self, handler: RunHandler[Any], run: Run, error: ModelReplyTruncated) -> None:
+    async def _shorten(self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated) -> None:
         if run.length < 2:
             await self._fail(handler, run, error)
             return
@@ -295,7 +310,7 @@ class RunLoop:
         self._outages.pop(agent, None)
         self._answers[agent] = self._answers.get(agent, 0) + 1
 
-    async def _wait_out(self, handler: RunHandler[Any], run: Run, error: ModelUnavailable) -> None:
+    async def _wait_out(self, handler: RunHandler[Any, Any], run: Run, error: ModelUnavailable) -> None:
         """An outage costs no attempt, unless the provider answered others meanwhile: then it is this run's own fault.
 
         A prompt on which a provider always times out would otherwise be paid for for ever.
@@ -312,7 +327,7 @@ class RunLoop:
             wait = max(wait, timedelta(seconds=min(error.retry_after, self._config.retry_max.total_seconds())))
         await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
 
-    async def _fail(self, handler: RunHandler[Any], run: Run, error: Exception) -> None:
+    async def _fail(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         if run.attempts >= self._config.max_attempts:
             await self._bury(handler, run, error)
             return
@@ -320,7 +335,7 @@ class RunLoop:
         await self._give_back(handler, run, due_at, error, charge=True, outcome="failed")
 
     async def _give_back(
-        self, handler: RunHandler[Any], run: Run, due_at: datetime, error: Exception, *, charge: bool, outcome: str
+        self, handler: RunHandler[Any, Any], run: Run, due_at: datetime, error: Exception, *, charge: bool, outcome: str
     ) -> None:
         now = self._clock.now()
 
@@ -333,16 +348,17 @@ class RunLoop:
         self._observer.agent_run(handler.agent, outcome)
         log.warning("run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_told(error)})
 
-    async def _bury(self, handler: RunHandler[Any], run: Run, error: Exception) -> None:
+    async def _bury(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         now = self._clock.now()
         await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error))
 
     def _write_off(
-        self, connection: Connection, handler: RunHandler[Any], run: Run, now: datetime, error: Exception
+        self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
     ) -> None:
         """Parks the run and owes its owner a sentence about it, at most one a day."""
         self._answers_at_outage.pop(run.id, None)
         runs.bury(connection, run, now, _describe(error))
+        episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
         self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
         self._observer.agent_run(handler.agent, "dead")
@@ -350,7 +366,12 @@ class RunLoop:
 
     @staticmethod
     def _tell(
-        connection: Connection, handler: RunHandler[Any], run: Run, kind: str, now: datetime, payload: dict[str, Any]
+        connection: Connection,
+        handler: RunHandler[Any, Any],
+        run: Run,
+        kind: str,
+        now: datetime,
+        payload: dict[str, Any],
     ) -> None:
         events.append(
             connection,

@@ -60,6 +60,7 @@ class Metrics:
             self._turns.labels(outcome)
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
+        self._facts = self._counter("facts_changed", "What became of facts, and entities that are new.", "outcome")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
         self._llm_tokens = self._counter("llm_tokens", "Tokens of model calls.", "agent", "model", "kind")
         self._llm_cost = self._counter("llm_cost_usd", "Cost the provider reported.", "agent", "model")
@@ -94,6 +95,9 @@ class Metrics:
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None:
         self._extraction.labels(self._users.label(user_id)).observe(seconds)
+
+    def facts_changed(self, outcome: str, count: int = 1) -> None:
+        self._facts.labels(outcome).inc(count)
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self._refused.labels(agent, reason).inc()

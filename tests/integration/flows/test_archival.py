@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -14,15 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, select
 
+from internal.agents.archivist.digest import Digester
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
 from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
+from internal.flows.digestion import Digestion
+from internal.flows.ingestion import add_episode, text_segments
 from internal.flows.runs import Prepared, StaleInput
+from internal.graph.store import owner_node_id
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import FactFilter
+from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.model import Fact
+from internal.language.worker import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run
 from internal.storage import tables
-from internal.testing import FIRST_MOMENT
+from internal.testing import FIRST_MOMENT, TrigramEmbedder
 
 ADDED = {"type": "Added", "person": {"display_name": "Петров", "circle": "Friends"}, "evidence": [1]}
 MANY = SHOWN_PEOPLE + 50
@@ -54,11 +63,15 @@ class Answering:
 class Counted:
     applied: list[tuple[int, str, int]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    facts: list[tuple[str, int]] = field(default_factory=list)
     timed: list[int] = field(default_factory=list)
     woken: int = 0
 
     def people_applied(self, user_id: int, op_type: str, count: int = 1) -> None:
         self.applied.append((user_id, op_type, count))
+
+    def facts_changed(self, outcome: str, count: int = 1) -> None:
+        self.facts.append((outcome, count))
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self.refused.append(reason)
@@ -73,14 +86,16 @@ class Counted:
 class Stage:
     """One owner's fragment and the handler that archives it."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: Talk, worker: LanguageWorker) -> None:
         self.talk, self.archivist, self.counted = talk, Answering(), Counted()
         self.handler = ArchivalHandler(
             talk.database,
             talk.clock,
             self.archivist,
             LiteralNames(),
+            Digestion(talk.database, Digester(worker, TrigramEmbedder())),
             self.counted,
+            types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=b"k" * 32,
             ask_owner=lambda connection, user_id, now: None,
@@ -101,16 +116,28 @@ class Stage:
 
     async def apply(self, run: Run, prepared: Prepared[ArchivalInput], reply: str) -> None:
         now = self.talk.clock.now()
-        effects = await self.talk.write(lambda c: self.handler.apply(c, run, prepared, reply, now))
+        digested = await self.handler.digest(run, prepared, reply)
+        effects = await self.talk.write(lambda c: self.handler.apply(c, run, prepared, digested, now))
         effects.after_commit()
+
+    async def facts(self, **wanted: Any) -> list[Fact]:
+        now = self.talk.clock.now()
+        return await self.talk.read(lambda c: knowledge.facts_about(c, OWNER, FactFilter(**wanted), now=now))
 
     async def people(self, user_id: int = OWNER) -> list[Person]:
         return await self.talk.read(lambda c: people.listing(c, user_id))
 
 
 @pytest.fixture
-def stage(talk: Talk) -> Stage:
-    return Stage(talk)
+async def worker() -> AsyncIterator[LanguageWorker]:
+    language = LanguageWorker()
+    yield language
+    await language.close()
+
+
+@pytest.fixture
+def stage(talk: Talk, worker: LanguageWorker) -> Stage:
+    return Stage(talk, worker)
 
 
 def profile(number: int, name: str, *, circle: Circle = Circle.OTHER, days: int = 0, user_id: int = OWNER) -> Person:
@@ -262,3 +289,78 @@ def test_a_choice_is_full_ordered_and_prefers_the_likely(count: int, likely: set
     assert shown == sorted(shown)
     wanted = {one for one in likely if one <= count}
     assert len(wanted & set(shown)) == min(len(wanted), SHOWN_PEOPLE)
+
+
+WORKS = {
+    "source": "Петров", "relation": "WORKS_FOR", "target": "ACME", "fact": "Петров работает в ACME",
+    "valid_at": None, "invalid_at": None, "entity_types": {"ACME": "Organization"}, "evidence": [1],
+}  # fmt: skip
+
+
+async def test_facts_of_a_reply_join_its_people_with_receipts(stage: Stage) -> None:
+    """The fact runs from the person's own entity, since the message's time, supported by its very words."""
+    stage.archivist.reply = {"people_operations": [ADDED], "facts": [WORKS]}
+    run = await stage.fragment("Петров работает в ACME")
+    await stage.apply(run, *await stage.ask(run))
+    ((petrov,), (fact,), (said, _)) = await stage.people(), await stage.facts(), await stage.talk.messages()
+    assert (fact.source, fact.target_name, fact.name) == (petrov.entity_id, "ACME", "WORKS_FOR")
+    assert (fact.valid_at, fact.episodes) == (said.timestamp, (run.episode_id,))
+    (line,) = await stage.talk.read(lambda c: knowledge.evidence_of_fact(c, OWNER, fact.id))
+    assert (line.quote, line.message_id) == ("Петров работает в ACME", said.id)
+    assert ("created", 1) in stage.counted.facts
+
+
+async def test_the_next_slice_is_told_what_is_known(stage: Stage) -> None:
+    """Things that it may mean are shown with their types, facts with the day since when they hold."""
+    stage.archivist.reply = {"people_operations": [ADDED], "facts": [WORKS]}
+    run = await stage.fragment("Петров работает в ACME")
+    await stage.apply(run, *await stage.ask(run))
+    await stage.ask(await stage.fragment("Видел Петрова у ACME"))
+    request = stage.archivist.asked[-1]
+    assert [(one.name, one.type) for one in request.entities] == [("ACME", "Organization")]
+    assert request.facts == [f"Петров работает в ACME (since {FIRST_MOMENT:%Y-%m-%d})"]
+
+
+async def test_of_a_merge_the_facts_are_told_of_who_is_left(stage: Stage) -> None:
+    """What was told of both is one fact of the target afterwards."""
+    second = {"type": "Added", "person": {"display_name": "Саша"}, "evidence": [1]}
+    told = [{**WORKS, "source": name, "fact": f"{name} работает в ACME"} for name in ("Петров", "Саша")]
+    stage.archivist.reply = {"people_operations": [ADDED, second], "facts": told}
+    run = await stage.fragment("Петров и Саша работают в ACME")
+    await stage.apply(run, *await stage.ask(run))
+    ids = {one.display_name: one.id for one in await stage.people()}
+    merged = {"type": "Merged", "source_id": ids["Саша"], "target_id": ids["Петров"], "reason": "один", "evidence": [1]}
+    stage.archivist.reply = {"people_operations": [merged]}
+    run = await stage.fragment("Саша это и есть Петров")
+    await stage.apply(run, *await stage.ask(run))
+    ((petrov,), (fact,)) = await stage.people(), await stage.facts()
+    assert fact.source == petrov.entity_id
+
+
+async def test_a_text_is_archived_like_a_dialogue(stage: Stage) -> None:
+    """Its segments are the lines; it may testify about the owner, and its facts hold since its reference time."""
+    then = FIRST_MOMENT - timedelta(days=400)
+    stored = await stage.talk.write(
+        lambda c: add_episode(
+            c, OWNER, source="text", name="note", segments=text_segments("Я живу во Львове.", then),
+            source_description="a note", source_url=None, reference_time=then, dedupe=None, agents=["archivist"],
+            now=stage.talk.clock.now(),
+        )
+    )  # fmt: skip
+    lives = {"source": "user", "relation": "LIVES_IN", "target": "Львов", "fact": "Живёт во Львове", "evidence": [1]}
+    stage.archivist.reply = {"facts": [lives]}
+    (run,) = await stage.talk.read(lambda c: runs.ready(c, "archivist", stage.talk.clock.now(), limit=9))
+    await stage.apply(run, *await stage.ask(run))
+    (fact,) = await stage.facts()
+    assert (fact.source, fact.valid_at) == (owner_node_id(OWNER), then)
+    assert fact.episodes == (stored.episode.id,)
+    assert stage.archivist.asked[-1].transcript[0].text == "Я живу во Львове."
+
+
+async def test_the_assistants_words_make_no_fact(stage: Stage) -> None:
+    """Nothing is written of what only the assistant said; the refusal is counted."""
+    stage.archivist.reply = {"people_operations": [], "facts": [{**WORKS, "evidence": [2]}]}
+    run = await stage.fragment("Кто такой Петров?")
+    await stage.apply(run, *await stage.ask(run))
+    assert await stage.facts() == []
+    assert stage.counted.refused == ["assistant_only"]

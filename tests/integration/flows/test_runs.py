@@ -75,6 +75,9 @@ class ScriptedHandler:
             return "reply"
         return said
 
+    async def digest(self, run: Run, prepared: Prepared[Run], reply: str) -> str:
+        return reply
+
     def apply(self, connection: Connection, run: Run, prepared: Prepared[Run], reply: str, now: Any) -> Applied:
         payload = {"first": run.first_n, "last": run.last_n, "reply": reply, "snapshot": run.snapshot}
         events.append(connection, "applied", source=self.source, now=now, user_id=run.user_id, payload=payload)
@@ -195,6 +198,22 @@ async def test_failures_pause_longer_and_longer_then_the_run_is_dead(stage: Stag
     assert await stage.talk.write(lambda c: runs.revive(c, OWNER, stage.talk.clock.now())) == 1
     await stage.work()
     assert await stage.states() == ["applied", "applied"]
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+async def test_an_episode_is_processed_when_its_last_run_is_over(stage: Stage, failures: int) -> None:
+    """Applied or given up: it is noted in the same transaction, and not before."""
+    await stage.talk.exchange("Hello")
+    await stage.talk.publication().publish_now(OWNER)
+    stage.handler.script = [ModelReplyInvalid("unknown keys")] * failures
+    processed = select(tables.episodes.c.processed_at)
+    for _ in range(failures):
+        await stage.work()
+        stage.talk.clock.advance(10)
+    if not failures:
+        assert await stage.talk.read(lambda c: c.execute(processed).scalar_one()) is None
+        await stage.work()
+    assert await stage.talk.read(lambda c: c.execute(processed).scalar_one()) is not None
 
 
 async def test_an_outage_costs_no_attempt(stage: Stage) -> None:
