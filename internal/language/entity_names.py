@@ -30,6 +30,7 @@ _MOST_FORMS = 3
 _LEAST_SOUND = 3
 """Letters of a sound; fewer are met by chance."""
 
+_UKRAINIAN = "іїєґ"
 _NOMINAL = ("NOUN", "ADJF", "NPRO", "PRTF")
 
 
@@ -90,6 +91,74 @@ def alike(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[tup
                 if reason := likeness(one, forms):
                     found[number].append((place, other, reason))
     return found
+
+
+def basic_form(name: str) -> str:
+    """The name of a thing in its basic form, as it would be written: "Туле" is Тула, "зелёного чая" is зелёный чай."""
+    written = _QUOTES.sub("", name).strip()
+    key = name_key(written)
+    bases = list(_bases(_LEGAL.sub("", key).strip()))
+    if not bases or key in bases or written.isupper() or written.isascii():
+        return written
+    foreign = any(letter in _UKRAINIAN for letter in key)
+    likeliest = min(
+        bases, key=lambda base: (base not in places(), _alien(base) == foreign, not _dictionary(base), base)
+    )
+    return " ".join(_cased(word, like) for word, like in _paired(likeliest.split(), written.split()))
+
+
+def _alien(base: str) -> bool:
+    return not any(letter in _UKRAINIAN for letter in base)
+
+
+def goes_on(name: str) -> bool:
+    """Whether a name is an adjective that asks for its noun: "в Новой" is not where anybody works, "Новая почта" is."""
+    word = name_key(name)
+    readings = [one for language in word_languages(word) if language != "en" for one in parses(word, language)]
+    return bool(readings) and all(one.tag.POS in ("ADJF", "PRTF", "NPRO") for one in readings if one.is_known)
+
+
+def is_place(name: str) -> bool:
+    """Whether a name, in any case form, is that of a known place: of CLDR, or by the dictionaries."""
+    forms = _forms(name)
+    return bool(forms.places) or any(map(_geographic, _WORD.findall(name_key(name))))
+
+
+@lru_cache(maxsize=20_000)
+def _geographic(word: str) -> bool:
+    """Known as a place and as nothing that employs people (МГУ is a form of a river's name too)."""
+    languages = [language for language in word_languages(word) if language != "en"]
+    marks = {
+        mark
+        for language in languages
+        for one in parses(word, language)
+        if one.is_known
+        for mark in {"Geox", "Orgn"} & one.tag.grammemes
+    }
+    return marks == {"Geox"}
+
+
+def _dictionary(base: str) -> bool:
+    return all(
+        any(
+            one.is_known and one.tag.case == "nomn"
+            for lang in word_languages(word)
+            if lang != "en"
+            for one in parses(word, lang)
+        )
+        for word in _WORD.findall(base)
+    )
+
+
+def _paired(words: Sequence[str], written: Sequence[str]) -> Iterable[tuple[str, str]]:
+    return zip(words, written if len(words) == len(written) else ["x"] * len(words), strict=True)
+
+
+def _cased(word: str, like: str) -> str:
+    """With capitals where the written word has them, also inside: Нью-Йорке is Нью-Йорк."""
+    if "-" in word and word.count("-") == like.count("-"):
+        return "-".join(_cased(part, other) for part, other in zip(word.split("-"), like.split("-"), strict=True))
+    return word[:1].upper() + word[1:] if like[:1].isupper() else word
 
 
 def named_in(texts: Sequence[str], known: Sequence[Sequence[str]]) -> list[int]:

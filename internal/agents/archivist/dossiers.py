@@ -67,6 +67,17 @@ class Identity:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence of the owner's: whom it names, in order, and of whom it goes on to tell. `start` is in the line."""
+
+    line: TranscriptLine
+    start: int
+    text: str
+    named: Sequence[tuple[Sighting, Dossier]]
+    continued: Dossier | None
+
+
 class Reading:
     """The dossiers of a transcript, in the order in which people are first named."""
 
@@ -77,10 +88,11 @@ class Reading:
         self._last: Dossier | None = None
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
+        self.said: list[Said] = []
 
     def read(self, line: TranscriptLine) -> None:
-        """Takes in one line. Forwards and the assistant's words are no evidence and are passed over."""
-        if line.role != "user" or line.forwarded_from is not None:
+        """Takes in one line. What the owner did not say himself is no evidence here and is passed over."""
+        if not line.owners_word:
             return
         sightings = self._sightings(line.text)
         subjects = [self._subject(sighting, line) for sighting in sightings]
@@ -90,6 +102,8 @@ class Reading:
                 for sighting, subject in zip(sightings, subjects, strict=True)
                 if sighting.sentence == number and subject is not None
             ]
+            continued = None if inside else next(iter(self._continued(line.text[start:end])), None)
+            self.said.append(Said(line, start, line.text[start:end], inside, continued))
             self._sentence(line, line.text[start:end], inside)
 
     def _sightings(self, text: str) -> list[Sighting]:

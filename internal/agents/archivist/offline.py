@@ -1,18 +1,23 @@
 """The archivist without a model: names, kinship and work words, and the owner's own sentences.
 
 It is weaker than a model and honest about it: it finds who is named plainly, takes the circle from a word beside the
-name, quotes instead of summing up, and merges two people only when the owner says that they are one.
+name, quotes instead of summing up, merges two people only when the owner says that they are one, and states the few
+kinds of facts that it can be sure of.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from internal.agents.archivist.dossiers import Dossier, Identity, Reading
+from internal.agents.archivist.dossiers import Dossier, Identity, Reading, Said
 from internal.agents.archivist.quotes import bio_of
+from internal.agents.archivist.statements import Statement, fact_of, pronoun_before, statements, subject_ends_at
 from internal.agents.model import AgentReply, ArchivistRequest, Language
+from internal.knowledge.model import OWNER_NODE
+from internal.language.entity_names import is_place
 from internal.language.name_words import name_words
 from internal.language.sightings import find_people
 from internal.language.spelling import name_key, text_language
@@ -20,6 +25,8 @@ from internal.language.worker import LanguageWorker
 from internal.people.model import Circle, Person
 
 MODEL = "offline-rules"
+
+_INSIDE = re.compile(r"(?:^|\s)(?:в|во|на|in|at)\s+$", re.IGNORECASE)
 
 _BATCH = 4
 """Lines analysed in one call; at 1 ms for each word not seen before that is some 80 ms."""
@@ -59,7 +66,47 @@ def propose(request: ArchivistRequest) -> str:
         if dossier.lines and not any(d is dossier for d in gone)
     ]
     operations = [operation for operation in changes if operation] + merged
-    return json.dumps({"people_operations": operations}, ensure_ascii=False)
+    facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
+    return json.dumps({"people_operations": operations, "facts": facts}, ensure_ascii=False)
+
+
+def _facts(said: Said, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
+    """The facts of one sentence: of the owner, of who is named right before the verb, or of whom "he" means."""
+    for stated in statements(said.text, said.line):
+        if _means_a_person(stated, said):
+            continue  # whom somebody likes, or works with, is no thing
+        if stated.by_owner:
+            yield fact_of(stated, OWNER_NODE, said.text, said.line)
+            continue
+        subjects = [
+            one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated.verb)
+        ]
+        if subjects:
+            yield fact_of(stated, _called(subjects[-1], identities), said.text, said.line)
+        elif said.continued is not None and pronoun_before(said.text, stated.verb):
+            name = _called(said.continued, identities)
+            text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"
+            yield fact_of(stated, name, text, said.line)
+
+
+def _means_a_person(stated: Statement, said: Said) -> bool:
+    """Whether the target is a name of somebody; in or at a name one lives and works only if it is a place's."""
+    begin, end = (said.start + place for place in stated.place)
+    if said.text[stated.place[0]] in '«"“' or is_place(stated.target) or _INSIDE.search(said.text[: stated.place[0]]):
+        return False
+    return any(sighting.start < end and begin < sighting.end for sighting, _ in said.named)
+
+
+def _called(dossier: Dossier, identities: Sequence[Identity]) -> str:
+    """How facts call the person of a dossier: by id if it is known, else by the name it is added with."""
+    for identity in identities:
+        if dossier.person_id is None and any(one is dossier for one in (identity.one, identity.other)):
+            other = identity.other if identity.one is dossier else identity.one
+            if other.person_id is not None:
+                return f"Person:{other.person_id}"
+    if dossier.person_id is not None:
+        return f"Person:{dossier.person_id}"
+    return sorted(dossier.names, key=lambda name: -len(name_words(name)))[0]
 
 
 def _merge(identity: Identity, people: dict[int, Person]) -> list[dict[str, Any]]:

@@ -1,0 +1,177 @@
+"""Facts that a sentence states beyond doubt, by rules: where somebody lives, works, studies, was born, what he likes.
+
+Whatever hedges, denies, asks, quotes or wishes states nothing, and neither does a sentence whose subject is not named
+right before its verb: a fact that is not found costs little, a wrong one is believed for years.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from internal.agents.archivist import statement_shapes as shapes
+from internal.agents.archivist.quotes import asks, cleaned
+from internal.agents.archivist.statement_shapes import Kind, Shape
+from internal.agents.model import TranscriptLine
+from internal.knowledge.model import OWNER_NODE
+from internal.language.dates import resolve_plainly
+from internal.language.entity_names import basic_form, goes_on, is_place
+from internal.language.sightings import Sighting
+from internal.language.spelling import name_key, tokens
+
+_MOST_WORDS = 4
+"""Of a thing that one likes; more is a clause."""
+_DATE_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact of a sentence. `verb` and `place` are where its verb and its target stand in the sentence.
+
+    `target` is in its basic form; `valid_at` and `invalid_at` are the words of a date. `by_owner`: it is of himself.
+    """
+
+    relation: str
+    target: str
+    kind: Kind
+    by_owner: bool
+    verb: int
+    place: tuple[int, int]
+    valid_at: str | None = None
+    invalid_at: str | None = None
+
+
+def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
+    """What one sentence of the owner's states, of himself and of whoever is named in front of a verb."""
+    if asks(sentence) or shapes.HEDGES.search(sentence) or _quoted(sentence):
+        return
+    for shape in shapes.SHAPES:
+        for verb in shape.verb.finditer(sentence):
+            if (stated := _read(shape, verb, sentence, line)) is not None:
+                yield stated
+
+
+def subject_ends_at(sighting: Sighting, offset: int, sentence: str, verb: int) -> bool:
+    """Whether a person, named in the nominative, stands right before the verb: his is what it says."""
+    end = sighting.end - offset
+    if end > verb or name_key(sighting.written) not in (name_key(sighting.name), name_key(sighting.username or "")):
+        return False
+    between = rf"(?:\s*\([^)]*\)|,[^,.]{{1,40}},)?\s+{shapes.ADVERBS}"
+    return re.fullmatch(between, sentence[end:verb], re.IGNORECASE) is not None
+
+
+def pronoun_before(sentence: str, verb: int) -> bool:
+    """Whether the sentence opens with he or she, and the verb follows at once."""
+    opening = rf"\W*(?:он|она|він|вона|he|she)\s+{shapes.ADVERBS}"
+    return re.fullmatch(opening, sentence[:verb], re.IGNORECASE) is not None
+
+
+def fact_of(stated: Statement, source: str, sentence: str, line: TranscriptLine) -> dict[str, object]:
+    """The statement in the archivist's contract format, in the owner's own words."""
+    types: Mapping[Kind, str] = {"place": "Location", "organization": "Organization", "thing": "Preference"}
+    return {
+        "source": "user" if source == OWNER_NODE else source,
+        "relation": stated.relation,
+        "target": stated.target,
+        "fact": cleaned(sentence),
+        "valid_at": stated.valid_at,
+        "invalid_at": stated.invalid_at,
+        "entity_types": {stated.target: types[stated.kind]} if stated.kind in types else {},
+        "evidence": [line.number],
+    }
+
+
+def _read(shape: Shape, verb: re.Match[str], sentence: str, line: TranscriptLine) -> Statement | None:
+    before = sentence[: verb.start()]
+    by_owner = _by_owner(verb, before)
+    if by_owner is None or shapes.DENIALS.search(before):
+        return None
+    adverbs = re.compile(rf"\s+{shapes.ADVERBS}", re.IGNORECASE).match(sentence, verb.end())
+    # Names are told from words by their capital, which is why this match does not ignore case.
+    found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
+    if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
+        return None
+    target = _target(shape, found["target"])
+    if target is None or _cut_short(found["target"], sentence[found.end("target") :]):
+        return None
+    stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), found.span("target"))
+    if shape.kind == "date":
+        return stated
+    around = (before, sentence[verb.end() : found.start("target")], sentence[found.end("target") :])
+    return _dated(stated, shape, around[: 2 if shape.kind == "thing" else 3], line, lasting=verb["told"] is None)
+
+
+def _by_owner(verb: re.Match[str], before: str) -> bool | None:
+    """True for the owner, False for somebody named before the verb; None where only the context could tell."""
+    if verb["third"]:
+        return False
+    me = shapes.I_BEFORE.search(before) is not None
+    if verb["first"]:
+        bare = not verb["first"].strip("'’")[:1].isascii() and shapes.CLAUSE_BEFORE.search(before)
+        return True if me or bare else None
+    return me
+
+
+def _target(shape: Shape, written: str) -> str | None:
+    bare = written.strip().strip('«»"“”').rstrip(".,")
+    match shape.kind:
+        case "thing":
+            return _thing(bare)
+        case "date":
+            return bare
+        case "organization" if is_place(bare):
+            return None
+        case _:
+            return basic_form(bare)
+
+
+def _cut_short(written: str, behind: str) -> bool:
+    """Whether the name goes on in lower case: "в Новой почте"."""
+    return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and goes_on(written)
+
+
+def _thing(written: str) -> str | None:
+    """What is liked, without what follows it; None where it is a pronoun, a clause, or too long to be a thing."""
+    bare = shapes.AFTER_THING.sub("", f" {written}").strip()
+    found = [token.key for token in tokens(bare)]
+    if not found or len(found) > _MOST_WORDS or found[0] in shapes.NO_THINGS or len(bare) < 3:
+        return None
+    return basic_form(bare)
+
+
+def _dated(
+    stated: Statement, shape: Shape, around: Sequence[str], line: TranscriptLine, *, lasting: bool
+) -> Statement | None:
+    """With the date that stands before or behind; None where one tells of an end or of what is to come."""
+    dates = [_date_in(part, line, lasting=lasting) for part in around]
+    if "" in dates:
+        return None
+    said = next(filter(None, dates), None)
+    if shape.ends:
+        return replace(stated, invalid_at=said or line.at.isoformat(timespec="minutes"))
+    return replace(stated, valid_at=said)
+
+
+def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
+    """The longest date in the words; empty for an end or a moment to come, which says nothing of the beginning.
+
+    `lasting`: "for three years" tells the beginning too.
+    """
+    found = [bare for word in text.casefold().split() if (bare := word.strip('.,;:!?()«»"“”'))]
+    for size in range(min(_DATE_WORDS, len(found)), 0, -1):
+        for start in range(len(found) - size + 1):
+            phrase = " ".join(found[start : start + size])
+            resolved = resolve_plainly(phrase, line.at)
+            if resolved is None and lasting and (since := shapes.LASTING.match(phrase)):
+                phrase = f"{since[1]} ago"
+                resolved = resolve_plainly(phrase, line.at)
+            if resolved is not None and resolved.precision != "time":
+                ending = {*found[max(0, start - 1) : start + 1]} & shapes.ENDINGS
+                return "" if ending or resolved.moment > line.at else phrase
+    return None
+
+
+def _quoted(sentence: str) -> bool:
+    """Whether somebody else's speech stands in the sentence: a quotation of several words."""
+    return re.search(r"[«\"“][^»\"”]*\s[^»\"”]*\s[^»\"”]*[»\"”]", sentence) is not None
