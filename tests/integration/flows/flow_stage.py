@@ -30,6 +30,7 @@ from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
 from internal.recall.context import RecallLimits, TurnRecall
+from internal.recall.facts import FactRecall
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -124,6 +125,7 @@ class Talk:
         self.tg_id = 100
         self.history_tokens = 6000
         self.group_window = WINDOW
+        self.facts: FactRecall | None = None
 
     @property
     def intake(self) -> Intake:
@@ -134,7 +136,14 @@ class Talk:
         embedder = TrigramEmbedder()
         search = PeopleSearch(self.database, embedder)
         recall = TurnRecall(
-            self.database, search, embedder, enricher=None, reranker=None, names=None, limits=RecallLimits()
+            self.database,
+            search,
+            embedder,
+            enricher=None,
+            reranker=None,
+            names=None,
+            facts=self.facts,
+            limits=RecallLimits(),
         )
         config = ResponderConfig(history_tokens=self.history_tokens)
         return TurnFlow(
