@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,22 +43,25 @@ def append(name: str, fields: dict[str, Any], folder: Path | None = None) -> Non
     if not chosen:
         return
     line = json.dumps({**_moment(), **fields}, ensure_ascii=False) + "\n"
-    Path(chosen).mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(Path(chosen) / f"{name}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    path = Path(chosen) / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cut = path.exists() and path.read_bytes()[-1:] not in {b"", b"\n"}  # by a crash: the next line begins anew
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        os.write(descriptor, line.encode())
+        os.write(descriptor, (b"\n" if cut else b"") + line.encode())
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
 def records(name: str, folder: Path) -> list[dict[str, Any]]:
-    """Every line that was recorded under this name, oldest first; a last line that was cut by a crash is left out."""
+    """Every line that was recorded under this name, oldest first; one that a crash cut off is left out."""
     path = folder / f"{name}.jsonl"
-    if not path.exists():
-        return []
-    whole = path.read_text(encoding="utf-8").split("\n")[:-1]
-    return [json.loads(line) for line in whole]
+    found = []
+    for line in path.read_text(encoding="utf-8").split("\n") if path.exists() else []:
+        with suppress(ValueError):
+            found.append(json.loads(line))
+    return found
 
 
 def commit_here() -> str:

@@ -92,7 +92,7 @@ async def _judged(bot: KilledBot) -> Verdict:
 async def torture(series: Series, folder: Path, page: Path, batch: int) -> bool:
     """Plays what is left of a series; whether all of it passed."""
     async with ForkServer.running() as server:
-        for number, kills in _left(series, folder, batch):
+        for number, kills in left(series, folder, batch):
             world = folder / f"batch-{series.seed}-{number}"
             shutil.rmtree(world, ignore_errors=True)
             world.mkdir(parents=True)
@@ -105,7 +105,7 @@ async def torture(series: Series, folder: Path, page: Path, batch: int) -> bool:
     return not any(one["verdict"]["violations"] for one in _played(series, folder))
 
 
-def _left(series: Series, folder: Path, batch: int) -> Iterator[tuple[int, int]]:
+def left(series: Series, folder: Path, batch: int) -> Iterator[tuple[int, int]]:
     """The numbers of the batches that are still to be played, with their kills."""
     done = sum(one["kills"] for one in _played(series, folder))
     number = max((one["number"] for one in _played(series, folder)), default=0)
