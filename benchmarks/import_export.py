@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import random
+import resource
 import sqlite3
 import sys
 import tempfile
@@ -50,9 +51,10 @@ LARGEST_RSS = "VmHWM"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A finished `laplaced import`: wall seconds, the peak of its memory in MiB, what it said."""
+    """A finished `laplaced import`: wall seconds, seconds of processor, the peak of its memory in MiB, what it said."""
 
     seconds: float
+    cpu: float
     memory: float
     said: str
 
@@ -122,7 +124,7 @@ def _times(at: datetime) -> dict[str, str]:
 
 async def imported(variables: dict[str, str], *words: str) -> Ran:
     """Runs the command to its end. Raises SystemExit if it fails."""
-    began = time.perf_counter()
+    began, before = time.perf_counter(), _children_cpu()
     process = await asyncio.create_subprocess_exec(
         *LAPLACED, "import", "--user", str(OWNER), *words,
         env=variables, cwd=Path(variables["LAPLACED_DATA_DIR"]).parent,
@@ -135,7 +137,13 @@ async def imported(variables: dict[str, str], *words: str) -> Ran:
     peak = max(_seen.pop(process.pid, [0]))
     if process.returncode:
         raise SystemExit(err.decode())
-    return Ran(seconds, peak / 1024, out.decode())
+    return Ran(seconds, _children_cpu() - before, peak / 1024, out.decode())
+
+
+def _children_cpu() -> float:
+    """Processor time of all processes that have ended; the bot's comes only when it ends."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 _seen: dict[int, list[int]] = {}
@@ -237,9 +245,8 @@ async def main(messages: int, large: int) -> None:
 def _row(what: str, ran: Ran, messages: int, size: float) -> None:
     told = int(ran.said.split(" ", 1)[0])
     rate = max(told, messages if "there before" in ran.said else 0) / ran.seconds
-    print(
-        f"{what}: {ran.seconds:.1f} s, {rate:,.0f} messages/s, {size / ran.seconds:.1f} MB/s, peak {ran.memory:.0f} MiB"
-    )
+    speed = f"{rate:,.0f} messages/s, {size / ran.seconds:.1f} MB/s"
+    print(f"{what}: {ran.seconds:.1f} s (CPU {ran.cpu:.1f} s), {speed}, peak {ran.memory:.0f} MiB")
     for line in ran.said.splitlines():
         print(f"    {line}")
 

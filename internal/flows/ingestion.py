@@ -93,7 +93,7 @@ def add_episode(
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:
-    """A text in passages of a few hundred characters, all of the time `at`; nobody's words count as the owner's own."""
+    """A text in passages of a few hundred characters, all of the time `at`; having no speaker it may tell of the owner."""
     return _segments(passages(content), at)
 
 

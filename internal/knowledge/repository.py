@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,11 +13,15 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, upd
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage.tables import episodes, runs, segments
 
+_SEGMENT_FIELDS = [field.name for field in fields(Segment)]
+
 
 def add_episode(connection: Connection, episode: Episode, parts: Sequence[Segment]) -> None:
     connection.execute(insert(episodes).values(asdict(episode)))
     if parts:
-        rows = [asdict(part) | {"user_id": episode.user_id, "episode_id": episode.id} for part in parts]
+        owner = {"user_id": episode.user_id, "episode_id": episode.id}
+        # asdict copies each value deeply, which took a third of an import's time
+        rows = [owner | {name: getattr(part, name) for name in _SEGMENT_FIELDS} for part in parts]
         connection.execute(insert(segments), rows)
 
 
