@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, insert, select, update
 
 from internal.errors import NotFound
 from internal.graph import names_repository
@@ -16,7 +16,7 @@ from internal.graph.node_repository import CHUNK, get_node, item_kind
 from internal.graph.relationships import FACT
 from internal.storage import search_items
 from internal.storage.owners import next_rev, record_change
-from internal.storage.tables import claims, evidence, graph_edges, graph_nodes
+from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes
 
 _ENDS: Final = ("source", "target")
 _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
@@ -30,7 +30,8 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
     """
     told = _rows(connection, claims, user_id, [from_id, to_id])
     shared = {row.name for row in told if from_id in (row.source, row.target)}
-    projected = tuple((row.id, row.edge_id) for row in told if row.name in shared)
+    live = _live(connection, user_id, {row.edge_id for row in told if row.name in shared})
+    projected = tuple((row.id, row.edge_id) for row in told if row.name in shared and row.edge_id in live)
     removed = _take_doubles(connection, user_id, from_id, to_id)
     for end in _ENDS:
         _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
@@ -125,14 +126,40 @@ def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
 def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> None:
     """Claims name the edges of before, so that projecting them anew gives every fact its old id.
 
-    Not where that edge was replaced by another version since: what the owner changed stays changed.
+    What became part or another wording of another fact by the merge counts again. What the owner put in other words
+    since stays as he put it.
     """
+    by_owner = select(facts.c.supersedes).where(facts.c.user_id == user_id, facts.c.set_by == "owner")
+    edges = {edge_id for _, edge_id in moved.claims}
+    corrected = set(_chosen(connection, by_owner, facts.c.supersedes, edges))
     for claim_id, edge_id in moved.claims:
-        expired = (graph_edges.c.id == edge_id) & graph_edges.c.expired_at.is_not(None)
-        if connection.execute(select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, expired)).first():
-            continue
         one = (claims.c.user_id == user_id) & (claims.c.id == claim_id)
-        connection.execute(update(claims).where(one).values(edge_id=edge_id))
+        if edge_id in corrected or not connection.execute(update(claims).where(one).values(edge_id=edge_id)).rowcount:
+            continue
+        _revive(connection, user_id, edge_id)
+
+
+def _revive(connection: Connection, user_id: int, edge_id: str) -> None:
+    expired = (graph_edges.c.id == edge_id) & graph_edges.c.expired_at.is_not(None)
+    again = update(graph_edges).where(graph_edges.c.user_id == user_id, expired)
+    if connection.execute(again.values(expired_at=None, rev=next_rev(connection, user_id))).rowcount:
+        followed = update(facts).where(facts.c.user_id == user_id, facts.c.supersedes == edge_id)
+        connection.execute(followed.values(supersedes=None, original_fact=None))
+        record_change(connection, user_id, EDGE_CHANGE, edge_id)
+
+
+def _live(connection: Connection, user_id: int, edge_ids: Collection[str]) -> set[str]:
+    """Those of these edges that are not expired."""
+    live = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c.expired_at.is_(None))
+    return set(_chosen(connection, live, graph_edges.c.id, edge_ids))
+
+
+def _chosen(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], wanted: Collection[str]
+) -> Iterator[str]:
+    values = sorted(one for one in wanted if one is not None)
+    for start in range(0, len(values), CHUNK):
+        yield from connection.execute(query.where(column.in_(values[start : start + CHUNK]))).scalars()
 
 
 def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:

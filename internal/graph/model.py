@@ -134,8 +134,8 @@ class Moved:
     """What a merge of two nodes has to remember beside the origins that edges and claims keep.
 
     `removed` are rows of edges that would have doubled another or led from a node to itself, as plain JSON values;
-    `claims` are (claim id, edge id) of the facts that may be projected otherwise now.
+    `claims` are (claim id, edge id) of the current facts that may be projected otherwise now.
     """
 
     removed: tuple[Mapping[str, Any], ...] = ()
-    claims: tuple[tuple[str, str | None], ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()

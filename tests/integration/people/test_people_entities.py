@@ -141,12 +141,11 @@ def test_claims_remember_the_edges_of_before_unless_the_owner_changed_them(
     assert dict(connection.execute(select(claims.c.source, claims.c.edge_id)).all()) == {source: first, target: second}
     service.merge(connection, OWNER, 2, 1, now=LATER)
     store.update_edge(connection, OWNER, first, now=LATER, times={"expired_at": LATER})
+    newer = {"edge_id": "newer", "name": "WORKS_FOR", "fact": "f", "claim_id": "c", "attributes": {}, "set_by": "owner"}
+    connection.execute(insert(facts).values(user_id=OWNER, supersedes=first, **newer))
     connection.execute(update(claims).values(edge_id="newer"))
     service.split(connection, OWNER, 2, now=LATER)
-    assert dict(connection.execute(select(claims.c.source, claims.c.edge_id)).all()) == {
-        source: "newer",
-        target: second,
-    }
+    assert set(connection.execute(select(claims.c.edge_id)).scalars()) == {"newer"}
 
 
 def test_relations_of_a_chain_of_merges_come_apart_last_first(two: Archive, connection: Connection) -> None:
@@ -209,7 +208,7 @@ RELATIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(RELATIONS, st.permutations([1, 2, 3]), st.booleans())
 def test_a_merge_and_its_split_leave_every_row_as_it_was(
     relations: list[tuple[str, int, int, bool]], order: list[int], chained: bool
