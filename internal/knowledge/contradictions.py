@@ -28,6 +28,7 @@ class Contradictions:
     ) -> None:
         self._connection, self._user_id, self._now, self._run_id = connection, user_id, now, run_id
         self._changes = changes
+        self._nodes: dict[str, Node] | None = None
 
     def compare(
         self,
@@ -69,13 +70,16 @@ class Contradictions:
                 if _facts(node) & set(fact_ids):
                     fact_repository.close_question(self._connection, self._user_id, node.id, "stale", self._now)
                     store.delete_node(self._connection, self._user_id, node.id)
+                    self._all().pop(node.id)
                     self._changes.settled.append(node.id)
 
     def settle(self, node_id: str, status: str, answer: str, resolution: str | None = None) -> None:
         """Closes a contradiction and its question; `answer` is the state of the question."""
         changes = {"status": status} | ({"resolution": resolution} if resolution else {})
         by = "owner" if answer == "accepted" else "archivist"
-        store.update_node(self._connection, self._user_id, node_id, changes, now=self._now, by=by)
+        self._all()[node_id] = store.update_node(
+            self._connection, self._user_id, node_id, changes, now=self._now, by=by
+        )
         fact_repository.close_question(self._connection, self._user_id, node_id, answer, self._now)
         self._changes.settled.append(node_id)
 
@@ -92,14 +96,25 @@ class Contradictions:
             findable=False,
         )
         fact_repository.ask(self._connection, self._user_id, node.id, self._now, self._run_id)
+        self._all()[node.id] = node
         self._changes.contradictions.append(node.id)
 
     def _change(self, node: Node, facts: Collection[str]) -> None:
         if set(facts) != _facts(node):
-            store.update_node(self._connection, self._user_id, node.id, {"facts": sorted(facts)}, now=self._now)
+            changed = store.update_node(
+                self._connection, self._user_id, node.id, {"facts": sorted(facts)}, now=self._now
+            )
+            self._all()[node.id] = changed
 
     def _known(self, status: str) -> list[Node]:
-        return fact_repository.contradictions(self._connection, self._user_id, status)
+        return [node for node in self._all().values() if node.properties["status"] == status]
+
+    def _all(self) -> dict[str, Node]:
+        """Every contradiction of facts by its id, read once: a reply of the archivist touches many facts."""
+        if self._nodes is None:
+            found = fact_repository.contradictions(self._connection, self._user_id)
+            self._nodes = {node.id: node for node in found}
+        return self._nodes
 
 
 def _facts(node: Node) -> set[str]:

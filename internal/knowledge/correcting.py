@@ -20,7 +20,7 @@ from internal.graph.relationships import FACT
 from internal.knowledge import claim_repository, fact_repository
 from internal.knowledge.claim_repository import Group, group_of
 from internal.knowledge.claims import ALSO, BOTH, NEITHER, Changes
-from internal.knowledge.contradictions import ACCEPTED, RESOLVED, UNRESOLVED, Contradictions
+from internal.knowledge.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim, Fact, SetBy
 from internal.knowledge.reading import filled
@@ -101,8 +101,8 @@ def resolve_contradiction(
         answer.give_up(sides.values())
     else:
         answer.choose(sides[choice], [side for fact_id, side in sides.items() if fact_id != choice])
-    settled = Contradictions(connection, user_id, now, None, reconciler.changes)
-    settled.settle(contradiction_id, ACCEPTED if choice == BOTH else RESOLVED, "accepted", choice)
+    status = ACCEPTED if choice == BOTH else RESOLVED
+    reconciler.contradictions.settle(contradiction_id, status, "accepted", choice)
     reconciler.project(answer.groups)
     reconciler.record(f"user:{user_id}")
     return reconciler.changes

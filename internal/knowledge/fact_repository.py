@@ -67,9 +67,10 @@ def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
     """Keeps what is searched equal to the fact's words and the names of its ends. `anew` leaves no trace of others."""
     if anew:
         search_items.remove(connection, fact.user_id, FACT_ITEM, [fact.id])
-    names = [names_of(connection, fact.user_id, [end]).get(end, "") for end in (fact.source, fact.target)]
+    names = names_of(connection, fact.user_id, [fact.source, fact.target])
     said = fact.fact.casefold()
-    text = "\n".join([fact.fact, *(name for name in names if name and name.casefold() not in said)])
+    unsaid = [name for end in (fact.source, fact.target) if (name := names.get(end)) and name.casefold() not in said]
+    text = "\n".join([fact.fact, *unsaid])
     search_items.put(connection, fact.user_id, FACT_ITEM, fact.id, text, next_rev(connection, fact.user_id))
 
 
@@ -222,8 +223,8 @@ def relink(connection: Connection, version: Version, supersedes: str | None, ori
     record_change(connection, version.fact.user_id, EDGE_CHANGE, version.fact.id)
 
 
-def contradictions(connection: Connection, user_id: int, status: str) -> list[Node]:
-    """The contradictions of this status that are about facts."""
+def contradictions(connection: Connection, user_id: int, status: str | None = None) -> list[Node]:
+    """The contradictions of this status (None = any) that are about facts, oldest first."""
     wanted = NodeFilter(labels=[CONTRADICTION], status=status)
     found = store.nodes(connection, user_id, wanted, limit=10_000)
     return [node for node in found if node.properties.get("facts")]

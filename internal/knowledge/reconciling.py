@@ -76,7 +76,7 @@ class Reconciler:
         self.changes = Changes()
         self._connection, self._user_id, self._now, self._run_id = connection, user_id, now, run_id
         self._forgetting = forgetting
-        self._contradictions = Contradictions(connection, user_id, now, run_id, self.changes)
+        self.contradictions = Contradictions(connection, user_id, now, run_id, self.changes)
 
     def project(self, groups: Iterable[Group]) -> None:
         for group in sorted(set(groups), key=lambda one: (one[0], one[1], one[2] or "")):
@@ -89,7 +89,7 @@ class Reconciler:
                 fact_repository.relink(self._connection, after, version.fact.supersedes, version.fact.original_fact)
         ids = [version.fact.id for version in versions]
         self.changes.deleted.extend(store.delete_edges(self._connection, self._user_id, ids))
-        self._contradictions.forget(ids)
+        self.contradictions.forget(ids)
 
     def expire(self, version: Version) -> None:
         store.update_edge(
@@ -111,7 +111,7 @@ class Reconciler:
         follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self._now)
         added = fact_repository.add(self._connection, follower, claim_id, now=self._now, run_id=self._run_id)
         fact_repository.inherit_hiding(self._connection, self._user_id, version.fact.id, added.fact.id)
-        self._contradictions.follow(version.fact.id, added.fact.id)
+        self.contradictions.follow(version.fact.id, added.fact.id)
         self.changes.updated.append(added.fact.id)
         return added
 
@@ -148,7 +148,7 @@ class Reconciler:
                 edges[one.span] = written
         self._put_away([version for version in stored if version.fact.id not in kept], claims.values())
         group_edges = {version.fact.id for version in stored} | set(edges.values())
-        self._contradictions.compare(group, projection.conflicts, edges, group_edges)
+        self.contradictions.compare(group, projection.conflicts, edges, group_edges)
 
     def _write(self, one: _Told, version: Version | None) -> str | None:
         if version is None:
