@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, Text, cast, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.dialogue.model import DialogueState, DialogueStateRow, ForwardOrigin, Incoming, Message, Role
+from internal.dialogue.model import DialogueState, DialogueStateRow, ForwardOrigin, Incoming, Message, Role, Turn
 from internal.storage.owners import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import from_micros, new_id, to_micros
@@ -107,10 +107,13 @@ def mark_delivery(connection: Connection, user_id: int, message_id: str, deliver
         connection.execute(update(messages).where(one, ~taken.exists()).values(tg_id=tg_id))
 
 
-def of_turn(connection: Connection, user_id: int, turn_id: str) -> list[Message]:
+def of_turn(connection: Connection, turn: Turn) -> list[Message]:
     """The user's messages of one turn, in order."""
     query = select(messages).where(
-        messages.c.user_id == user_id, messages.c.turn_id == turn_id, messages.c.role == "user"
+        messages.c.user_id == turn.user_id,
+        messages.c.seq >= turn.first_seq,  # or the whole log would be read
+        messages.c.turn_id == turn.id,
+        messages.c.role == "user",
     )
     return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
 

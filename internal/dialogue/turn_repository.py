@@ -8,19 +8,20 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, literal_column, select, update
 
 from internal.dialogue.model import Incoming, Turn, TurnState
 from internal.storage.tables import messages, turns
-from internal.storage.types import new_id
+from internal.storage.types import new_id, one_of
 
-_OPEN = (TurnState.COLLECTING, TurnState.RUNNING)
+_OPEN = one_of(turns.c.state, (TurnState.COLLECTING, TurnState.RUNNING))
+_COLLECTING = turns.c.state == literal_column(f"'{TurnState.COLLECTING.value}'")
 
 
 def collecting(connection: Connection, bot_id: int, lane: str) -> Turn | None:
     """The lane's one turn that still takes messages."""
     row = connection.execute(
-        select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, turns.c.state == TurnState.COLLECTING)
+        select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, _COLLECTING)
     ).one_or_none()
     return None if row is None else _turn(row)
 
@@ -60,7 +61,7 @@ def start(connection: Connection, turn: Turn) -> Turn | None:
     """Begins an attempt (C3): no more messages, one more attempt. None if the turn is over meanwhile."""
     row = connection.execute(
         update(turns)
-        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state.in_(_OPEN))
+        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
         .values(state=TurnState.RUNNING, attempts=turns.c.attempts + 1)
         .returning(*turns.c)
     ).one_or_none()
@@ -80,7 +81,7 @@ def finish(connection: Connection, turn: Turn, state: TurnState, error: str | No
     """Ends a running turn; False if it had ended already, and then nothing may be written for it."""
     done = connection.execute(
         update(turns)
-        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state.in_(_OPEN))
+        .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
         .values(state=state, error=error)
     )
     return done.rowcount == 1
@@ -102,13 +103,13 @@ def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
 
 def unfinished(connection: Connection, bot_id: int) -> list[Turn]:
     """Every turn that still owes an answer of this bot's, each owner's in the order of his messages."""
-    query = select(turns).where(turns.c.state.in_(_OPEN), turns.c.bot_id == bot_id)
+    query = select(turns).where(_OPEN, turns.c.bot_id == bot_id)
     return [_turn(row) for row in connection.execute(query.order_by(turns.c.user_id, turns.c.first_seq))]
 
 
 def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
     """The lane's earliest turn that still owes an answer."""
-    query = select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, turns.c.state.in_(_OPEN))
+    query = select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, _OPEN)
     row = connection.execute(query.order_by(turns.c.first_seq).limit(1)).one_or_none()
     return None if row is None else _turn(row)
 
@@ -118,7 +119,7 @@ def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> 
 
     `bot_id` is the bot that runs, None if none ever did. Turns of another wait for its token, and nothing for them.
     """
-    opened = select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, turns.c.state.in_(_OPEN))
+    opened = select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, _OPEN)
     if bot_id is not None:
         opened = opened.where(turns.c.bot_id == bot_id)
     return connection.execute(opened).scalar_one_or_none()
@@ -128,7 +129,10 @@ def revision(connection: Connection, turn: Turn) -> int:
     """The newest `rev` among the turn's messages: it grows when one of them is edited."""
     newest = connection.execute(
         select(func.max(messages.c.rev)).where(
-            messages.c.user_id == turn.user_id, messages.c.turn_id == turn.id, messages.c.role == "user"
+            messages.c.user_id == turn.user_id,
+            messages.c.seq >= turn.first_seq,  # or the whole log would be read
+            messages.c.turn_id == turn.id,
+            messages.c.role == "user",
         )
     ).scalar_one_or_none()
     return int(newest or 0)

@@ -52,7 +52,7 @@ def freeze(connection: Connection, turn: Turn) -> Question | None:
     started = turns.start(connection, turn)
     if started is None:
         return None
-    asked = dialogue.of_turn(connection, turn.user_id, turn.id)
+    asked = dialogue.of_turn(connection, turn)
     earlier = visible(_remembered(connection, turn))
     user = users.get(connection, turn.user_id)
     return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn))

@@ -21,10 +21,12 @@ from internal.mailbox.model import (
     QuarantinedUpdate,
 )
 from internal.storage.tables import inbox, outbox
-from internal.storage.types import new_id
+from internal.storage.types import new_id, one_of
 
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
-_OWED = (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN)
+_OWED = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))
+_WAITING = _OWED & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
+_UNSETTLED = outbox.c.state.in_((OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN, OutboxState.HELD))
 
 
 # -- inbox ------------------------------------------------------------------------------------------------------
@@ -135,13 +137,11 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
 
 def due(connection: Connection, now: datetime, *, limit: int) -> list[OutboxRow]:
     """The next message of every chat that owes one and may send it now, oldest first: part k+1 waits for part k."""
-    first = (
-        select(func.min(outbox.c.n).label("n")).where(outbox.c.state.in_(_OWED)).group_by(outbox.c.chat_id).subquery()
-    )
+    first = select(func.min(outbox.c.n).label("n")).where(_OWED).group_by(outbox.c.chat_id).subquery()
     query = (
         select(outbox)
         .join(first, first.c.n == outbox.c.n)
-        .where(outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN)), outbox.c.due_at <= now)
+        .where(_WAITING, outbox.c.due_at <= now)
         .order_by(outbox.c.n)
         .limit(limit)
     )
@@ -150,8 +150,7 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[OutboxRow]
 
 def next_due_at(connection: Connection) -> datetime | None:
     """When the earliest waiting message becomes due."""
-    query = select(func.min(outbox.c.due_at)).where(outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN)))
-    return connection.execute(query).scalar_one_or_none()
+    return connection.execute(select(func.min(outbox.c.due_at)).where(_WAITING)).scalar_one_or_none()
 
 
 def mark_sending(connection: Connection, row_id: str) -> bool:
@@ -182,7 +181,7 @@ def refuse(connection: Connection, row_id: str, error: str) -> bool:
 
 def hold(connection: Connection, user_id: int, error: str) -> int:
     """Keeps back everything owed to a user who cannot be reached."""
-    waiting = outbox.c.state.in_(_OWED) & (outbox.c.user_id == user_id)
+    waiting = _OWED & (outbox.c.user_id == user_id)
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
 
 
@@ -195,7 +194,7 @@ def release(connection: Connection, user_id: int, bot_id: int, now: datetime) ->
 
 def hold_others(connection: Connection, bot_id: int) -> int:
     """Keeps back what every other bot owes: this one has other chats, and other messages under the same numbers."""
-    foreign = outbox.c.state.in_(_OWED) & (outbox.c.bot_id != bot_id)
+    foreign = _OWED & (outbox.c.bot_id != bot_id)
     values = {"state": OutboxState.HELD, "error": OTHER_BOT}
     return connection.execute(update(outbox).where(foreign).values(values)).rowcount
 
@@ -215,14 +214,12 @@ def interrupted(connection: Connection) -> list[OutboxRow]:
 
 def move_chat(connection: Connection, old: int, new: int) -> int:
     """Follows a group that became a supergroup."""
-    return connection.execute(
-        update(outbox).where(outbox.c.chat_id == old, outbox.c.state.in_(_OWED)).values(chat_id=new)
-    ).rowcount
+    return connection.execute(update(outbox).where(outbox.c.chat_id == old, _OWED).values(chat_id=new)).rowcount
 
 
 def owed(connection: Connection) -> Owed:
     """What waits to be sent, of everybody."""
-    waiting = select(func.count(), func.min(outbox.c.due_at)).where(outbox.c.state.in_(_OWED))
+    waiting = select(func.count(), func.min(outbox.c.due_at)).where(_OWED)
     foreign = func.count().filter(outbox.c.error == OTHER_BOT)
     held = select(func.count(), foreign).where(outbox.c.state == OutboxState.HELD)
     count, oldest = connection.execute(waiting).one()
@@ -240,9 +237,9 @@ def by_dedupe(connection: Connection, dedupe: str) -> OutboxRow | None:
     return None if row is None else _outbox_row(row)
 
 
-def owed_to_turn(connection: Connection, turn_id: str) -> int:
+def owed_to_turn(connection: Connection, user_id: int, turn_id: str) -> int:
     """How many parts of a turn's answer are not settled yet."""
-    query = select(func.count()).where(outbox.c.turn_id == turn_id, outbox.c.state.in_((*_OWED, OutboxState.HELD)))
+    query = select(func.count()).where(outbox.c.user_id == user_id, outbox.c.turn_id == turn_id, _UNSETTLED)
     return int(connection.execute(query).scalar_one())
 
 
@@ -253,7 +250,7 @@ def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
 
 
 def _move(connection: Connection, row_id: str, state: OutboxState, **values: Any) -> bool:
-    changed = update(outbox).where(outbox.c.id == row_id, outbox.c.state.in_((*_OWED, OutboxState.HELD)))
+    changed = update(outbox).where(outbox.c.id == row_id, _UNSETTLED)
     return connection.execute(changed.values(state=state, **values)).rowcount == 1
 
 

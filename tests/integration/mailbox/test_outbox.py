@@ -168,12 +168,12 @@ def test_a_chat_that_moved_takes_what_is_owed_with_it(connection: Connection) ->
 def test_a_turn_is_owed_its_parts_until_all_are_settled(connection: Connection) -> None:
     """A held part is still owed."""
     parts = [owe(connection, f"{n}", turn_id="t", part=n) for n in range(3)]
-    assert mailbox.owed_to_turn(connection, "t") == 3
+    assert mailbox.owed_to_turn(connection, 1, "t") == 3
     mailbox.mark_sent(connection, parts[0], 1)
     mailbox.refuse(connection, parts[1], "400")
     mailbox.hold(connection, 1, "blocked the bot")
-    assert mailbox.owed_to_turn(connection, "t") == 1
-    assert mailbox.owed_to_turn(connection, "another") == 0
+    assert mailbox.owed_to_turn(connection, 1, "t") == 1
+    assert mailbox.owed_to_turn(connection, 1, "another") == 0
 
 
 def test_old_rows_go_but_for_those_that_guard_for_ever(connection: Connection) -> None:

@@ -1,0 +1,128 @@
+"""What is asked for every message stays quick however much is stored: no statement reads a growing table whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, event
+
+from internal.access import service as access
+from internal.access.model import Author
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Incoming, Turn, TurnState
+from internal.events import repository as events
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxState, Outgoing
+from internal.storage.engine import Database
+from internal.testing import FIRST_MOMENT
+
+GROWING = ("messages", "turns", "inbox", "outbox", "events", "episodes", "segments", "runs", "model_calls", "spend")
+BOT, USER = 7, 1
+NOW = FIRST_MOMENT
+
+
+@contextmanager
+def watched(connection: Connection) -> Iterator[list[tuple[str, Any]]]:
+    """Every statement that runs inside, with its parameters."""
+    said: list[tuple[str, Any]] = []
+
+    def note(_: Any, __: Any, statement: str, parameters: Any, ___: Any, many: bool) -> None:
+        said.append((statement, parameters[0] if many else parameters))
+
+    event.listen(connection, "before_cursor_execute", note)
+    try:
+        yield said
+    finally:
+        event.remove(connection, "before_cursor_execute", note)
+
+
+def scans(connection: Connection, said: list[tuple[str, Any]]) -> list[str]:
+    """The statements that read a growing table, or the log of one user, from end to end, with the step that does."""
+    whole = re.compile(rf"SCAN ({'|'.join(GROWING)})(?! USING)|SEARCH messages USING .*\(user_id=\?\)$")
+    found = []
+    for statement, parameters in said:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE", "INSERT")):
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+            steps = [row[3] for row in plan if whole.match(row[3])]
+            found += [f"{step}: {statement}" for step in steps]
+    return found
+
+
+def incoming(number: int) -> Incoming:
+    return Incoming(USER, BOT, USER, number, "Hi", NOW)
+
+
+def take(connection: Connection, number: int) -> Turn:
+    """Everything that C1 and C2 ask."""
+    [row] = mailbox.receive(connection, BOT, [(number, "{}")], NOW)
+    mailbox.settle(connection, row.n, InboxState.INGESTED, user_id=USER)
+    message = dialogue.add_incoming(connection, incoming(number), metadata={}, turn_id=None)
+    assert message is not None
+    dialogue.touch(connection, USER, NOW)
+    collecting = turns.collecting(connection, BOT, incoming(number).lane)
+    if collecting is not None:
+        turns.freeze(connection, collecting)
+    turn = turns.open_turn(connection, incoming(number), now=NOW, close_at=NOW, seq=message.seq)
+    dialogue.assign_turn(connection, message, turn.id)
+    return turn
+
+
+def answer(connection: Connection, turn: Turn) -> str:
+    """Everything that C3 and C4 ask."""
+    assert turns.next_in_lane(connection, BOT, turn.lane) == turn
+    started = turns.start(connection, turn)
+    assert started is not None
+    assert len(dialogue.of_turn(connection, started)) == 1
+    dialogue.recent(connection, USER, before_seq=turn.first_seq, limit=200)
+    turns.revision(connection, turn)
+    turns.finish(connection, turn, TurnState.ANSWERED)
+    said = dialogue.add(connection, USER, "assistant", "Hello", now=NOW, turn_id=turn.id, delivery="pending")
+    out = Outgoing(USER, BOT, USER, "Hello", f"turn:{turn.id}:0", turn_id=turn.id, message_id=said.id)
+    row_id = mailbox.put(connection, out, NOW)
+    assert row_id is not None
+    events.append(connection, "agent_result", source="agent:Responder", now=NOW, user_id=USER)
+    return row_id
+
+
+def deliver(connection: Connection, row_id: str, tg_id: int) -> None:
+    """Everything that the sender, C5 and C6 ask."""
+    [row] = mailbox.due(connection, NOW, limit=200)
+    assert row.id == row_id
+    mailbox.next_due_at(connection)
+    mailbox.mark_sending(connection, row_id)
+    mailbox.mark_sent(connection, row_id, tg_id)
+    out = row.outgoing
+    assert out.message_id is not None
+    assert out.turn_id is not None
+    dialogue.mark_delivery(connection, USER, out.message_id, "sent", tg_id)
+    assert mailbox.owed_to_turn(connection, USER, out.turn_id) == 0
+    turns.close_answered(connection, USER, out.turn_id)
+
+
+async def test_a_turn_reads_no_growing_table_whole(database: Database) -> None:
+    """From the update to the answer's delivery, and what a start asks."""
+
+    def work(connection: Connection) -> list[str]:
+        author = Author(USER, "Olena", language_code="en")
+        access.admit(connection, author, allowed=[USER], open_door=False, now=NOW)
+        deliver(connection, answer(connection, take(connection, 1)), 1001)
+        with watched(connection) as said:
+            deliver(connection, answer(connection, take(connection, 2)), 1002)
+            user = access.admit(connection, author, allowed=[USER], open_door=False, now=NOW)
+            assert user is not None
+            access.may_speak(connection, user, NOW, messages_per_minute=20, daily_cost_usd=5)
+            turns.first_open_seq(connection, USER, BOT)
+            dialogue.waiting(connection, USER, limit=800)
+            dialogue.idle_since(connection, NOW - timedelta(minutes=30), limit=200)
+            mailbox.release(connection, USER, BOT, NOW)
+            turns.unfinished(connection, BOT)
+            mailbox.undone(connection)
+        assert len(said) > 30
+        return scans(connection, said)
+
+    assert await database.write(work) == []
