@@ -83,7 +83,7 @@ def _over(chat: OpenAIChat) -> Agents:
 
 
 def teach(server: ScriptedModel) -> None:
-    """Has the scripted model answer from what it is shown, as a good model would about Петров and nobody else."""
+    """Has the scripted model answer from what it is shown, as a good model would, about Петров and ACME alone."""
     server.always(_ARCHIVIST, _archive)
     server.always(_ENRICHER, _rewrite)
     server.always(_RERANKER, _rank)
@@ -92,12 +92,35 @@ def teach(server: ScriptedModel) -> None:
 
 def _archive(asked: Asked) -> dict[str, Any]:
     said = [(int(number), speaker, text) for number, speaker, text in _LINE.findall(asked.text)]
+    facts = [fact for number, speaker, text in said if speaker == OWNER.name and (fact := _stated(number, text))]
     evidence = [number for number, speaker, text in said if "Петров" in text and speaker != "Laplaced"]
     if not evidence:
-        return {"people_operations": []}
+        return {"people_operations": [], "facts": facts}
     known = next((found for found, name, _ in _PERSON.findall(asked.text) if name == "Петров"), None)
     person = {"display_name": "Петров", "circle": "Work_Inner"} if known is None else {"id": known, "bio": "Переехал."}
-    return {"people_operations": [{"type": "Updated" if known else "Added", "person": person, "evidence": evidence}]}
+    operation = {"type": "Updated" if known else "Added", "person": person, "evidence": evidence}
+    return {"people_operations": [operation], "facts": [_by_id(fact, known) for fact in facts]}
+
+
+def _stated(number: int, text: str) -> dict[str, Any] | None:
+    """Who works or worked for ACME, by the words of one line of the owner's."""
+    match = re.search(r"(Я|Петров) (работает|работаю|вчера уволил\S+) (?:в|из) ACME(?: (с \d{4} года))?", text)
+    if match is None:
+        return None
+    return {
+        "source": "user" if match[1] == "Я" else match[1],
+        "relation": "works at",
+        "target": "ACME",
+        "fact": text,
+        "valid_at": match[3],
+        "invalid_at": "вчера" if match[2].startswith("вчера") else None,
+        "entity_types": {"ACME": "Organization"},
+        "evidence": [number],
+    }
+
+
+def _by_id(fact: dict[str, Any], known: str | None) -> dict[str, Any]:
+    return {**fact, "source": f"Person:{known}"} if known and fact["source"] == "Петров" else fact
 
 
 def _rewrite(asked: Asked) -> dict[str, Any]:
@@ -123,6 +146,6 @@ def person(number: int, name: str, circle: Circle = Circle.OTHER, bio: str = "",
     return Person(id=number, display_name=name, circle=circle, bio=bio, **fields)
 
 
-def line(number: int, text: str, role: Literal["user", "assistant"] = "user") -> TranscriptLine:
-    speaker = "Анна" if role == "user" else "Laplaced"
-    return TranscriptLine(number, role, speaker, NOON + timedelta(minutes=number), text)
+def line(number: int, text: str, role: Literal["user", "assistant"] = "user", **more: Any) -> TranscriptLine:
+    fields = {"speaker": "Анна" if role == "user" else "Laplaced", "at": NOON + timedelta(minutes=number), **more}
+    return TranscriptLine(number=number, role=role, text=text, **fields)

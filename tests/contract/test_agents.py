@@ -21,6 +21,8 @@ from internal.agents.model import (
 )
 from internal.agents.prompts import BLOCK_TAGS
 from internal.errors import ModelUnavailable
+from internal.knowledge.model import OWNER_NODE
+from internal.language.dates import resolve_plainly
 from internal.people.model import Circle, Person, candidate_line
 from internal.people.operations import Added, Updated
 
@@ -75,6 +77,46 @@ async def test_an_archivist_believes_nothing_that_only_the_assistant_said(form: 
     """It would come to believe what it once made up."""
     reply = await archived(form, [line(1, "Кто там был?"), line(2, COLLEAGUE, "assistant")], [MARIA])
     assert reply.operations == ()
+
+
+async def test_an_archivist_states_a_fact_with_its_ends_and_dates(form: Side) -> None:
+    """The owner is the owner, the relation has its usual name, what was not told of dates is not made up."""
+    said = [line(1, "Привет"), line(2, "Я работаю в ACME с 2020 года."), line(3, "Я вчера уволилась из ACME.")]
+    reply = await archived(form, said, [MARIA])
+    assert [(one.source, one.relation, one.target, one.evidence) for one in reply.facts] == [
+        (OWNER_NODE, "WORKS_FOR", "ACME", (2,)),
+        (OWNER_NODE, "WORKS_FOR", "ACME", (3,)),
+    ]
+    began, ended = reply.facts
+    assert [began.entity_types, ended.entity_types] == [{"acme": "Organization"}] * 2
+    dates = [resolve_plainly(found, NOON) for found in (began.valid_at, ended.invalid_at) if found]
+    assert [found and f"{found.moment:%Y-%m-%d}" for found in dates] == ["2020-01-01", "2026-02-06"]
+    assert (began.invalid_at, ended.valid_at) == (None, None)
+    assert all(one.fact for one in reply.facts)
+    assert reply.refused == ()
+
+
+@pytest.mark.parametrize(("people", "source"), [([MARIA], "Петров"), (EVERYBODY, "Person:42")])
+async def test_an_archivist_calls_whom_it_knows_by_his_id(form: Side, people: list[Person], source: str) -> None:
+    """And somebody new by the name it adds him with."""
+    reply = await archived(form, [line(1, "Мой коллега Петров работает в ACME.")], people)
+    (fact,) = reply.facts
+    assert (fact.source, fact.target) == (source, "ACME")
+    assert [type(one) for one in reply.operations] in ([Added], [Updated])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        line(1, "Я работаю в ACME.", "assistant"),
+        line(1, "Я работаю в ACME.", forwarded_from="Оксана"),
+        line(1, "Я работаю в ACME.", speaker="Оксана", own=False),
+    ],
+)
+async def test_an_archivist_believes_of_the_owner_only_what_he_says(form: Side, said: TranscriptLine) -> None:
+    """Not the assistant, not a forward, not another speaker."""
+    reply = await archived(form, [line(2, "Сегодня дождь"), said], [MARIA])
+    assert reply.facts == ()
 
 
 async def test_an_enricher_returns_a_first_question_as_it_is(form: Side) -> None:
