@@ -285,11 +285,8 @@ def test_blocks_with_nobody_in_them_are_left_out(chat: OpenAIChat) -> None:
     messages = ModelResponder(chat, ResponderConfig()).messages(bare_request())
     assert [message.role for message in messages] == ["system", "user"]
     text = "\n".join(message.content for message in messages)
-    assert not [
-        tag
-        for tag in ("inner_circle", "relevant_people", "people", "notes", "known_facts", "facts")
-        if f"<{tag}>" in text
-    ]
+    blocks = ("inner_circle", "relevant_people", "people", "notes", "known_facts", "facts")
+    assert not [tag for tag in blocks if f"<{tag}>" in text]
     assert messages[-1].content == (
         "<metadata>current_date: 2026-02-07; current_time: 17:30; user_timezone: UTC+5:30</metadata>\nHi"
     )

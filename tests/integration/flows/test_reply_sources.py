@@ -85,6 +85,8 @@ async def told(talk: Talk) -> Told:
 
 
 async def two_facts(told: Told) -> tuple[str, str]:
+    """Two facts about one person, beside others."""
+    await told.fact(await told.node("Кот"), "IS", await told.node("рыжий"), "Кот рыжий")
     petrov, acme, nuts = await told.node("Петров"), await told.node("ACME"), await told.node("орехи")
     works = await told.fact(petrov, "WORKS_FOR", acme, "Петров работает в ACME")
     allergy = await told.fact(petrov, "ALLERGIC_TO", nuts, "У Петрова аллергия на орехи")
@@ -99,7 +101,6 @@ async def sources(talk: Talk) -> list[ReplySource]:
 async def test_the_prompt_holds_the_facts_of_the_question(talk: Talk, told: Told) -> None:
     """Numbered, with what is known of them; facts of other owners and other things are not among them."""
     works, allergy = await two_facts(told)
-    await told.fact(await told.node("Кот"), "IS", await told.node("рыжий"), "Кот рыжий")
     stranger, firm = await told.node("Петров", OTHER), await told.node("Завод", OTHER)
     await told.fact(stranger, "WORKS_FOR", firm, "Петров работает на заводе", user_id=OTHER)
     turn = await talk.ask("Где работает Петров?")
@@ -174,8 +175,7 @@ async def test_people_who_are_picked_bring_their_facts(talk: Talk, told: Told) -
     found = await told.recall.for_question(OWNER, "Где работает Петров?", None)
     assert home not in [hit.fact.id for hit in found.hits]
     given = await told.recall.with_people(OWNER, found, [katya])
-    assert [fact.fact_id for fact in given][0] == works
-    assert [fact.fact_id for fact in given][-1] == home
+    assert (given[0].fact_id, given[-1].fact_id) == (works, home)
 
 
 async def test_a_question_about_another_time(talk: Talk, told: Told) -> None:
