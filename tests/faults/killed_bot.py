@@ -138,6 +138,7 @@ class KilledBot:
     model: ScriptedModel
     ledger: Ledger
     webhook_port: int | None = None
+    start_s: float = 0.5
     users: dict[int, str] = field(default_factory=dict)
 
     @classmethod
@@ -167,8 +168,11 @@ class KilledBot:
     # Lives
 
     async def live(self, rng: random.Random, seconds: float) -> Life:
-        """Starts the bot, lets people write, and kills it `seconds` after the start; now and then while it stops."""
-        born = time.monotonic()
+        """Starts the bot, lets people write, and kills it `seconds` after the start; now and then while it stops.
+
+        Keeps in `start_s` how long starts take of late, from the order to the bot's word that it is ready.
+        """
+        born, at = time.monotonic(), time.time()
         pid = await self._start()
         for moment in sorted(rng.uniform(0, seconds) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))):
             await asyncio.sleep(max(0.0, born + moment - time.monotonic()))
@@ -184,6 +188,8 @@ class KilledBot:
         # Told to stop before it was able to listen, it is ended by that signal itself.
         ended = await self._ends(-signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
         self.model.requests.clear()
+        if self._ready:
+            self.start_s += (self._output.stat().st_mtime - at - self.start_s) / 4
         return Life(ended == -signal.SIGKILL, self._ready, stopping)
 
     async def _ends(self, *ways: int, within: float = END_S) -> int:

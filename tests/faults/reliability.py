@@ -36,11 +36,12 @@ RANDOM = """
 
 The real bot (`laplaced run`) stands between the local Telegram and a scripted model server, both of which survive it.
 Twelve people write in three languages: messages, bursts, albums, edits, commands. The bot is ended by SIGKILL at a
-moment uniform over the first three seconds of its life, in a tenth of them while it stops as it was told to, started
-again, and so on, 50 times in a world of its own; then it is left to come to rest, and its database, read from outside,
-is compared with a ledger that the people and the model kept themselves, and with what Telegram delivered. In a fourth
-of these worlds Telegram calls the bot (*by webhook*), in the others the bot polls. A kill ends the process, not the
-machine: that a commit outlives a power cut rests on `synchronous=FULL`, and is not shown here.
+moment uniform over the first three seconds of its life (over four times a start, where starts are slow), in a tenth of
+them while it stops as it was told to, started again, and so on, 50 times in a world of its own; then it is left to come
+to rest, and its database, read from outside, is compared with a ledger that the people and the model kept themselves,
+and with what Telegram delivered. In a fourth of these worlds Telegram calls the bot (*by webhook*), in the others the
+bot polls. A kill ends the process, not the machine: that a commit outlives a power cut rests on `synchronous=FULL`, and
+is not shown here.
 
 A row is one series of such runs on one commit; *at start* and *at stop* are the kills before it was ready and while it
 stopped. *Lost*, *doubled* and *out of order* are messages that Telegram had accepted; *operations* are people that the
@@ -51,7 +52,8 @@ WINDOW = """
 Between "the request is going out" and "Telegram has it" nobody can know whether a reply was delivered. The declared
 policy there: wait, send once more, and give up if that is interrupted as well. *Interrupted* counts how often a kill
 found a reply there, *doubled in it* those that their reader got twice, *given up* those that were interrupted twice and
-are shown as failed. An *apology* stands for an answer whose writing was killed more often than it is tried.
+are shown as failed, *never came* those of them that their reader got not even once. An *apology* stands for an answer
+whose writing was killed more often than it is tried.
 """
 
 BY_HAND = """
@@ -78,6 +80,7 @@ _IN_WINDOW = (
     ("sends_unknown", "interrupted"),
     ("replies_doubled", "doubled in it"),
     ("given_up", "given up"),
+    ("never_came", "never came"),
     ("apologies", "apologies"),
     ("edits", "edits"),
     ("commands", "commands"),

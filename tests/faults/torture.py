@@ -31,8 +31,9 @@ FOLDER, PAGE = ROOT / ".torture", ROOT / "docs/reliability.md"
 BATCH = 50
 EVERY_WEBHOOK = 4
 """In every so many-th batch Telegram calls the bot; in the others it is polled."""
-LIFE_S = 3.0
-"""A kill comes at a moment that is uniform over this time from the start: it finds recovery as well as full work."""
+LIFE_S, STARTS = 3.0, 4.0
+"""A kill comes at a moment that is uniform over the first three seconds, or, where a start takes long, over four times
+as long as that: it finds recovery as well as full work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Batch:
         return not self.verdict.violations
 
 
-async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: int, life_s: float = LIFE_S) -> Batch:
+async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: int) -> Batch:
     """One batch in an empty folder. What the bot breaks is in its verdict; nothing is raised."""
     began, commit, lives = time.monotonic(), commit_here(), list[Life]()
     rng = random.Random(f"{seed}:{number}")
@@ -70,7 +71,7 @@ async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: 
     async with KilledBot.world(folder, server, f"{seed}:{number}", webhook=webhook) as bot:
         try:
             while len(lives) < kills:
-                life = await bot.live(rng, rng.uniform(0, life_s))
+                life = await bot.live(rng, rng.uniform(0, max(LIFE_S, STARTS * bot.start_s)))
                 lives += [life] if life.killed else []
             await bot.come_to_rest()
             verdict = await _judged(bot)

@@ -24,8 +24,9 @@ class Verdict:
     `messages` were accepted by Telegram; `lost`, `doubled` and `out_of_order` are those of them in the bot's log.
     `replies` were owed (answers and replies to commands); `replies_doubled` were delivered twice within the declared
     window between "sending" and "sent", where `sends_unknown` replies were interrupted; `given_up` were interrupted
-    there twice and shown as failed, as declared; `apologies` stand for answers that were killed more often than they
-    are tried. `operations_doubled` and `operations_lost` are replies of the archivist applied twice or never.
+    there twice and shown as failed, as declared, and `never_came` are those of them that nobody saw; `apologies` stand
+    for answers that were killed more often than they are tried. `operations_doubled` and `operations_lost` are replies
+    of the archivist applied twice or never.
     """
 
     messages: int = 0
@@ -40,6 +41,7 @@ class Verdict:
     replies_doubled_outside: int = 0
     sends_unknown: int = 0
     given_up: int = 0
+    never_came: int = 0
     apologies: int = 0
     fragments: int = 0
     operations: int = 0
@@ -151,13 +153,14 @@ def _deliveries(
             verdict.replies_lost += verdict.says([f"reply {n} of {user} is {state} ({error}), Telegram's id {tg_id}"])
         elif turn is not None and texts[tg_id] in ledger.answers and copies[texts[tg_id]] > 1 + uncertain:
             verdict.says([f"{texts[tg_id]!r} was delivered {copies[texts[tg_id]]} times, {uncertain} of them unknown"])
-    # Two rows never share a message, so what is left over was delivered beside a row: in its window, or not.
     verdict.says(f"two replies of {user} are one message, {tg_id}" for tg_id in _repeated(row[4] for row in rows))
-    extra = len(chat) - sum(row[2] == "sent" for row in rows)
-    allowed = sum(row[3] for row in rows)
-    verdict.replies_doubled += min(extra, allowed)
-    if extra > allowed:
-        outside = extra - allowed
+    sent = {row[4] for row in rows if row[2] == "sent"}
+    beside = Counter(text for tg_id, text in texts.items() if tg_id not in sent)
+    given_up = beside.keys() - {texts.get(tg_id) for tg_id in sent}
+    verdict.replies_doubled += beside.total() - len(given_up)
+    verdict.never_came += max(0, sum(row[2] == "refused" for row in rows) - len(given_up))
+    outside = max(0, beside.total() - sum(row[3] for row in rows))
+    if outside:
         verdict.replies_doubled_outside += outside
         verdict.says([f"{outside} replies to {user} were doubled outside the declared window"])
 
