@@ -9,10 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.storage.tables import forgettings, outbox, tombstones, turns, users
+from internal.storage.tables import forgettings, inbox, outbox, tombstones, turns, users
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")
 _SETTLED = ("sent", "refused")
+
+WORKED_OFF_SINCE = "worked off after this backup was made; to have it stored and answered once more, replay it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Legacy:
     tombstones: list[RowMapping]
     ended_turns: dict[str, str]
     settled: dict[str, tuple[str, int | None]]
+    worked_off: set[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +43,23 @@ class Successor:
 def read_legacy(connection: Connection) -> Legacy:
     ended = select(turns.c.id, turns.c.state).where(turns.c.state.in_(_ENDED_TURNS))
     settled = select(outbox.c.id, outbox.c.state, outbox.c.tg_id).where(outbox.c.state.in_(_SETTLED))
+    worked_off = select(inbox.c.bot_id, inbox.c.update_id).where(inbox.c.state != "received")
     return Legacy(
         owners=_owners(connection),
         forgettings=list(connection.execute(select(forgettings).order_by(forgettings.c.created_at)).mappings()),
         tombstones=list(connection.execute(select(tombstones)).mappings()),
         ended_turns={row.id: row.state for row in connection.execute(ended)},
         settled={row_id: (state, tg_id) for row_id, state, tg_id in connection.execute(settled)},
+        worked_off={(bot_id, update_id) for bot_id, update_id in connection.execute(worked_off)},
     )
 
 
 def take_over_answers(connection: Connection, legacy: Legacy) -> int:
-    """Ends turns and messages that the replaced database had finished, or people would get them twice; how many."""
-    ended = 0
+    """Ends turns and messages that the replaced database had finished, or people would get them twice; how many.
+
+    Updates that it had worked off are put aside, with their text: they are in the restored log only if replayed.
+    """
+    ended = _put_aside(connection, legacy)
     open_turns = select(turns.c.id).where(turns.c.state.not_in(_ENDED_TURNS))
     for turn_id in connection.execute(open_turns).scalars().all():
         if turn_id in legacy.ended_turns:
@@ -63,6 +71,15 @@ def take_over_answers(connection: Connection, legacy: Legacy) -> int:
             state, tg_id = legacy.settled[row_id]
             connection.execute(update(outbox).where(outbox.c.id == row_id).values(state=state, tg_id=tg_id, payload={}))
     return ended
+
+
+def _put_aside(connection: Connection, legacy: Legacy) -> int:
+    received = select(inbox.c.n, inbox.c.bot_id, inbox.c.update_id).where(inbox.c.state == "received")
+    done = [n for n, *key in connection.execute(received).all() if tuple(key) in legacy.worked_off]
+    values = {"state": "quarantined", "error": WORKED_OFF_SINCE}
+    for n in done:
+        connection.execute(update(inbox).where(inbox.c.n == n).values(values))
+    return len(done)
 
 
 def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> list[Successor]:

@@ -18,6 +18,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 from internal.errors import Refused, SchemaTooNew, StorageDamaged, StorageError
 from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget, undo
 from internal.flows.restoring import Restored, restore
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxState
 from internal.people import applying, repository
 from internal.people.operations import Added, ApplyContext, SourceLine
 from internal.storage import backup
@@ -25,6 +27,7 @@ from internal.storage.content import logical_hash, table_hashes
 from internal.storage.crash import CRASH_VARIABLE
 from internal.storage.engine import Database
 from internal.storage.migration import head_revision, migrate
+from internal.storage.succession import WORKED_OFF_SINCE
 from internal.storage.tables import messages, outbox, people, tombstones, turns, users
 from internal.testing import FrozenClock
 
@@ -266,6 +269,24 @@ async def test_what_was_answered_since_is_not_answered_again(
     assert [tuple(row) for row in states] == [("a", "closed"), ("b", "running")]
     sent = await reading(path, lambda c: c.execute(select(outbox.c.state, outbox.c.tg_id).order_by(outbox.c.n)).all())
     assert [tuple(row) for row in sent] == [("sent", 5), ("pending", None)]
+
+
+async def test_an_update_that_was_worked_off_since_is_put_aside(
+    made: backup.Backup, path: Path, clock: FrozenClock
+) -> None:
+    """It was answered from the replaced database: it is kept as it came, for whoever wants it in the restored one."""
+    made = await changed(path, lambda c: mailbox.receive(c, 1, [(n, f"raw {n}") for n in (5, 6)], NOON))
+
+    def settle(connection: Connection) -> None:
+        first = mailbox.undone(connection)[0]
+        mailbox.settle(connection, first.n, InboxState.INGESTED, user_id=OWNER)
+
+    await writing(path, settle)
+    outcome = await restored(made, path, clock)
+    assert outcome.answered == 1
+    assert [row.update_id for row in await reading(path, mailbox.undone)] == [6]
+    [aside] = await reading(path, lambda c: mailbox.quarantine(c, limit=9))
+    assert (aside.update_id, aside.raw, aside.error) == (5, "raw 5", WORKED_OFF_SINCE)
 
 
 # Killed
