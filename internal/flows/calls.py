@@ -25,6 +25,9 @@ from internal.telemetry.cause import current_cause
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(days=7)
+BEHIND_S = 0.25
+"""The calls of one turn share a commit. A price that a crash takes is at most this old."""
+
 WAITING = 1_000
 """Calls that wait to be written at most; beyond that the oldest are dropped: receipts, not the record of truth."""
 
@@ -40,7 +43,7 @@ class _Charge:
 
 
 class CallRecorder:
-    """A CallObserver that writes behind, within milliseconds. Of embedding calls only the price is kept."""
+    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is kept."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -79,6 +82,7 @@ class CallRecorder:
         """Writes until cancelled."""
         while True:
             await self._woken.wait()
+            await asyncio.sleep(BEHIND_S)
             self._woken.clear()
             await self.flush()
 
@@ -89,8 +93,10 @@ class CallRecorder:
 
         def work(connection: Connection) -> None:
             call_repository.add(connection, rows)
+            owners = {charge.user_id for charge in charges}
+            known = {user_id for user_id in owners if users.find(connection, user_id) is not None}
             for charge in charges:
-                if users.find(connection, charge.user_id) is not None:
+                if charge.user_id in known:
                     access.add_spend(
                         connection,
                         charge.user_id,
