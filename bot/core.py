@@ -31,6 +31,7 @@ from internal.flows.names import WorkerNameReader
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.runs import RunLoop
+from internal.flows.setback import Setback
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
@@ -77,6 +78,7 @@ class App:
     terms: TermsFollowing
     eraser: Eraser
     recorder: CallRecorder
+    setback: Setback
 
     async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
         """Publishes what waits and works it off. Raises NotFound for an unknown user, Refused for an unknown agent."""
@@ -122,6 +124,7 @@ class App:
             self.ticker,
             self.clock,
             [
+                Job("clock", self.setback.look),
                 Job("publication", self.publication.publish_due),
                 Job("runs", self.runs.start_ready),
                 Job("terms", self.terms.follow_due),
@@ -246,6 +249,7 @@ def _assemble(
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         recorder=recorder,
+        setback=Setback(database, clock, longest=config.runs.retry_max),
     )
 
 

@@ -47,7 +47,9 @@ class VectorFollowing:
         Costs one look at the change log when nothing happened since. Never raises a model's error: the rest stays due
         and is tried again after a growing pause.
         """
-        if self._not_before is not None and self._clock.now() < self._not_before:
+        now = self._clock.now()
+        # Further off than any pause, it was told by a clock that was set back since.
+        if self._not_before is not None and now < self._not_before <= now + self._retry_max:
             return 0
         change = await self._database.read(vectors.last_change)
         if change == self._seen_change:
