@@ -1,0 +1,60 @@
+"""What the owner does to people, with the facts about them brought in step in the same transaction.
+
+Profiles know nothing of facts; whoever merges, splits or renames a person for the owner calls these instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.knowledge import service as knowledge
+from internal.people import service as people
+from internal.people.model import Person
+
+
+def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
+    """The owner's own merge, the target as it is then; raises as `people.merging.merge`."""
+    target = people.merge(connection, user_id, source_id, target_id, now=now)
+    knowledge.reproject(connection, user_id, [target.entity_id], now=now)
+    return target
+
+
+def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Undoes a merge, (source, target) as they are then; raises as `people.merging.split`."""
+    return _apart(connection, user_id, people.split(connection, user_id, person_id, now=now), now)
+
+
+def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Takes back the last merge of this person into another, once however often it is asked; as `split`."""
+    return _apart(connection, user_id, people.undo_merge(connection, user_id, source_id, now=now), now)
+
+
+def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
+    """Does what was suggested about a person; raises as `people.service.accept`."""
+    person = people.accept(connection, user_id, suggestion_id, now=now)
+    knowledge.reproject(connection, user_id, [person.entity_id], now=now)
+    return person
+
+
+def edit(
+    connection: Connection,
+    user_id: int,
+    person_id: int,
+    changes: Mapping[str, Any],
+    *,
+    now: datetime,
+    expected_rev: int | None = None,
+) -> Person:
+    """The owner's own change of a profile; facts are found under the new name. Raises as `people.service.edit`."""
+    person = people.edit(connection, user_id, person_id, changes, now=now, expected_rev=expected_rev)
+    knowledge.reproject(connection, user_id, [person.entity_id], now=now)
+    return person
+
+
+def _apart(connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime) -> tuple[Person, Person]:
+    knowledge.reproject(connection, user_id, [one.entity_id for one in pair], now=now)
+    return pair
