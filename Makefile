@@ -18,7 +18,7 @@ CONFIG ?=
 KILLS ?= 1000
 SEED ?=
 TORTURE ?= .torture
-DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji prometheus
+DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji libfaketime prometheus
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
