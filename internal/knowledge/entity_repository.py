@@ -25,7 +25,7 @@ _VISIBLE = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(
 
 
 def known_names(connection: Connection, user_id: int) -> list[KnownName]:
-    """Everything a name may mean but the owner himself, in the order in which it came. 10,000 nodes take 60 ms."""
+    """Everything a name may mean but the owner himself, in the order in which it came. 10,000 nodes take 0.2 s."""
     query = (
         select(graph_nodes.c.id, graph_nodes.c.label, graph_nodes.c.subtype, graph_nodes.c.name, graph_nodes.c.props)
         .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(CALLED), _VISIBLE)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from internal.language.morphology import dictionary_nominative, parses
 from internal.language.place_names import places
 from internal.language.romanisation import skeletons
-from internal.language.spelling import name_key, word_languages
+from internal.language.spelling import Language, name_key, word_languages
 
 _QUOTES = re.compile(r"[«»“”„\"]")
 _PREPOSITION = re.compile(r"(?:в|во|у|на|из|с|со|к|з|із|зі|до|від|от|in|at|from|for|to|with)\s+(?=[A-ZА-ЯЁІЇЄҐ«\"“])")
@@ -30,7 +30,7 @@ _MOST_FORMS = 3
 _LEAST_SOUND = 3
 """Letters of a sound; fewer are met by chance."""
 
-_UKRAINIAN = "іїєґ"
+_SLAVIC: Sequence[Language] = ("ru", "uk")
 _NOMINAL = ("NOUN", "ADJF", "NPRO", "PRTF")
 
 
@@ -93,22 +93,25 @@ def alike(names: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[tup
     return found
 
 
-def basic_form(name: str) -> str:
-    """The name of a thing in its basic form, as it would be written: "Туле" is Тула, "зелёного чая" is зелёный чай."""
+def basic_form(name: str, language: Language | None = None) -> str:
+    """The name of a thing in its basic form, as it would be written: "Туле" is Тула, "рыбу" is рыба.
+
+    `language` is that of the sentence, for names that two languages could have written ("в Броварах").
+    """
     written = _QUOTES.sub("", name).strip()
     key = name_key(written)
     bases = list(_bases(_LEGAL.sub("", key).strip()))
     if not bases or key in bases or written.isupper() or written.isascii():
         return written
-    foreign = any(letter in _UKRAINIAN for letter in key)
-    likeliest = min(
-        bases, key=lambda base: (base not in places(), _alien(base) == foreign, not _dictionary(base), base)
-    )
+    possible = [one for one in _SLAVIC if all(one in word_languages(word) for word in _WORD.findall(written))]
+    languages = [one for one in possible if language in (None, one)] or possible
+    strange = not any(letter in "іїєґ" for letter in key)
+
+    def unlikely(base: str) -> tuple[bool, bool, bool]:
+        return base not in places(), not _dictionary(base, languages), strange == any(c in "іїєґ" for c in base)
+
+    likeliest = min(bases, key=unlikely)
     return " ".join(_cased(word, like) for word, like in _paired(likeliest.split(), written.split()))
-
-
-def _alien(base: str) -> bool:
-    return not any(letter in _UKRAINIAN for letter in base)
 
 
 def goes_on(name: str) -> bool:
@@ -138,15 +141,14 @@ def _geographic(word: str) -> bool:
     return marks == {"Geox"}
 
 
-def _dictionary(base: str) -> bool:
-    return all(
-        any(
-            one.is_known and one.tag.case == "nomn"
-            for lang in word_languages(word)
-            if lang != "en"
-            for one in parses(word, lang)
+def _dictionary(base: str, languages: Sequence[Language]) -> bool:
+    """Whether the words are nominatives of one of the languages in which the name can be written."""
+    return any(
+        all(
+            any(one.is_known and one.tag.case == "nomn" for one in parses(word, language))
+            for word in _WORD.findall(base)
         )
-        for word in _WORD.findall(base)
+        for language in languages
     )
 
 

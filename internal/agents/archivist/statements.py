@@ -18,7 +18,7 @@ from internal.knowledge.model import OWNER_NODE
 from internal.language.dates import resolve_plainly
 from internal.language.entity_names import basic_form, goes_on, is_place
 from internal.language.sightings import Sighting
-from internal.language.spelling import name_key, tokens
+from internal.language.spelling import Language, name_key, text_language, tokens
 
 _MOST_WORDS = 4
 """Of a thing that one likes; more is a clause."""
@@ -92,7 +92,7 @@ def _read(shape: Shape, verb: re.Match[str], sentence: str, line: TranscriptLine
     found = re.compile(shape.then).match(sentence, adverbs.end()) if adverbs else None
     if found is None or shapes.ANOTHER.match(sentence[found.end() :]):
         return None
-    target = _target(shape, found["target"])
+    target = _target(shape, found["target"], text_language(sentence, "ru"))
     if target is None or _cut_short(found["target"], sentence[found.end("target") :]):
         return None
     stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), found.span("target"))
@@ -113,17 +113,17 @@ def _by_owner(verb: re.Match[str], before: str) -> bool | None:
     return me
 
 
-def _target(shape: Shape, written: str) -> str | None:
+def _target(shape: Shape, written: str, language: Language) -> str | None:
     bare = written.strip().strip('«»"“”').rstrip(".,")
     match shape.kind:
         case "thing":
-            return _thing(bare)
+            return _thing(bare, language)
         case "date":
             return bare
         case "organization" if is_place(bare):
             return None
         case _:
-            return basic_form(bare)
+            return basic_form(bare, language)
 
 
 def _cut_short(written: str, behind: str) -> bool:
@@ -131,13 +131,13 @@ def _cut_short(written: str, behind: str) -> bool:
     return re.match(r"\s+[a-zа-яёіїєґ]", behind) is not None and " " not in written and goes_on(written)
 
 
-def _thing(written: str) -> str | None:
+def _thing(written: str, language: Language) -> str | None:
     """What is liked, without what follows it; None where it is a pronoun, a clause, or too long to be a thing."""
     bare = shapes.AFTER_THING.sub("", f" {written}").strip()
     found = [token.key for token in tokens(bare)]
     if not found or len(found) > _MOST_WORDS or found[0] in shapes.NO_THINGS or len(bare) < 3:
         return None
-    return basic_form(bare)
+    return basic_form(bare, language)
 
 
 def _dated(

@@ -275,3 +275,40 @@ async def test_without_the_language_process_only_equal_names_are_one(stage: Stag
     assert found.entities[0].node_id == first.entities[0].node_id
     assert found.facts[0].target != first.entities[0].node_id
     assert found.facts[0].dates.valid_at == NOON.replace(hour=0) - timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "labels", "one"),
+    [
+        ("Торговый дом Север", "Север, торговый дом", ("Organization", "Organization"), True),
+        ("Торговый дом Север", "Север, торговый дом", ("Organization", "Location"), False),
+        ("iPhone 14 Pro", "Pro iPhone 15", ("Object", "Object"), False),
+        ("Иван Петров", "Петров Иван", ("Person", "Person"), False),
+    ],
+)
+async def test_a_near_vector_is_not_enough_by_itself(
+    stage: Stage, known: str, said: str, labels: tuple[str, str], one: bool
+) -> None:
+    """The types must agree and the numbers be the same, and of people no likeness counts."""
+    (made,) = (await stage.hears(entity(known, labels[0]))).created
+    found = stage.resolve(
+        stage.read([entity(said, labels[1])], []), Digest(alike={said: [Alike(made, known, "vector")]})
+    )
+    assert (found.entities[0].node_id == made) is one
+
+
+async def test_a_likeness_to_several_things_is_none(stage: Stage) -> None:
+    """A third is made rather than one of two chosen."""
+    made = (await stage.hears(entity("Акме", "Organization"), entity("Акмэ", "Organization"))).created
+    likely = [Alike(made[0], "Акме", "transliteration"), Alike(made[1], "Акмэ", "transliteration")]
+    found = stage.resolve(stage.read([entity("Acme", "Organization")], []), Digest(alike={"Acme": likely}))
+    assert found.entities[0].created
+
+
+async def test_a_name_the_owner_took_away_does_not_come_back(stage: Stage) -> None:
+    """Neither as an alias that a reply brings nor as one that was learnt by likeness."""
+    (made,) = (await stage.hears(entity("Акме", "Organization", aliases=["ACME"]))).created
+    people.reject_keys(stage.connection, OWNER, made, ["acme"])
+    store.update_node(stage.connection, OWNER, made, {"aliases": []}, now=NOON, by="owner")
+    await stage.hears(entity("Акме", aliases=["Acme", "Акме Груп"]))
+    assert stage.node(made).properties["aliases"] == ["Акме Груп"]
