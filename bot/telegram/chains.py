@@ -42,6 +42,10 @@ class Chains:
         """How many keys have work."""
         return len(self._waiting)
 
+    def waiting(self, key: Hashable) -> int:
+        """How many jobs a key has, the one at work included."""
+        return len(self._waiting.get(key, ()))
+
     def busy(self, key: Hashable) -> bool:
         return key in self._waiting
 

@@ -20,6 +20,10 @@ PARALLEL_TURNS = 64
 """Answers written at once. More wait in their lanes, in the database, and take no memory but a task."""
 
 
+MOST_WAITING = 2
+"""The job at work, which may have seen no turn just before one was stored, and one behind it that sees them all."""
+
+
 class Lanes:
     """Wakes a lane when it has a turn; a lane without turns has no task."""
 
@@ -36,14 +40,16 @@ class Lanes:
         return len(owed)
 
     def wake(self, turn: Turn) -> None:
+        """Has the lane's turns answered. However often it is called, a busy lane remembers it once."""
         key = (turn.bot_id, turn.lane)
-        self._chains.add(key, lambda: self._answer_next(*key))
+        if self._chains.waiting(key) < MOST_WAITING:
+            self._chains.add(key, lambda: self._answer_next(*key))
 
     async def drain(self, seconds: float) -> None:
         await self._chains.drain(seconds)
 
     async def _answer_next(self, bot_id: int, lane: str) -> None:
-        """Answers the lane's earliest open turn. Called once a stored message, so often there is none left."""
+        """Answers the lane's open turns, the earliest first, until there is none."""
         failures = 0
         waited_for: datetime | None = None
         while (turn := await self._next(bot_id, lane)) is not None:

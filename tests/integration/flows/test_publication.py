@@ -57,6 +57,19 @@ async def test_a_dialogue_that_goes_on_is_not_idle(talk: Talk) -> None:
     assert await talk.publication().publish_due() == 0
 
 
+async def test_an_edit_of_what_was_archived_makes_it_newer(talk: Talk) -> None:
+    """It stays in its fragment, and its `rev` tells a re-derivation that what was made of it is stale."""
+    await talk.exchange("Hi")
+    await talk.publication().publish_now(OWNER)
+    before = (await talk.messages())[0]
+    assert before.episode_id is not None
+    edited = await talk.edit(before, "Hello")
+    assert edited is not None
+    assert edited.rev > max(message.rev for message in [before, (await talk.messages())[1]])
+    assert (edited.episode_id, edited.seq) == (before.episode_id, before.seq)
+    assert talk.buffers.of(OWNER) == []
+
+
 async def test_a_question_to_another_bot_holds_nothing_up(talk: Talk) -> None:
     """It waits for that bot's token, which may never come back; the dialogue with the new one is archived."""
     await talk.ask("To the old bot")

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 from bot_stage import BotStage, eventually
+from sqlalchemy import Connection
 
 import bot.telegram.drafts as drafts_module
 from bot.telegram.drafts import TelegramDrafts, draft_id_of
@@ -211,6 +212,34 @@ async def test_a_lane_tries_a_turn_again_that_failed(stage: BotStage) -> None:
 
     async def answered() -> bool:
         return flow.answered == [turn.id]
+
+    await eventually(answered)
+    await lanes.drain(1)
+
+
+async def test_a_busy_lane_remembers_little_and_answers_all(stage: BotStage) -> None:
+    """A thousand messages to one chat, each waking it, take the memory of two; every turn is answered, in order."""
+    flow = Answering(stage)
+    user, now = await stage.person(), stage.clock.now()
+
+    def work(connection: Connection) -> list[Turn]:
+        found = []
+        for number in range(20):
+            incoming = Incoming(user, stage.bot.id, user, number, "Hi", now)
+            turn = turns.open_turn(connection, incoming, now=now, close_at=now, seq=number)
+            turns.freeze(connection, turn)
+            found.append(turn)
+        return found
+
+    opened = await stage.write(work)
+    lanes = Lanes(stage.database, stage.clock, flow)  # type: ignore[arg-type]
+    for number in range(1000):
+        lanes.wake(opened[number % len(opened)])
+    [jobs] = lanes._chains._waiting.values()
+    assert len(jobs) == 2
+
+    async def answered() -> bool:
+        return flow.answered == [turn.id for turn in opened]
 
     await eventually(answered)
     await lanes.drain(1)
