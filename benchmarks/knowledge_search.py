@@ -22,7 +22,7 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -60,6 +60,8 @@ NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 CHANNELS = {"vectors": (True, False, False), "words": (False, True, False), "vectors and words": (True, True, False)}
 CHANNELS["vectors, words and names"] = (True, True, True)
 CHUNK = 2_000
+IN_PROMPT = 14
+"""As many facts as a question brings into a prompt."""
 
 
 @asynccontextmanager
@@ -82,17 +84,19 @@ async def quality() -> dict[str, dict[str, float]]:
             ids = await database.write(lambda connection: _tell(connection, labelled))
             await TermsFollowing(database, terms).follow_due()
             await _embed(database, embedder, clock)
+            asked = await _asked(embedder, terms, labelled)
             found = {}
             for name, (by_meaning, by_words, by_name) in CHANNELS.items():
                 search = KnowledgeSearch(
-                    database,
-                    clock,
-                    embedder=embedder if by_meaning else None,
-                    terms=terms,
-                    names=names if by_name else None,
+                    database, clock, embedder=embedder, terms=terms, names=names if by_name else None
                 )
-                ask = partial(_asked, search, embedder, by_words=by_words)
-                found[name] = await _rates(search, ask, labelled, ids)
+                ready = {
+                    text: Asked(
+                        text if by_name else "", one.vector if by_meaning else None, one.words if by_words else ()
+                    )
+                    for text, one in asked.items()
+                }
+                found[name] = await _rates(search, ready, labelled, ids)
             return found
     finally:
         await worker.close()
@@ -120,36 +124,35 @@ async def _embed(database: Database, embedder: Embedder, clock: FrozenClock) -> 
     await VectorFollowing(database, embedder, clock, retry_base=wait, retry_max=wait).embed_due()
 
 
-async def _asked(search: KnowledgeSearch, embedder: Embedder, question: str, *, by_words: bool) -> Asked:
-    asked = await search.asked(question, (await embedder.embed_queries([question]))[0])
-    return asked if by_words else Asked("", asked.vector, ())
+async def _asked(embedder: Embedder, terms: WorkerTerms, labelled: Any) -> dict[str, Asked]:
+    """Every question of the set, analysed and embedded once."""
+    texts = [*(question for question, _ in labelled["queries"]), *labelled["irrelevant"]]
+    vectors_of = await embedder.embed_queries(texts)
+    return {
+        text: Asked(text, normalised(vector, embedder.dimensions), await terms.query_terms(text))
+        for text, vector in zip(texts, vectors_of, strict=True)
+    }
 
 
-async def _rates(
-    search: KnowledgeSearch, ask: Callable[[str], Awaitable[Asked]], labelled: Any, ids: list[str]
-) -> dict[str, float]:
-    places = []
+async def _rates(search: KnowledgeSearch, asked: dict[str, Asked], labelled: Any, ids: list[str]) -> dict[str, float]:
+    places, kept = [], []
     for question, [wanted] in labelled["queries"]:
-        ranked = [hit.fact.id for hit in await search.facts(OWNER, await ask(question), len(ids))]
-        places.append(ranked.index(ids[wanted]))
-    given = [_relevant(await search.facts(OWNER, await ask(text), 14), search) for text in labelled["irrelevant"]]
-    kept = [
-        ids[wanted] in [hit.fact.id for hit in _hits(await search.facts(OWNER, await ask(question), 14), search)]
-        for question, [wanted] in labelled["queries"]
+        hits = await search.facts(OWNER, asked[question], IN_PROMPT)
+        ranked = [hit.fact.id for hit in hits]
+        places.append(ranked.index(ids[wanted]) if ids[wanted] in ranked else IN_PROMPT)
+        kept.append(ids[wanted] in [hit.fact.id for hit in _relevant(hits, search)])
+    for_nothing = [
+        len(_relevant(await search.facts(OWNER, asked[text], IN_PROMPT), search)) for text in labelled["irrelevant"]
     ]
     return {
         **{f"recall_at_{count}": statistics.fmean(place < count for place in places) for count in (1, 3, 5)},
         "in_prompt": statistics.fmean(kept),
-        "given_for_nothing": statistics.fmean(given),
+        "given_for_nothing": statistics.fmean(for_nothing),
     }
 
 
-def _hits(hits: list[FactHit], search: KnowledgeSearch) -> list[FactHit]:
+def _relevant(hits: list[FactHit], search: KnowledgeSearch) -> list[FactHit]:
     return [hit for hit in hits if hit.reasons.relevant(search.threshold)]
-
-
-def _relevant(hits: list[FactHit], search: KnowledgeSearch) -> int:
-    return len(_hits(hits, search))
 
 
 async def speed(count: int, dimensions: int, rounds: int) -> dict[str, float]:
