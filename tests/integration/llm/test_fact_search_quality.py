@@ -30,8 +30,8 @@ def test_the_fact_meant_is_found_and_stands_in_the_prompt(rates: dict[str, dict[
 def test_every_channel_earns_its_place(rates: dict[str, dict[str, float]]) -> None:
     """Words add to vectors, and names to both."""
     both, whole = rates["vectors and words"]["recall_at_1"], rates["vectors, words and names"]["recall_at_1"]
-    assert rates["vectors"]["recall_at_1"] + 0.02 < both
-    assert both + 0.02 < whole
+    assert rates["vectors"]["recall_at_1"] < both
+    assert both + 0.05 < whole
     assert rates["words"]["recall_at_5"] >= 0.8
 
 
