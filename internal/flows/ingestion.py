@@ -19,11 +19,18 @@ from internal.importing.passages import MOST, json_lines, passages
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.scheduling import repository as runs
+from internal.storage import search_items
 from internal.storage.owners import next_rev
 from internal.storage.types import new_id
 
 BEHIND = 1 << 48
 """Added to the place of an import's runs: years of old messages wait for what is said meanwhile."""
+
+EPISODE_ITEM = "episode"
+
+FOUND_BY = 1_000
+"""Characters of an episode by which it is found: the offline embedder needs a tenth of a second for them, and a search
+that arrives meanwhile waits for four. What is told further down is found by the facts that follow from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,12 @@ def add_episode(
         dedupe=dedupe,
     )
     episodes.add_episode(connection, episode, segments)
-    rev = next_rev(connection, user_id) + (BEHIND if behind else 0)
+    rev = next_rev(connection, user_id)
+    found_by = f"{name}\n{content_of(episode, segments)}"[:FOUND_BY]
+    search_items.put(connection, user_id, EPISODE_ITEM, episode.id, found_by, rev)
+    place = rev + (BEHIND if behind else 0)
     for agent in agents:
-        runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=rev, now=now)
+        runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=place, now=now)
     events.append(
         connection,
         "episode_added",
@@ -93,7 +103,7 @@ def add_episode(
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:
-    """A text in passages of a few hundred characters, all of the time `at`; having no speaker it may tell of the owner."""
+    """A text in passages of a few hundred characters, all of the time `at`; having no speaker it may be the owner's."""
     return _segments(passages(content), at)
 
 

@@ -14,16 +14,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
+from bot.core import open_app
 from bot.importing import ImportOrder, open_importing, run_import
 from internal.access.repository import add_spend
-from internal.config import load
+from internal.config import Config, load
 from internal.errors import NotFound, Refused
 from internal.importing.model import Unreadable
+from internal.people import service as people
 from internal.storage.crash import CRASH_VARIABLE
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
-from internal.testing.clock import FIRST_MOMENT
+from internal.testing.clock import FIRST_MOMENT, FrozenClock
 
 OWNER = 500
 
@@ -191,3 +193,15 @@ async def test_a_meeting_is_imported_with_its_beginning(folder: Path) -> None:
     assert "--me" in await run(folder, "talk.vtt", start=datetime(2024, 3, 1, 14), dry_run=True)
     await run(folder, "talk.vtt", start=datetime(2024, 3, 1, 14), me=("olena k",))
     assert keys(folder) == ["zoom:20240301T120000Z:1000"]
+
+
+async def test_the_archivist_reads_what_was_imported(folder: Path) -> None:
+    """From a file to a person that can be found, by the product's own flows."""
+    said = {"id": 1, "type": "message", "date_unixtime": "1709290800", "text": "My friend Bob plays chess."}
+    whole = {"name": "Anna", "type": "personal_chat", "id": 9, "messages": [said | {"from_id": f"user{OWNER}"}]}
+    (folder / "result.json").write_text(json.dumps(whole), encoding="utf-8")
+    await run(folder, "result.json")
+    async with open_app(Config(data_dir=folder / "data"), clock=FrozenClock()) as app:
+        assert (await app.archive(OWNER, None)).applied == 1
+        found = await app.database.read(lambda c: people.find(c, OWNER, "Bob"))
+    assert [person.display_name for person in found] == ["Bob"]

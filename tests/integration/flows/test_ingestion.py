@@ -19,6 +19,7 @@ from internal.knowledge.model import Segment
 from internal.scheduling import repository as runs
 from internal.storage.tables import episodes as episodes_table
 from internal.storage.tables import runs as runs_table
+from internal.storage.tables import search_items
 from internal.storage.tables import segments as segments_table
 
 MAY = datetime(2024, 5, 1, 9, tzinfo=UTC)
@@ -68,6 +69,8 @@ async def test_an_episode_is_stored_with_its_segments_and_runs(talk: Talk) -> No
     assert await talk.read(lambda c: episodes.episode_segments(c, OWNER, stored.episode.id, 1, 200)) == lines
     assert await ready(talk) == [(stored.episode.id, 1, 43)]
     assert await count(talk) == [1, 130, 3]
+    [item] = await talk.read(lambda c: c.execute(select(search_items.c.item, search_items.c.text)).all())
+    assert tuple(item) == (f"episode:{stored.episode.id}", "slack_123\nяк дано")
     [event] = await talk.events("episode_added")
     assert event.payload == {"episode": stored.episode.id, "source": "text", "segments": 130}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.importing.cutting import GAP, LONGEST, MOST, MOST_CHARACTERS, conversations
@@ -27,6 +27,7 @@ def spaced(*minutes: int, text: str = "слово") -> list[Segment]:
     return found
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-600, 2_000), st.sampled_from([1, 50, 900, 4_096, 9_000])), max_size=200),
 )

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.importing import json_stream
@@ -35,6 +35,7 @@ def walked(source: JsonStream) -> Any:
     return source.value()
 
 
+@settings(deadline=None)
 @given(values, st.integers(1, 30), st.sampled_from([None, 2]))
 def test_any_value_is_read_in_any_pieces(value: Any, piece: int, indent: int | None) -> None:
     """Walking an object member by member, or reading it at once, gives what json itself gives."""
@@ -48,6 +49,7 @@ def test_any_value_is_read_in_any_pieces(value: Any, piece: int, indent: int | N
     assert stream(raw, piece).value() == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(), values, max_size=3), min_size=1, max_size=4), st.integers(1, 30), st.data())
 def test_what_is_cut_off_is_told(items: list[Any], piece: int, data: st.DataObject) -> None:
     """A file that ends too early gives what stood whole before, and then says so."""
@@ -65,6 +67,7 @@ def test_what_is_cut_off_is_told(items: list[Any], piece: int, data: st.DataObje
     assert found == items[: len(found)]
 
 
+@settings(deadline=None)
 @given(st.lists(values, max_size=4), values, st.integers(1, 20))
 def test_what_is_left_alone_is_skipped(items: list[Any], other: Any, piece: int) -> None:
     """A member nobody asks for, of any shape, does not disturb what follows it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.importing.passages import MOST, json_lines, passages
@@ -16,6 +16,7 @@ texts = st.lists(
 ).map(" ".join)
 
 
+@settings(deadline=None)
 @given(st.text() | texts)
 def test_no_word_is_lost(text: str) -> None:
     """Joined again, the passages are the text without its blanks; each is short and none is empty."""
@@ -43,6 +44,7 @@ scalars = st.booleans() | st.integers() | st.text(st.characters(exclude_categori
 trees = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(min_size=1), inner))
 
 
+@settings(deadline=None)
 @given(trees)
 def test_every_scalar_has_a_line(value: Any) -> None:
     """As many lines as scalars, each ending with one."""

@@ -226,7 +226,7 @@ fields = ("id", "type", "date", "date_unixtime", "from", "from_id", "forwarded_f
           "photo", "poll", "contact_information", "location_information", "media_type", "sticker_emoji")  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(fields, anything)), max_size=4), anything)
 def test_no_message_breaks_the_import(tmp_path: Path, odd: list[dict[str, Any]], header: Any) -> None:
     """Whatever stands in the fields of a message or of a chat, the messages around it are read."""

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from export_files import OWNER, read
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.importing.model import Terms, Unreadable
@@ -114,6 +114,7 @@ cues = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(cues)
 def test_no_word_is_lost_however_cues_are_joined(said: list[tuple[int, str | None, str]]) -> None:
     """All words in their order, each by who said it; times never go back."""
