@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import aiohttp
@@ -69,8 +69,8 @@ class Sender:
         while True:
             self._woken.clear()
             try:
-                await self._send_due()
-                wait = await self._until_next()
+                _, next_due_at = await self._send_due()
+                wait = self._until(next_due_at)
             except Exception:  # border of the sender: the rows are still there
                 log.exception("outbox_lookup_failed")
                 wait = LONGEST_SLEEP
@@ -86,19 +86,19 @@ class Sender:
         await self._chains.drain(0)
 
     async def _send_all(self) -> None:
-        while await self._send_due() or self._chains:
+        while (await self._send_due())[0] or self._chains:
             await self._sleep(timedelta(milliseconds=50))
 
-    async def _send_due(self) -> int:
-        rows = await self._delivery.due(BATCH)
+    async def _send_due(self) -> tuple[int, datetime | None]:
+        """How many messages may be sent now, and when the earliest becomes due."""
+        rows, next_due_at = await self._delivery.look(BATCH)
         for row in rows:
             chat_id = row.outgoing.chat_id
             if not self._chains.busy(chat_id):
                 self._chains.add(chat_id, lambda row=row: self._send(row))  # type: ignore[misc]
-        return len(rows)
+        return len(rows), next_due_at
 
-    async def _until_next(self) -> timedelta:
-        due_at = await self._delivery.next_due_at()
+    def _until(self, due_at: datetime | None) -> timedelta:
         if due_at is None:
             return LONGEST_SLEEP
         # Rows that are due but busy wake the sender when they are done; this is only for those due later.

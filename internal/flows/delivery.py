@@ -49,12 +49,10 @@ class Delivery:
 
         return await self._database.write(work)
 
-    async def due(self, limit: int) -> list[OutboxRow]:
+    async def look(self, limit: int) -> tuple[list[OutboxRow], datetime | None]:
+        """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due."""
         now = self._clock.now()
-        return await self._database.read(lambda c: mailbox.due(c, now, limit=limit))
-
-    async def next_due_at(self) -> datetime | None:
-        return await self._database.read(mailbox.next_due_at)
+        return await self._database.read(lambda c: (mailbox.due(c, now, limit=limit), mailbox.next_due_at(c)))
 
     async def sending(self, row: OutboxRow) -> Outgoing | None:
         """C5: what to send, an edit with its target. None if the row is settled already."""

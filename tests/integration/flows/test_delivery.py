@@ -22,10 +22,10 @@ async def answered(talk: Talk) -> OutboxRow:
 
 async def next_due(talk: Talk, delivery: Delivery) -> OutboxRow:
     """The one message that is due, once it is."""
-    at = await delivery.next_due_at()
+    _, at = await delivery.look(10)
     assert at is not None
     talk.clock.advance(max(0.0, (at - talk.clock.now()).total_seconds()))
-    [row] = await delivery.due(10)
+    [row], _ = await delivery.look(10)
     return row
 
 
@@ -52,7 +52,7 @@ async def test_an_unreachable_telegram_is_tried_with_growing_pauses_and_then_giv
     assert await talk.turn_states() == ["closed"]
     [event] = await talk.events("message_refused")
     assert event.payload["error"] == "network: ClientConnectorError"
-    assert await delivery.next_due_at() is None
+    assert await delivery.look(10) == ([], None)
 
 
 async def test_telegrams_own_pause_is_kept(talk: Talk) -> None:
@@ -61,7 +61,7 @@ async def test_telegrams_own_pause_is_kept(talk: Talk) -> None:
     row = await answered(talk)
     await delivery.sending(row)
     await delivery.retry(row, "429", 37.0)
-    assert await delivery.next_due_at() == talk.clock.now() + timedelta(seconds=37)
+    assert await delivery.look(10) == ([], talk.clock.now() + timedelta(seconds=37))
 
 
 @pytest.mark.parametrize("crashed", [False, True])
@@ -95,10 +95,10 @@ async def test_an_interrupted_edit_is_made_again_at_once(talk: Talk) -> None:
     edit = Outgoing(OWNER, BOT, OWNER, "changed", "edit:1", kind="edit", tg_id=7)
     await talk.write(lambda c: mailbox.put(c, edit, talk.clock.now()))
     for _ in range(MAX_UNCERTAIN + 1):
-        [row] = await delivery.due(10)
+        [row], _ = await delivery.look(10)
         assert await delivery.sending(row) is not None
         assert await delivery.recover(BOT) == 0
-    [row] = await delivery.due(10)
+    [row], _ = await delivery.look(10)
     assert (row.state, row.uncertain) == ("pending", 0)
 
 
@@ -109,9 +109,9 @@ async def test_an_edit_of_what_never_came_is_a_message_and_in_doubt_as_one(talk:
     answer = Outgoing(OWNER, BOT, OWNER, "answer", "turn:1:0", kind="edit", replaces=placeholder.dedupe)
     for owed in (placeholder, answer):
         await talk.write(lambda c, owed=owed: mailbox.put(c, owed, talk.clock.now()))  # type: ignore[misc]
-    [row] = await delivery.due(10)
+    [row], _ = await delivery.look(10)
     await delivery.refused(row, "400")
-    [row] = await delivery.due(10)
+    [row], _ = await delivery.look(10)
     await delivery.sending(row)
     assert await delivery.recover(BOT) == 1
     assert [row.uncertain for row in await talk.outbox()] == [0, 1]
@@ -123,10 +123,10 @@ async def test_another_bots_answers_wait_for_its_token(talk: Talk) -> None:
     await answered(talk)
     open_turn = await talk.ask("And?")
     await delivery.recover(BOT + 1)
-    assert await delivery.due(10) == []
+    assert await delivery.look(10) == ([], None)
     assert await talk.read(lambda c: turns.unfinished(c, BOT + 1)) == []
     await delivery.recover(BOT)
-    assert [row.outgoing.text for row in await delivery.due(10)] == ["Answer."]
+    assert [row.outgoing.text for row in (await delivery.look(10))[0]] == ["Answer."]
     assert [turn.id for turn in await talk.read(lambda c: turns.unfinished(c, BOT))] == [open_turn.id]
 
 
