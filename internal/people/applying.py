@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.language.spelling import name_key
-from internal.people import merging, repository, suggestion_repository, tombstones
+from internal.people import entities, merging, repository, suggestion_repository, tombstones
 from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, keys_of, surnames_differ, unique_names
@@ -158,6 +158,8 @@ class _Reply:
         run_id = self._context.run_id
         created = repository.create(self._connection, person, by=by, now=self._context.now, run_id=run_id)
         repository.add_mention(self._connection, self._user_id, created.id, self._context.episode_id)
+        if not operation.distinct_from and entities.adopt(self._connection, created):
+            self.outcome.merged_entities.add(created.entity_id)
         self._note(created, "Added", operation.evidence)
 
     def _refuse_forgotten(self, operation: Added, telegram_id: int | None, username: str | None) -> None:

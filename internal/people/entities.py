@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from internal.graph import store
 from internal.graph.model import Moved
+from internal.people import entity_repository as repository
 from internal.people.model import Person
 
 MIRRORED: Final = ("display_name", "aliases", "bio")
@@ -38,6 +39,23 @@ def keep(connection: Connection, person: Person, *, now: datetime, run_id: str |
         run_id=run_id,
         findable=False,
     )
+
+
+def adopt(connection: Connection, person: Person) -> bool:
+    """Whoever was only spoken of by this name becomes this person, with all that was told of him.
+
+    Of two whom nobody has told apart neither is taken. Says whether facts about the person must be projected anew.
+    """
+    called = store.nodes_called(connection, person.user_id, [person.display_name])
+    likely = [node for node in called if node.subtype == "person" and node.id != store.owner_node_id(person.user_id)]
+    profiles = repository.entities_with_profile(connection, person.user_id, [node.id for node in likely])
+    spoken_of = [node for node in likely if node.id not in profiles]
+    if len(spoken_of) != 1:
+        return False
+    store.repoint(connection, person.user_id, spoken_of[0].id, person.entity_id)
+    repository.move_entity_evidence(connection, person.user_id, spoken_of[0].id, person.entity_id)
+    store.delete_node(connection, person.user_id, spoken_of[0].id)
+    return True
 
 
 def merge(connection: Connection, source: Person, target: Person) -> Moved:

@@ -20,6 +20,7 @@ from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput
 from internal.flows.digestion import Digestion
 from internal.flows.ingestion import add_episode, text_segments
 from internal.flows.runs import Prepared, StaleInput
+from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
@@ -364,3 +365,19 @@ async def test_the_assistants_words_make_no_fact(stage: Stage) -> None:
     await stage.apply(run, *await stage.ask(run))
     assert await stage.facts() == []
     assert stage.counted.refused == ["assistant_only"]
+
+
+async def test_who_was_only_spoken_of_becomes_the_person(stage: Stage) -> None:
+    """A fact told before its person had a profile is the person's own afterwards, and there is one node of the name."""
+    spoken_of = {**WORKS, "entity_types": {"Петров": "Person", "ACME": "Organization"}}
+    stage.archivist.reply = {"people_operations": [], "facts": [spoken_of]}
+    run = await stage.fragment("Петров работает в ACME")
+    await stage.apply(run, *await stage.ask(run))
+    (before,) = await stage.facts()
+    stage.archivist.reply = {"people_operations": [ADDED]}
+    run = await stage.fragment("Петров мой друг")
+    await stage.apply(run, *await stage.ask(run))
+    ((petrov,), (fact,)) = await stage.people(), await stage.facts()
+    assert (fact.source, fact.id, fact.episodes) == (petrov.entity_id, before.id, before.episodes)
+    called = await stage.talk.read(lambda c: store.nodes_called(c, OWNER, ["Петров"]))
+    assert [node.id for node in called] == [petrov.entity_id]
