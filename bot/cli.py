@@ -4,109 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import gc
 import json
-import shlex
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from bot.command_line import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
     from bot.web.admin import ArchiveReport
     from bot.web.upkeep import Upkeep
     from internal.config import Config
     from internal.flows.diagnosis import Check
-    from internal.storage.lock import Holder
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-DEFAULT_CONFIG = Path("config.yaml")
-FAILED = 1
+__all__ = ["main"]
 
 
-def _tells_failures(command: Callable[P, T]) -> Callable[P, T]:
-    """A failure that has a name is one line on stderr and exit code 1; anything else is a bug and crashes."""
-
-    @functools.wraps(command)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-        from internal.errors import LaplacedError, StorageDamaged
-
-        try:
-            return command(*args, **kwargs)
-        except StorageDamaged as error:
-            _fail(f"{error}; {_way_out(kwargs.get('config_path'))}")
-        except LaplacedError as error:
-            _fail(str(error))
-
-    return wrapped
-
-
-def _fail(message: str) -> NoReturn:
-    from internal.telemetry.logs import redact
-
-    click.echo(f"laplaced: {redact(' '.join(message.split()))}", err=True)
-    raise SystemExit(FAILED)
-
-
-def _way_out(config_path: object) -> str:
-    """What to do about a damaged database, with the exact command."""
-    from internal.storage import backup
-
-    path = config_path if isinstance(config_path, Path) else None
-    backups = backup.listing(backup.folder_of(_load(path).data_dir))
-    if not backups:
-        return "there is no backup in the data folder; restore one of your own: laplaced restore --force FILE"
-    words = ["laplaced", "restore", "--force", *(["--config", str(path)] if path else []), str(backups[0].path)]
-    return f"the newest backup is of {backups[0].at:%Y-%m-%d %H:%M} UTC; to restore it: {shlex.join(words)}"
-
-
-def _command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of the group: it takes `--config`, shows an example in its help and tells its failures."""
-
-    def register(function: Callable[..., Any]) -> click.Command:
-        option = click.option(
-            "--config",
-            "config_path",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
-        )
-        name = example.split()[1]  # `import` is no name a function could have
-        return main.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
-
-    return register
-
-
-def _load(path: Path | None) -> Config:
-    """The configuration, and logs that know its secrets from the first line on."""
-    from internal import config
-    from internal.telemetry import logs
-
-    if path is None and DEFAULT_CONFIG.is_file():
-        path = DEFAULT_CONFIG
-    loaded = config.load(path)
-    logs.configure(loaded.secrets())
-    return loaded
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="laplaced")
-def main() -> None:
-    """A Telegram companion that remembers the people in your life, and can say where it knows them from."""
-
-
-@_command("laplaced run --config /etc/laplaced.yaml")
+@command("laplaced run --config /etc/laplaced.yaml")
 def run(config_path: Path | None) -> None:
     """Start the bot, and stay until it is told to stop (SIGTERM or Ctrl-C).
 
     Without a Telegram token it starts a local Telegram with a chat page; without a model key the offline models
     answer.
     """
-    sys.exit(asyncio.run(_run(_load(config_path))))
+    sys.exit(asyncio.run(_run(load(config_path))))
 
 
 async def _run(config: Config) -> int:
@@ -123,7 +48,7 @@ async def _run(config: Config) -> int:
         return await app.run(config, local=local)
 
 
-@_command("laplaced archive --user 123456789")
+@command("laplaced archive --user 123456789")
 @click.option(
     "--user",
     "user_id",
@@ -137,7 +62,7 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None)
 
     A running bot is asked to do it; if none runs, it is done here.
     """
-    report = asyncio.run(_archive(_load(config_path), user_id, backfill))
+    report = asyncio.run(_archive(load(config_path), user_id, backfill))
     click.echo(
         f"{report.fragments} fragments published; "
         f"runs: {report.applied} applied, {report.waiting} waiting, {report.dead} dead"
@@ -145,7 +70,7 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None)
 
 
 async def _archive(config: Config, user_id: int | None, backfill: str | None) -> ArchiveReport:
-    server = _server(config)
+    server = server_of(config)
     if server is not None:
         from bot.web.client import ask_archive
 
@@ -156,7 +81,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
         return await opened.archive(user_id, backfill)
 
 
-@_command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
+@command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
 @click.option(
     "--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", required=True, help="Whose memory."
@@ -181,18 +106,18 @@ def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | No
     Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
     stores it; if none runs, it is done here.
     """
-    for line in asyncio.run(_import(_load(config_path), paths=paths, format=format_, **more)):
+    for line in asyncio.run(_import(load(config_path), paths=paths, format=format_, **more)):
         click.echo(line)
 
 
 async def _import(config: Config, **asked: Any) -> list[str]:
     from bot.importing import ImportOrder, open_importing, run_import
 
-    async with open_importing(config, _server(config)) as importing:
+    async with open_importing(config, server_of(config)) as importing:
         return await run_import(config, ImportOrder(**asked), importing)
 
 
-@_command("laplaced backup --to /mnt/nas/laplaced-monday.db")
+@command("laplaced backup --to /mnt/nas/laplaced-monday.db")
 @click.option(
     "--to",
     "target",
@@ -204,7 +129,7 @@ def backup(config_path: Path | None, target: Path | None) -> None:
 
     The keys of the data folder are not in it: keep hmac_key beside your backups.
     """
-    report = asyncio.run(_back_up(_load(config_path), target))
+    report = asyncio.run(_back_up(load(config_path), target))
     click.echo(report)
 
 
@@ -214,7 +139,7 @@ async def _back_up(config: Config, target: Path | None) -> str:
     return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
 
 
-@_command("laplaced restore --force data/backups/laplaced-20261121T101500Z-0001.db")
+@command("laplaced restore --force data/backups/laplaced-20261121T101500Z-0001.db")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--force", is_flag=True, help="Replace the database that is there; it is kept under another name.")
 def restore(config_path: Path | None, file: Path, force: bool) -> None:
@@ -223,7 +148,7 @@ def restore(config_path: Path | None, file: Path, force: bool) -> None:
     The backup is verified first. Who was forgotten since it was made is forgotten again, as long as the replaced
     database can be read.
     """
-    for line in asyncio.run(_restore(_load(config_path), file, force)):
+    for line in asyncio.run(_restore(load(config_path), file, force)):
         click.echo(line)
 
 
@@ -246,7 +171,7 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
     return told
 
 
-@_command("laplaced doctor --json")
+@command("laplaced doctor --json")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: the checks, and how many are findings.")
 def doctor(config_path: Path | None, as_json: bool) -> None:
     """Look for what is wrong, and say how to mend it. Ends with 1 if there is a finding.
@@ -256,7 +181,7 @@ def doctor(config_path: Path | None, as_json: bool) -> None:
     """
     from internal.flows.diagnosis import Level
 
-    checks = asyncio.run(_examine(_load(config_path)))
+    checks = asyncio.run(_examine(load(config_path)))
     findings = [check for check in checks if check.level is Level.FINDING]
     click.echo(_as_json(checks, len(findings)) if as_json else _as_lines(checks))
     if findings:
@@ -264,7 +189,7 @@ def doctor(config_path: Path | None, as_json: bool) -> None:
 
 
 async def _examine(config: Config) -> list[Check]:
-    server = _server(config)
+    server = server_of(config)
     if server is not None:
         from bot.web.client import RemoteUpkeep
 
@@ -299,7 +224,7 @@ def _number(_: click.Context, __: click.Parameter, value: str | None) -> int | N
     raise click.BadParameter("a number of the list, or all")
 
 
-@_command("laplaced quarantine --replay all")
+@command("laplaced quarantine --replay all")
 @click.option("--show", "shown", callback=_number, metavar="N", help="Print this update as Telegram sent it.")
 @click.option("--replay", "replayed", callback=_number, metavar="N|all", help="Handle it once more.")
 @click.option("--drop", "dropped", callback=_number, metavar="N|all", help="Give it up: its text is deleted.")
@@ -307,7 +232,7 @@ def quarantine(config_path: Path | None, shown: int | None, replayed: int | None
     """List the updates that could not be handled; show, replay or drop them."""
     if sum(choice is not None for choice in (shown, replayed, dropped)) > 1:
         raise click.UsageError("--show, --replay and --drop exclude one another")
-    for line in asyncio.run(_quarantine(_load(config_path), shown, replayed, dropped)):
+    for line in asyncio.run(_quarantine(load(config_path), shown, replayed, dropped)):
         click.echo(line)
 
 
@@ -323,12 +248,12 @@ async def _quarantine(config: Config, shown: int | None, replayed: int | None, d
     return [f"{one.n}  {one.received_at:%Y-%m-%d %H:%M} UTC  {one.error}" for one in aside]
 
 
-@_command("laplaced runs --revive")
+@command("laplaced runs --revive")
 @click.option("--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", help="Of this user only.")
 @click.option("--revive", is_flag=True, help="Give them another series of attempts.")
 def runs(config_path: Path | None, user_id: int | None, revive: bool) -> None:
     """List the runs that were given up, and why; revive them once the reason is gone."""
-    for line in asyncio.run(_runs(_load(config_path), user_id, revive)):
+    for line in asyncio.run(_runs(load(config_path), user_id, revive)):
         click.echo(line)
 
 
@@ -340,18 +265,10 @@ async def _runs(config: Config, user_id: int | None, revive: bool) -> list[str]:
     return [f"{one.created_at:%Y-%m-%d %H:%M} UTC  user {one.user_id}  {one.agent}  {one.error}" for one in dead]
 
 
-def _server(config: Config) -> Holder | None:
-    """The running server of this data folder, None if there is none to ask."""
-    from internal.storage.lock import held, holder
-
-    server = holder(config.data_dir) if held(config.data_dir) else None
-    return server if server is not None and server.url is not None else None
-
-
 @contextlib.asynccontextmanager
 async def _upkeep(config: Config) -> AsyncIterator[Upkeep]:
     """Through the running server, or over the data of a stopped one."""
-    server = _server(config)
+    server = server_of(config)
     if server is not None:
         from bot.web.client import RemoteUpkeep
 
