@@ -5,7 +5,8 @@
 Each user has had a fragment published, and so many messages since that are in none. Measured is what a start does
 with the database: open it, see that its schema is current, restore every buffer; compared with the standard library's
 sqlite3 reading the same numbers row by row. Then the whole bot, from its process's begin to `/readyz` 200, on this
-database and on one with nobody in it; it talks to a local Telegram that runs already.
+database and on one with nobody in it; it talks to a local Telegram that runs already. The processor's share tells more
+where the machine has other work.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bot_process import circumstances, environment, running
+from bot_process import circumstances, cpu_seconds, environment, running
 from sqlalchemy import Connection, insert
 
 from bot.database import open_database
@@ -134,14 +135,15 @@ async def _in_a_process(path: Path) -> dict[str, float]:
     return found
 
 
-async def _start(telegram: LocalTelegram, filled: Path | None) -> float:
+async def _start(telegram: LocalTelegram, filled: Path | None) -> tuple[float, float]:
+    """Seconds until `/readyz` says 200, and seconds of the processor's that it took."""
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         data_dir.mkdir(mode=0o700)
         if filled is not None:
             shutil.copyfile(filled, data_dir / "laplaced.db")
         async with running(RUN, environment(data_dir, telegram)) as bot:
-            return bot.ready_after
+            return bot.ready_after, cpu_seconds(bot.pid)
 
 
 async def measure(count: int, waiting: int, rounds: int) -> None:
@@ -162,8 +164,10 @@ async def measure(count: int, waiting: int, rounds: int) -> None:
         _tell(f"open to ready, {count:,} users x {waiting}", [one["took"] for one in found], bare)
         async with start_local_telegram(Path(name) / "telegram") as telegram:
             await _start(telegram, None)  # the first start of all compiles and reads from the disk
-            _tell("process to /readyz, nobody", [await _start(telegram, None) for _ in range(rounds)], bare)
-            _tell("process to /readyz, all of them", [await _start(telegram, filled) for _ in range(rounds)], bare)
+            for case, data in (("nobody", None), ("all of them", filled)):
+                starts = [await _start(telegram, data) for _ in range(rounds)]
+                _tell(f"process to /readyz, {case}", [wall for wall, _ in starts], bare)
+                _tell("  of which the processor's", [busy for _, busy in starts], bare)
         peaks = [statistics.median(one["peak"] for one in runs) for runs in (nobody, found)]
         print(f"memory at its peak: {peaks[0]:.0f} MB with nobody, {peaks[1]:.0f} MB with all of them")
 
