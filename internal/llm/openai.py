@@ -93,7 +93,7 @@ class OpenAIChat:
         outcome = read_reply(read_json(await self._endpoint.post(CHAT_PATH, body, deadline)), request.model)
         call.reply = outcome.reply
         if outcome.fault is not None:
-            raise outcome.fault
+            raise self._endpoint.without_secrets(outcome.fault)
         return outcome.reply
 
     async def _deltas(
@@ -114,7 +114,7 @@ class OpenAIChat:
         outcome = draft.outcome()
         call.reply = outcome.reply
         if outcome.fault is not None:
-            raise outcome.fault
+            raise self._endpoint.without_secrets(outcome.fault)
         yield ChatDelta("", final=outcome.reply)
 
     async def _pieces(self, response: httpx.Response, draft: Draft, deadline: float) -> AsyncGenerator[str, None]:

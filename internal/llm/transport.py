@@ -65,9 +65,9 @@ class Endpoint:
             if size > self._reply_limit:
                 raise ModelReplyInvalid("the reply is too long")
             for event in stream.feed(chunk):
-                yield event
+                yield self._redact(event)
         for event in stream.finish():
-            yield event
+            yield self._redact(event)
 
     @asynccontextmanager
     async def open(self, path: str, body: dict[str, Any], deadline: float) -> AsyncIterator[httpx.Response]:
@@ -83,6 +83,11 @@ class Endpoint:
     async def read(self, response: httpx.Response, deadline: float) -> bytes:
         """The whole body of an opened response."""
         return await self._read(response, deadline, self._reply_limit)
+
+    def without_secrets(self, error: ModelError) -> ModelError:
+        """The same error; a key that came in pieces is whole only in its words."""
+        error.args = tuple(self._redact(str(told)) for told in error.args)
+        return error
 
     async def _send(self, path: str, content: bytes, deadline: float) -> httpx.Response:
         if not (ALLOW_MODEL_REQUESTS or self.local):
@@ -120,7 +125,7 @@ class Endpoint:
             size += len(chunk)
             if size > limit:
                 raise ModelReplyInvalid("the reply is too long")
-        return b"".join(parts)
+        return self._redact_bytes(b"".join(parts))
 
     async def _refusal(self, response: httpx.Response, deadline: float) -> ModelError:
         try:
@@ -128,16 +133,21 @@ class Endpoint:
         except ModelError:
             body = ""
         try:
-            answer: Any = json.loads(self._redact(body))
+            answer: Any = json.loads(body)
         except (ValueError, RecursionError):
-            answer = "" if "<html" in body.casefold() else self._redact(body)
+            answer = "" if "<html" in body.casefold() else body
         return from_status(response.status_code, answer, response.headers)
 
     def _redact(self, text: str) -> str:
-        """Some providers quote the key back."""
+        """Some providers quote the key back, in errors of every status: 200 too."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         return text
+
+    def _redact_bytes(self, body: bytes) -> bytes:
+        for secret in self._secrets:
+            body = body.replace(secret.encode(), b"[key]")
+        return body
 
     def _translate(self, error: httpx.HTTPError | TimeoutError) -> ModelError:
         """Fixed sentences, since httpx's own may quote addresses and headers."""

@@ -403,6 +403,23 @@ async def test_no_key_is_ever_told(server: ScriptedModel, caplog: pytest.LogCapt
     assert KEY not in caplog.text
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_key_quoted_in_a_good_answer_is_hidden_as_well(server: ScriptedModel, streaming: bool) -> None:
+    """An error inside HTTP 200, the words of a refusal, the reply itself: all of it ends up in rows and logs."""
+    error = {"error": {"message": f"{KEY} has no credit", "type": "insufficient_quota"}}
+    server.script(
+        "m", Fault("status", status=200, body=error), Fault("refusal", text=f"not for {KEY}"), f"It is {KEY}!"
+    )
+    chat = OpenAIChat(server.url, KEY)
+    for _ in range(2):
+        with pytest.raises(ModelError, match=r"\[key\]") as caught:
+            await (collect(chat, ask()) if streaming else chat.complete(ask()))
+        assert KEY not in str(caught.value)
+    if not streaming:
+        assert (await chat.complete(ask())).text == "It is [key]!"
+    await chat.aclose()
+
+
 def test_an_unusable_key_or_address_is_a_configuration_error_that_does_not_quote_it() -> None:
     """A key with a line break, an address without a scheme, a key in the address."""
     for url, key in [
