@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 import httpx
@@ -75,6 +75,18 @@ async def test_update_without_the_secret_is_refused(
     answer = await caller.post(HOOK, content=b"{}", headers=headers)
     assert answer.status_code == 401
     assert ports.updates == []
+
+
+async def test_webhook_reads_no_body_without_end(caller: httpx.AsyncClient, ports: Ports) -> None:
+    """Nothing that is longer than any update is kept in memory, whether or not its length is told beforehand."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b" " * 100_000
+
+    for content in (b" " * 10_000_000, endless()):
+        answer = await caller.post(HOOK, content=content, headers=SECRET)
+        assert (answer.status_code, ports.updates) == (413, [])
 
 
 async def test_webhook_keeps_to_its_host(caller: httpx.AsyncClient, ports: Ports) -> None:
