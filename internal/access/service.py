@@ -64,6 +64,19 @@ def admit(
     return _create(connection, author, role, now)
 
 
+def expect(connection: Connection, user_id: int, *, open_door: bool, now: datetime) -> User:
+    """Makes room for a user who is let in but has not written yet; as he is, if he is known.
+
+    The caller has found out that he is let in. His name, language and zone are learnt when he first writes; behind an
+    `open_door` the first one is the owner, as in `admit`.
+    """
+    known = repository.find(connection, user_id)
+    if known is not None:
+        return known
+    role = Role.OWNER if open_door and not repository.has_owner(connection) else Role.MEMBER
+    return _create(connection, Author(user_id, str(user_id)), role, now, {_INVITED: True})
+
+
 def up_to_date(user: User, author: Author) -> bool:
     """Whether `admit` would change nothing about a known user, so that reading him is enough."""
     same = (user.name, user.username) == (author.name, author.username)

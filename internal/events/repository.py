@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
 from internal.events.model import Event
 from internal.storage.tables import events
@@ -48,14 +48,47 @@ def listing(
     limit: int = 100,
 ) -> list[Event]:
     """Events of one owner, oldest first; `after` is an event id, exclusive."""
-    query = select(events).where(events.c.user_id == user_id).order_by(events.c.seq).limit(limit)
-    if event_type is not None:
-        query = query.where(events.c.event_type == event_type)
-    if source is not None:
-        query = query.where(events.c.source == source)
+    query = select(events).where(*_of(user_id, event_type, source)).order_by(events.c.seq).limit(limit)
     if after is not None:
         query = query.where(events.c.seq > select(events.c.seq).where(events.c.id == after).scalar_subquery())
     return [_event(row) for row in connection.execute(query)]
+
+
+def count(connection: Connection, user_id: int, *, event_type: str | None = None, source: str | None = None) -> int:
+    """How many events of one owner there are."""
+    query = select(func.count()).select_from(events).where(*_of(user_id, event_type, source))
+    return connection.execute(query).scalar_one()
+
+
+def place_of(connection: Connection, user_id: int, event_id: str) -> int | None:
+    """Where an event of this owner stands in the order of all events."""
+    one = (events.c.user_id == user_id, events.c.id == event_id)
+    return connection.execute(select(events.c.seq).where(*one)).scalar_one_or_none()
+
+
+def last_place(connection: Connection) -> int:
+    """Where the newest event of all stands; 0 before the first."""
+    return connection.execute(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one()
+
+
+def following(
+    connection: Connection,
+    user_id: int,
+    place: int,
+    *,
+    event_type: str | None = None,
+    source: str | None = None,
+    limit: int = 100,
+) -> list[tuple[int, Event]]:
+    """The owner's events behind a place, oldest first, each with its own place."""
+    query = select(events).where(*_of(user_id, event_type, source), events.c.seq > place)
+    return [(row.seq, _event(row)) for row in connection.execute(query.order_by(events.c.seq).limit(limit))]
+
+
+def _of(user_id: int, event_type: str | None, source: str | None) -> list[ColumnElement[bool]]:
+    wanted = [events.c.user_id == user_id]
+    wanted += [events.c.event_type == event_type] if event_type is not None else []
+    return wanted + ([events.c.source == source] if source is not None else [])
 
 
 def _event(row: Row[Any]) -> Event:

@@ -82,6 +82,12 @@ def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool
     return None if row is None else edge_of(row)
 
 
+def owner_of_edge(connection: Connection, edge_id: str) -> int | None:
+    """Whose edge has this id; ids are unique across the store."""
+    query = select(graph_edges.c.user_id).where(graph_edges.c.id == edge_id)
+    return connection.execute(query).scalar_one_or_none()
+
+
 def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Edge]:
     """The visible ones among these edges of this owner, by id."""
     wanted, found = sorted(set(ids)), dict[str, Edge]()

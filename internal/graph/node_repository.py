@@ -96,6 +96,12 @@ def get_node(connection: Connection, user_id: int, node_id: str, *, hidden: bool
     return node_of(row) if row is not None and (hidden or _is_visible(row)) else None
 
 
+def owner_of_node(connection: Connection, node_id: str) -> int | None:
+    """Whose node has this id; ids are unique across the store."""
+    query = select(graph_nodes.c.user_id).where(graph_nodes.c.id == node_id)
+    return connection.execute(query).scalar_one_or_none()
+
+
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
     """The visible ones among these nodes of this owner, by id."""
     wanted, found = sorted(set(ids)), dict[str, Node]()

@@ -13,6 +13,7 @@ from internal.graph.edge_repository import (
     edges_by_ids,
     edges_of,
     get_edge,
+    owner_of_edge,
     update_edge,
 )
 from internal.graph.ends_repository import delete_node, repoint, restore_ends
@@ -28,6 +29,7 @@ from internal.graph.node_repository import (
     nodes_called,
     nodes_named,
     owner_node_id,
+    owner_of_node,
     redirect_node,
     resolve_node,
     show_nodes,
@@ -54,6 +56,8 @@ __all__ = [
     "nodes_called",
     "nodes_named",
     "owner_node_id",
+    "owner_of_edge",
+    "owner_of_node",
     "redirect_node",
     "repoint",
     "resolve_node",

@@ -54,18 +54,33 @@ def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[C
 def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list[EvidenceLine]:
     """The lines that support a version of a fact, each once, in the order in which they were said. Raises NotFound."""
     fact(connection, user_id, fact_id)
-    versions = list(fact_repository.versions(connection, user_id, [fact_id]).values())
-    told = claims_of(connection, user_id, versions)[fact_id]
-    support = claim_repository.support(connection, user_id, [claim.id for claim in told])
-    return evidence_lines(connection, user_id, support)
+    return evidence_of_facts(connection, user_id, [fact_id])[fact_id]
+
+
+def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[EvidenceLine]]:
+    """The lines that support each of these versions by its id, as `evidence_of_fact`."""
+    versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
+    told = claims_of(connection, user_id, versions)
+    by_claim: dict[str, list[Row[Any]]] = {}
+    for row in claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims]):
+        by_claim.setdefault(row.target, []).append(row)
+    places = evidence_repository.places(
+        connection, user_id, {(row.episode_id, row.segment) for rows in by_claim.values() for row in rows}
+    )
+    return {
+        fact_id: _lines(
+            (row for one in claims for row in by_claim.get(claim_repository.evidence_target(one.id), ())), places
+        )
+        for fact_id, claims in told.items()
+    }
 
 
 def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
     """Rows of evidence with what is known of their lines."""
-    quotes = {(row.episode_id, row.segment): row for row in support}
-    places = evidence_repository.places(connection, user_id, quotes)
-    lines = [_line(row, places.get(key)) for key, row in quotes.items()]
-    return sorted((line for line in lines if line is not None), key=_said)
+    rows = list(support)
+    return _lines(
+        rows, evidence_repository.places(connection, user_id, {(row.episode_id, row.segment) for row in rows})
+    )
 
 
 def episode_content(connection: Connection, user_id: int, episode: Episode) -> str:
@@ -94,6 +109,12 @@ def telegram_link(chat_id: int | None, tg_id: int | None, thread_id: int | None 
         return None
     place = f"{thread_id}/{tg_id}" if thread_id else str(tg_id)
     return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{place}"
+
+
+def _lines(support: Iterable[Row[Any]], places: dict[tuple[str, int], evidence_repository.Place]) -> list[EvidenceLine]:
+    quotes = {(row.episode_id, row.segment): row for row in support}
+    lines = [_line(row, places.get(key)) for key, row in quotes.items()]
+    return sorted((line for line in lines if line is not None), key=_said)
 
 
 def _line(row: Row[Any], place: evidence_repository.Place | None) -> EvidenceLine | None:

@@ -37,9 +37,14 @@ def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Epis
     return None if row is None else _episode(row)
 
 
+def owner_of(connection: Connection, episode_id: str) -> int | None:
+    """Whose episode has this id; ids are unique across the store."""
+    return connection.execute(select(episodes.c.user_id).where(episodes.c.id == episode_id)).scalar_one_or_none()
+
+
 def is_taken(connection: Connection, episode_id: str) -> bool:
     """Whether any owner has an episode of this id."""
-    return connection.execute(select(episodes.c.id).where(episodes.c.id == episode_id)).first() is not None
+    return owner_of(connection, episode_id) is not None
 
 
 def texts_by_key(connection: Connection, user_id: int, keys: Sequence[str]) -> dict[str, str]:

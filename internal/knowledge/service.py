@@ -16,6 +16,7 @@ from internal.knowledge.citations import (
     citations_of_facts,
     episode_content,
     evidence_of_fact,
+    evidence_of_facts,
     telegram_link,
     wire_description,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "erase_fact",
     "erase_node",
     "evidence_of_fact",
+    "evidence_of_facts",
     "fact",
     "facts",
     "facts_about",

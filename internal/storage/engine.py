@@ -122,6 +122,7 @@ class Database:
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
         self._commits = 0
+        self._committed = asyncio.Event()
         self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
 
     @property
@@ -131,6 +132,11 @@ class Database:
         True because one process owns the file and all its writes go through here.
         """
         return self._commits
+
+    async def committed(self, since: int) -> None:
+        """Waits until there was a commit after `since`, a value of `commits`."""
+        while self._commits == since:
+            await self._committed.wait()
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -224,6 +230,8 @@ class Database:
                 failure.__cause__ = error
             outcomes = [_Outcome(error=failure)] * len(group)
         self._commits += 1
+        self._committed.set()
+        self._committed = asyncio.Event()
         for item, outcome in zip(group, outcomes, strict=True):
             if item.done.done():
                 continue
