@@ -181,7 +181,7 @@ async def _knows(bot: Product, user: int, count: int) -> list[dict[str, Any]]:
 
     async def found() -> list[dict[str, Any]] | None:
         listed: list[dict[str, Any]] = (await bot.get("/people", user_id=user))["people"]
-        embedded = bot.rows("SELECT count(*) FROM vectors WHERE user_id = ?", user)[0][0]
+        embedded = bot.rows("SELECT count(*) FROM vectors WHERE user_id = ? AND item LIKE 'person:%'", user)[0][0]
         return listed if len(listed) == embedded == count else None
 
     known: list[dict[str, Any]] = await until(found, within=60)
