@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +26,9 @@ BATCH: Final = 32
 
 _REMOVED_AT_ONCE: Final = 500
 
+_FIRST_OF_ALL: Final = 3
+"""So many texts that fail one by one, and none that does not: it is the embedder, and the rest need not be tried."""
+
 
 class VectorFollowing:
     """Embeds what is due until nothing is; backs off while the embedder cannot be reached."""
@@ -40,6 +43,7 @@ class VectorFollowing:
         self._seen_change = -1
         self._foreign_removed = False
         self._refused: set[tuple[int, str, str]] = set()
+        self._stuck: set[int] = set()
 
     async def embed_due(self) -> int:
         """Embeds everything that is due and returns how many vectors were stored (C11).
@@ -59,6 +63,7 @@ class VectorFollowing:
             try:
                 stored += await self._embed(batch)
             except ModelError as error:
+                self._stuck.add(batch[0].user_id)
                 self._back_off(error)
                 return stored
             self._failures, self._not_before = 0, None
@@ -79,10 +84,17 @@ class VectorFollowing:
             log.info("vectors_following", extra={"done": progress.done, "total": progress.total})
 
     async def _next_batch(self) -> list[DueItem]:
-        """Due items of one owner, so that a call is billed to whom it is for."""
-        limit = BATCH + len(self._refused)
+        """Due items of one owner, so that a call is billed to whom it is for; those come last whose texts failed."""
+        batch = await self._batch_without(self._stuck)
+        if not batch and self._stuck:
+            self._stuck.clear()
+            batch = await self._batch_without(())
+        return batch
+
+    async def _batch_without(self, owners: Collection[int]) -> list[DueItem]:
+        limit, spared = BATCH + len(self._refused), tuple(owners)
         model, dimensions = self._embedder.name, self._embedder.dimensions
-        due = await self._database.read(lambda connection: vectors.due(connection, model, dimensions, limit=limit))
+        due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=spared))
         wanted = (one for one in due if (one.user_id, one.item, one.text_hash) not in self._refused)
         for _, group in itertools.groupby(wanted, key=lambda one: one.user_id):
             return list(group)[:BATCH]
@@ -91,25 +103,28 @@ class VectorFollowing:
     async def _embed(self, batch: Sequence[DueItem]) -> int:
         try:
             found = await self._ask(batch)
-        except ModelRefused:
+        except (ModelRefused, ModelReplyInvalid):
             if len(batch) == 1:
                 raise
             return await self._embed_singly(batch)
         return await self._store(batch, found)
 
     async def _embed_singly(self, batch: Sequence[DueItem]) -> int:
-        """A text the provider refuses is left out until it changes; if it refuses all of them, it is not the texts."""
-        stored, refused, refusal = 0, [], None
-        for one in batch:
+        """A text that the provider refuses, or has no vector for, is left out until it changes, or the next start.
+
+        If none of them comes back well, it is not the texts.
+        """
+        stored, refused = 0, []
+        for place, one in enumerate(batch, 1):
             try:
                 stored += await self._store([one], await self._ask([one]))
-            except ModelRefused as error:
+            except (ModelRefused, ModelReplyInvalid):
                 refused.append((one.user_id, one.item, one.text_hash))
-                refusal = error
-        if refusal is not None and len(refused) == len(batch):
-            raise refusal
+                if len(refused) == place and place in (_FIRST_OF_ALL, len(batch)):
+                    raise
         self._refused.update(refused)
-        log.warning("embedding_texts_refused", extra={"count": len(refused)})
+        if refused:
+            log.warning("embedding_texts_refused", extra={"count": len(refused)})
         return stored
 
     async def _ask(self, batch: Sequence[DueItem]) -> Vectors:

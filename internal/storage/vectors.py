@@ -5,7 +5,7 @@ What is due is a query: an item whose `text_hash` differs from its vector's, or 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,12 +53,12 @@ def from_blob(blob: bytes) -> Vector:
     return np.frombuffer(blob, dtype=_WIRE)
 
 
-def due(connection: Connection, model: str, dim: int, *, limit: int) -> list[DueItem]:
-    """Items to embed, one owner after the other."""
+def due(connection: Connection, model: str, dim: int, *, limit: int, without: Collection[int] = ()) -> list[DueItem]:
+    """Items to embed, one owner after the other, but for those owners `without` whom it is to be done."""
     query = (
         select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
         .outerjoin(vectors, _of(model))
-        .where(or_(vectors.c.item.is_(None), ~_current(dim)))
+        .where(or_(vectors.c.item.is_(None), ~_current(dim)), search_items.c.user_id.not_in(without))
         .order_by(search_items.c.user_id, search_items.c.item)
         .limit(limit)
     )

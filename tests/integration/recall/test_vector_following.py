@@ -8,7 +8,7 @@ import pytest
 from recall_stage import DIMENSIONS, OWNER, STRANGER, Memory
 from sqlalchemy import func, select
 
-from internal.errors import ModelError, ModelRefused, ModelUnavailable
+from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.model import Vectors
 from internal.people.model import embedding_text
 from internal.people.operations import Added, Updated
@@ -24,9 +24,9 @@ from internal.testing.vectors import TrigramEmbedder, trigram_vectors
 class Moody(TrigramEmbedder):
     """An embedder that fails as it is told and remembers what it was asked."""
 
-    def __init__(self, *failures: ModelError | None, poison: str = "") -> None:
+    def __init__(self, *failures: ModelError | None, poison: str = "", effect: type[ModelError] = ModelRefused) -> None:
         super().__init__(DIMENSIONS)
-        self.failures, self.poison = list(failures), poison
+        self.failures, self.poison, self.effect = list(failures), poison, effect
         self.asked: list[tuple[int | None, list[str]]] = []
 
     async def embed_documents(self, texts: Sequence[str], *, user_id: int | None = None) -> Vectors:
@@ -34,7 +34,7 @@ class Moody(TrigramEmbedder):
         if self.failures and (failure := self.failures.pop(0)):
             raise failure
         if self.poison and any(self.poison in text for text in texts):
-            raise ModelRefused
+            raise self.effect
         return await super().embed_documents(texts, user_id=user_id)
 
 
@@ -120,6 +120,35 @@ async def test_a_text_the_provider_refuses_does_not_hold_up_the_others(memory: M
     await memory.learn(Updated(2, bio="Сестра."), embed=False)
     moody.poison = ""
     assert await following.embed_due() == 1
+
+
+@pytest.mark.parametrize("effect", [ModelRefused, ModelReplyInvalid, ModelUnavailable])
+async def test_texts_of_one_owner_never_hold_up_anothers(memory: Memory, effect: type[ModelError]) -> None:
+    """Whatever an embedder does with them, and however often, the others' turn comes after one pause."""
+    memory.embedder = moody = Moody(poison="яд", effect=effect)
+    first, second = sorted((OWNER, STRANGER))
+    await memory.learn(Added("Мария", bio="яд"), user_id=first, embed=False)
+    await memory.learn(Added("Петров"), Added("Анна"), user_id=second, embed=False)
+    following = memory.following()
+    assert await following.embed_due() == 0
+    memory.clock.advance(timedelta(hours=1))
+    assert await following.embed_due() == 2
+    assert [user for user, _ in moody.asked] == [first, second, first]
+
+
+async def test_one_text_without_a_vector_leaves_the_others_theirs(memory: Memory) -> None:
+    """A vector of zeros for one text among many: the many get theirs."""
+    memory.embedder = Moody(poison="яд", effect=ModelReplyInvalid)
+    await memory.learn(Added("Петров"), Added("Мария", bio="яд"), Added("Анна"), embed=False)
+    assert await memory.following().embed_due() == 2
+
+
+async def test_an_embedder_that_is_no_good_is_not_asked_for_each_text(memory: Memory) -> None:
+    """A batch of which nothing comes back well costs four calls, not one for each of its texts."""
+    memory.embedder = moody = Moody(poison=" ", effect=ModelReplyInvalid)
+    await memory.learn(*(Added(f"Person number {n}") for n in range(10)), embed=False)
+    assert await memory.following().embed_due() == 0
+    assert len(moody.asked) == 4
 
 
 async def test_a_bad_key_is_not_taken_for_bad_texts(memory: Memory) -> None:
