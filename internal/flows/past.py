@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from internal.access import repository as users
 from internal.access.model import User
@@ -18,6 +20,9 @@ from internal.recall.facts import FactRecall
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
+
+WRITING_S: Final = 45.0
+"""Seconds for the answer in words: the chat's other commands wait for it, and the facts are an answer without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +43,32 @@ class PastQuestions:
         self._database, self._facts, self._responder, self._persona = database, facts, responder, persona
 
     async def answer(
-        self, user_id: int, question: str, as_of: datetime, known_at: datetime | None = None
+        self,
+        user_id: int,
+        question: str,
+        as_of: datetime,
+        known_at: datetime | None = None,
+        until: datetime | None = None,
     ) -> PastAnswer:
-        """What held at `as_of` (aware), with `known_at` as it was known then. Raises NotFound for an unknown user."""
+        """What held at `as_of` (aware), or at any time in [as_of, until), with `known_at` as it was known then.
+
+        Raises NotFound for an unknown user.
+        """
         user = await self._database.read(lambda connection: users.get(connection, user_id))
-        facts = await self._facts.as_of(user_id, question, as_of, known_at)
+        facts = await self._facts.as_of(user_id, question, as_of, known_at, until)
         if not facts:
             return PastAnswer(None, ())
+        moment = as_of if until is None else until - timedelta(microseconds=1)
         try:
-            text = await self._written(self._request(user, question, as_of, facts))
-        except ModelError as error:
+            async with asyncio.timeout(WRITING_S):
+                text = await self._written(self._request(user, question, moment, facts))
+        except (ModelError, TimeoutError) as error:
             log.warning("past_answer_failed", extra={"reason": type(error).__name__})
             return PastAnswer(None, facts)
         marked = {number: place for place, number in enumerate(cited(text))}
         return PastAnswer(with_numbers(text), sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n)))
 
-    def _request(self, user: User, question: str, as_of: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
+    def _request(self, user: User, question: str, moment: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
         """The question as if it were asked at that moment."""
         return ResponderRequest(
             owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
@@ -62,7 +77,7 @@ class PastQuestions:
             inner_circle=(),
             relevant_people=(),
             dialogue=[DialogueLine("user", question)],
-            now=as_of,
+            now=moment,
             query=question,
             facts=facts,
         )

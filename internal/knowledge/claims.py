@@ -119,7 +119,8 @@ class FactFilter:
     """Which facts are wanted; everything not set does not filter.
 
     `node_id`: one of the ends. `relations`: names in any form. `entity_types`: labels or types of one of the ends.
-    `as_of`: what held then. `known_at`: what we knew then. `include_invalid`: also what has ended, and old versions.
+    `as_of`: what held then; with `until`, at any time in [as_of, until). `known_at`: what we knew then.
+    `include_invalid`: also what has ended, and old versions. `ended`: only what has ended, no old versions.
     """
 
     node_id: str | None = None
@@ -128,6 +129,8 @@ class FactFilter:
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_invalid: bool = False
+    until: datetime | None = None
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

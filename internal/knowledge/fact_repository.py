@@ -291,9 +291,13 @@ def _fitting(user_id: int, wanted: FactFilter, now: datetime) -> Iterable[Column
         typed = _typed(user_id, wanted.entity_types)
         yield or_(edge.source.in_(typed), edge.target.in_(typed))
     if wanted.as_of is not None:
-        yield or_(edge.valid_at.is_(None), edge.valid_at <= wanted.as_of)
+        begun = edge.valid_at <= wanted.as_of if wanted.until is None else edge.valid_at < wanted.until
+        yield or_(edge.valid_at.is_(None), begun)
         yield or_(edge.invalid_at.is_(None), edge.invalid_at > wanted.as_of)
         yield edge.expired_at.is_(None)
+    elif wanted.ended:
+        yield edge.expired_at.is_(None)
+        yield edge.invalid_at <= now
     elif not wanted.include_invalid:
         yield edge.expired_at.is_(None)
         yield or_(edge.invalid_at.is_(None), edge.invalid_at > now)

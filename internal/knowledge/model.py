@@ -112,7 +112,7 @@ class Fact:
     """One version of a fact, as the specification's EntityEdge: an edge between two nodes with its words and times.
 
     `episodes` are the ids of those that support it, in the order in which they were told. `supersedes` is the version
-    before this one; `original_fact` its text.
+    before this one; `original_fact` its text. `valid_stated`: `valid_at` was said, not taken from when it was said.
     """
 
     user_id: int
@@ -134,10 +134,15 @@ class Fact:
     set_by: SetBy = "archivist"
     source_name: str = ""
     target_name: str = ""
+    valid_stated: bool = False
 
-    def holds(self, at: datetime) -> bool:
-        """Whether it held then: [valid_at, invalid_at), an unknown beginning counting as always."""
-        return (self.valid_at is None or self.valid_at <= at) and (self.invalid_at is None or at < self.invalid_at)
+    def holds(self, at: datetime, until: datetime | None = None) -> bool:
+        """Whether it held then: [valid_at, invalid_at), an unknown beginning counting as always.
+
+        With `until`: whether it held at any time in [at, until).
+        """
+        begun = self.valid_at is None or (self.valid_at <= at if until is None else self.valid_at < until)
+        return begun and (self.invalid_at is None or at < self.invalid_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,17 @@ def open_contradictions(connection: Connection, user_id: int) -> list[OpenContra
     return found
 
 
+def answer_given(connection: Connection, user_id: int, contradiction_id: str) -> str | None:
+    """How a contradiction was settled: by the id of the fact that holds, BOTH, NEITHER, or "" = without the owner.
+
+    None for one that is open or unknown.
+    """
+    node = store.get_node(connection, user_id, contradiction_id)
+    if node is None or node.properties.get("status") in (None, UNRESOLVED):
+        return None
+    return str(node.properties.get("resolution") or "")
+
+
 def filled(connection: Connection, user_id: int, versions: Iterable[Version]) -> list[Fact]:
     """Facts with the names of their ends and the ids of the episodes that support them."""
     listed = list(versions)
@@ -104,9 +115,14 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
             source_name=names.get(one.fact.source, ""),
             target_name=names.get(one.fact.target, ""),
             episodes=tuple(dict.fromkeys(claim.episode_id for claim in told[one.fact.id] if claim.episode_id)),
+            valid_stated=_stated(one.fact.valid_at, told[one.fact.id]),
         )
         for one in listed
     ]
+
+
+def _stated(valid_at: datetime | None, told: Iterable[Claim]) -> bool:
+    return any(claim.valid_stated and claim.valid_at == valid_at for claim in told)
 
 
 def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
@@ -187,7 +203,8 @@ def _as_known(
         return None
     episodes = dict.fromkeys(claim.episode_id for claim in sorted(told, key=_when) if claim.episode_id)
     told_then = replace(best.fact, fact=text.fact, episodes=tuple(episodes), expired_at=None)
-    return replace(told_then, valid_at=span.valid_at, invalid_at=span.invalid_at)
+    stated = _stated(span.valid_at, told)
+    return replace(told_then, valid_at=span.valid_at, invalid_at=span.invalid_at, valid_stated=stated)
 
 
 def _when(claim: Claim) -> tuple[datetime, str]:
@@ -200,7 +217,9 @@ def _fits(one: Fact, wanted: FactFilter, at: datetime) -> bool:
     if wanted.node_id is not None and wanted.node_id not in (one.source, one.target):
         return False
     if wanted.as_of is not None:
-        return one.expired_at is None and one.holds(wanted.as_of)
+        return one.expired_at is None and one.holds(wanted.as_of, wanted.until)
+    if wanted.ended:
+        return one.expired_at is None and one.invalid_at is not None and one.invalid_at <= at
     if wanted.include_invalid:
         return True
     return one.expired_at is None and (one.invalid_at is None or one.invalid_at > at)

@@ -56,11 +56,19 @@ class FactRecall:
         return await self._recalled(user_id, hits)
 
     async def as_of(
-        self, user_id: int, question: str, as_of: datetime, known_at: datetime | None = None
+        self,
+        user_id: int,
+        question: str,
+        as_of: datetime,
+        known_at: datetime | None = None,
+        until: datetime | None = None,
     ) -> list[RecalledFact]:
-        """What held at a moment, as far as it belongs to a question; with `known_at`, as it was known then."""
+        """What held at a moment, or at any time in [as_of, until), as far as it belongs to a question.
+
+        With `known_at`, as it was known then.
+        """
         asked = await self._search.ask(user_id, question)
-        return await self._recalled(user_id, await self._relevant(user_id, asked, MAX_FACTS, as_of, known_at))
+        return await self._recalled(user_id, await self._relevant(user_id, asked, MAX_FACTS, as_of, known_at, until))
 
     async def _relevant(
         self,
@@ -69,8 +77,9 @@ class FactRecall:
         limit: int,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        until: datetime | None = None,
     ) -> list[FactHit]:
-        hits = await self._search.facts(user_id, asked, limit, as_of=as_of, known_at=known_at)
+        hits = await self._search.facts(user_id, asked, limit, as_of=as_of, known_at=known_at, until=until)
         return [hit for hit in hits if hit.reasons.relevant(self._search.threshold)]
 
     async def _recalled(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:

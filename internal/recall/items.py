@@ -42,12 +42,16 @@ _ANALYSIS_TIMEOUT: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Which facts count: what holds at `now` or later; `as_of`: what held then; `known_at`: what was known then."""
+    """Which facts count: what holds at `now` or later; `as_of`: what held then; `known_at`: what was known then.
+
+    With `until` as well: what held at any time in [as_of, until).
+    """
 
     now: datetime
     as_of: datetime | None = None
     known_at: datetime | None = None
     include_invalid: bool = False
+    until: datetime | None = None
 
 
 class ItemIndex:
@@ -120,7 +124,8 @@ class ItemIndex:
         mask: Mask = np.ones(len(self), dtype=np.bool_) if moment.include_invalid else gone == FOREVER
         if moment.as_of is not None:
             then = to_micros(moment.as_of)
-            return mask & (self._rows.column("begins") <= then) & (then < self._rows.column("ends"))
+            latest = then if moment.until is None else to_micros(moment.until) - 1
+            return mask & (self._rows.column("begins") <= latest) & (then < self._rows.column("ends"))
         return mask if moment.include_invalid else mask & (self._rows.column("ends") > to_micros(moment.now))
 
     def source_in(self, node_ids: Collection[str]) -> Mask:

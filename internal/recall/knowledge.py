@@ -120,20 +120,22 @@ class KnowledgeSearch:
         center_node: str | None = None,
         entity_types: Sequence[str] = (),
         about: Collection[str] = (),
+        until: datetime | None = None,
     ) -> list[FactHit]:
         """The facts that fit a question best, best first; those nearest to `center_node` before all others.
 
-        Without dates: what has not ended. `as_of`: what held then; `known_at`: what we knew then; `include_invalid`:
-        ended facts and old versions too, never before what took their place. `about` keeps to facts with one of these
-        nodes at an end, `entity_types` to ends of these types. Raises NotFound for an unknown centre and Refused for
-        an unknown type.
+        Without dates: what has not ended. `as_of`: what held then, with `until` at any time in [as_of, until);
+        `known_at`: what we knew then; `include_invalid`: ended facts and old versions too, never before what took
+        their place. `about` keeps to facts with one of these nodes at an end, `entity_types` to ends of these types.
+        Raises NotFound for an unknown centre and Refused for an unknown type.
         """
-        moment = Moment(self._clock.now(), as_of, known_at, include_invalid)
+        moment = Moment(self._clock.now(), as_of, known_at, include_invalid, until)
         wanted = FactFilter(
             entity_types=self._types.labels(entity_types),
             as_of=as_of,
             known_at=known_at,
             include_invalid=include_invalid,
+            until=until,
         )
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         named = await self._named(user_id, asked)

@@ -196,6 +196,10 @@ async def test_a_question_about_another_time(talk: Talk, told: Told) -> None:
     talk.responder.script.append([ModelUnavailable("down")])
     failed = await past.answer(OWNER, "Где работает Петров?", then)
     assert (failed.text, [fact.n for fact in failed.facts]) == (None, [1])
+    talk.responder.script.append(["В Авале[F1], потом в ACME[F2]."])
+    period = await past.answer(OWNER, "Где работает Петров?", then, until=year + timedelta(days=1600))
+    assert sorted(fact.text for fact in period.facts) == ["Петров перешёл в ACME", "Петров работает в банке Аваль"]
+    assert talk.responder.asked[-1].now == year + timedelta(days=1600, microseconds=-1)
     nothing = await past.answer(OWNER, "Где работает Петров?", year - timedelta(days=1))
     assert (nothing.text, list(nothing.facts)) == (None, [])
     assert isinstance(answer.facts[0], RecalledFact)

@@ -131,6 +131,9 @@ async def test_what_ended_is_found_only_in_its_time(known: Known) -> None:
     assert old not in await found(as_of=day("2019-04-30"))
     assert old not in await found(as_of=day("2024-01-01"))
     assert new not in await found("где работает Петров", as_of=day("2020-01-01"))
+    both = await found("где работает Петров", as_of=day("2023-01-01"), until=day("2024-01-02"))
+    assert {old, new} <= set(both)
+    assert new not in await found("где работает Петров", as_of=day("2023-01-01"), until=day("2024-01-01"))
     everything = await found(include_invalid=True)
     assert everything.index(new) < everything.index(old)
 
