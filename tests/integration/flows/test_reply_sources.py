@@ -197,7 +197,7 @@ async def test_a_question_about_another_time(talk: Talk, told: Told) -> None:
     failed = await past.answer(OWNER, "Где работает Петров?", then)
     assert (failed.text, [fact.n for fact in failed.facts]) == (None, [1])
     talk.responder.script.append(["В Авале[F1], потом в ACME[F2]."])
-    period = await past.answer(OWNER, "Где работает Петров?", then, until=year + timedelta(days=1600))
+    period = await past.answer(OWNER, "Петров: Аваль или ACME?", then, until=year + timedelta(days=1600))
     assert sorted(fact.text for fact in period.facts) == ["Петров перешёл в ACME", "Петров работает в банке Аваль"]
     assert talk.responder.asked[-1].now == year + timedelta(days=1600, microseconds=-1)
     nothing = await past.answer(OWNER, "Где работает Петров?", year - timedelta(days=1))
