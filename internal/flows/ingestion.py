@@ -136,7 +136,12 @@ def fingerprint(*parts: object) -> str:
 
 
 def _segments(texts: Sequence[str], at: datetime) -> tuple[Segment, ...]:
-    return tuple(Segment(n, at, text, None) for n, text in enumerate(texts, start=1))
+    return tuple(Segment(n, at, _storable(text), None) for n, text in enumerate(texts, start=1))
+
+
+def _storable(text: str) -> str:
+    """JSON may hold half a surrogate pair, which no database takes, and NUL, which not every one does."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _known(connection: Connection, user_id: int, episode_id: str | None, dedupe: str | None) -> Episode | None:
