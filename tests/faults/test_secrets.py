@@ -17,6 +17,7 @@ import pytest_asyncio
 from fault_stage import (
     BOT_TOKEN,
     CANARIES,
+    LONG,
     MODEL_KEY,
     OFFLINE,
     SERVER_KEY,
@@ -28,7 +29,7 @@ from fault_stage import (
     under_faults,
 )
 from record import proving
-from running_product import ARCHIVIST, ENRICHER, RESPONDER, ProcessEnded, until
+from running_product import ARCHIVIST, ENRICHER, RESPONDER, until
 
 from internal.testing import Fault
 
@@ -101,8 +102,8 @@ async def test_telegram_that_cannot_be_reached(stage: Stage) -> None:
 
 async def test_commands_and_pages_tell_none(stage: Stage) -> None:
     """Neither wrong keys, nor unknown paths, nor the examination in any form brings a secret back."""
-    with proving("secrets", "wrong keys, unknown paths, doctor, runs, quarantine", "no answer tells a secret"):
-        for words in (["doctor", "--json"], ["runs"], ["quarantine", "--show", "1"]):
+    with proving("secrets", "wrong keys, unknown paths, doctor, runs", "no answer tells a secret"):
+        for words in (["doctor", "--json"], ["runs"]):
             await stage.laplaced(*words)
         answers = [
             await stage.call("GET", "/people", headers={"Authorization": f"Bearer {SERVER_KEY}x"}),
@@ -126,7 +127,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", WRONG if LONG else [*WRONG][:2])
 async def test_a_wrong_setting_is_told_without_its_value(stage: Stage, tmp_path: Path, name: str) -> None:
     """A secret that cannot be one is refused by its name; the value may be the right one, mistyped."""
     with proving("secrets", f"{name} is mistyped", "told by its name, never by its value"):
@@ -141,9 +142,6 @@ async def test_the_token_of_a_bot_that_is_gone(stage: Stage) -> None:
     with proving("secrets", "the token is revoked while the bot runs", "its last words do not hold it"):
         await stage.people.fault("unauthorized", "getUpdates", times=9)
         await stage.people.say(await stage.newcomer(), "Wakes the poll that hangs")
-        assert await stage.bot.ended() == 1
-        with contextlib.suppress(ProcessEnded):
-            await stage.bot.start()
         assert await stage.bot.ended() == 1
         assert told_secrets(stage.bot.log.read_text()) == []
 

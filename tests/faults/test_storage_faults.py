@@ -238,7 +238,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGES if LONG else [*DAMAGES][:2])
+@pytest.mark.parametrize("name", DAMAGES if LONG else [*DAMAGES][:1])
 async def test_broken_database_is_told_with_the_command_that_helps(stage: Stage, tmp_path: Path, name: str) -> None:
     """The start ends with 1 and one line that names the newest backup; the command in that line mends it."""
     with proving("storage", f"the database file is broken: {name}", "exit code 1, one line, the restore command works"):
