@@ -1,24 +1,28 @@
-"""Forgetting a person, or everything: hidden at once, erased for good when the time to undo has passed."""
+"""Forgetting: what is asked for is hidden at once and erased for good when the time to undo has passed, or at once."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound
-from internal.people import forget_repository, repository, service, suggestion_repository, tombstones
-from internal.people.bio import sentences
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.errors import Conflict, NotFound, Refused
+from internal.flows import erasing
+from internal.flows.erasing import Fallen
+from internal.flows.hiding import check, hide, show
+from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock
 from internal.storage import erasure
 from internal.storage.backup import Backup
 from internal.storage.engine import Database
-from internal.storage.erasure import Forgetting
+from internal.storage.erasure import EVERYTHING, Forgetting, Kind
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +30,6 @@ UNDO_WINDOW: Final = timedelta(minutes=10)
 _BATCH: Final = 50
 _CHECKPOINTS: Final = 20
 _CHECKPOINT_PAUSE: Final = 0.1
-_LONG_SENTENCE: Final = 12
-"""Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
 
 
 class Remembers(Protocol):
@@ -38,21 +40,41 @@ class Remembers(Protocol):
         ...
 
 
-def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, now: datetime) -> Forgetting:
-    """Hides a person (None = everybody) at once and has him erased after UNDO_WINDOW. Raises NotFound.
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure did: how much fell, and the names of backups that were made before and still hold it.
 
-    The confirmation is the caller's. Asking for everything twice answers with the first.
+    `log_emptied` is False while somebody still reads the write-ahead log; it is tried again at every tick.
     """
-    due_at = now + UNDO_WINDOW
-    if person_id is None:
-        asked = everything_asked(connection, user_id)
-        if asked is not None:
+
+    fallen: dict[str, int]
+    backups: Sequence[str]
+    log_emptied: bool
+
+
+def ask(connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime) -> Forgetting:
+    """Hides something at once and has it erased after UNDO_WINDOW; asked twice it answers with the first.
+
+    `ref_id` is the id of what is meant, None for everything. The confirmation is the caller's. Raises NotFound, and
+    Refused("owner") for the owner's own entity.
+    """
+    if kind == "entity" and ref_id is not None:
+        person_id = fact_repository.person_of(connection, user_id, ref_id)
+        kind, ref_id = (kind, ref_id) if person_id is None else ("person", str(person_id))
+    for asked in erasure.pending(connection, user_id):
+        if (asked.kind, asked.ref_id) == (kind, ref_id):
             return asked
-        forget_repository.hide(connection, user_id, None, due_at)
-        return erasure.ask(connection, user_id, None, now=now, due_at=due_at)
-    known = service.person(connection, user_id, person_id)
-    forget_repository.hide(connection, user_id, [known.id], due_at)
-    return erasure.ask(connection, user_id, known.id, now=now, due_at=due_at)
+    ref_id = check(connection, user_id, kind, ref_id)
+    asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=now + UNDO_WINDOW)
+    hide(connection, asked)
+    return asked
+
+
+def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, now: datetime) -> Forgetting:
+    """`ask` for a person (None = everything)."""
+    if person_id is None:
+        return ask(connection, user_id, "everything", None, now=now)
+    return ask(connection, user_id, "person", str(person_id), now=now)
 
 
 def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting:
@@ -60,16 +82,25 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
     for asked in erasure.pending(connection, user_id):
         if asked.id == forgetting_id:
             erasure.close(connection, asked, "undone")
-            ids = None if asked.person_id is None else [asked.person_id]
-            forget_repository.show(connection, user_id, ids, asked.due_at)
+            show(connection, asked)
             return asked
     raise NotFound("there is nothing to undo any more")
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
     """The pending request to forget everything: messages up to its `created_at` belong into no prompt."""
-    asked = (one for one in erasure.pending(connection, user_id) if one.person_id is None)
+    asked = (one for one in erasure.pending(connection, user_id) if one.kind == EVERYTHING)
     return next(asked, None)
+
+
+def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
+    """The ids of messages that are about to be erased, alone or with their fragment: they belong into no prompt."""
+    asked = erasure.pending(connection, user_id)
+    found = {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
+    for one in asked:
+        if one.kind == "episode" and one.ref_id is not None:
+            found |= {message.id for message in dialogue_erasing.of_episode(connection, user_id, one.ref_id)}
+    return found
 
 
 class Eraser:
@@ -85,7 +116,9 @@ class Eraser:
     ) -> None:
         self._database, self._clock, self._key, self._caches = database, clock, tombstone_key, caches
         self._backups = backups
-        self._log_to_empty = False
+        # What a process erased that was killed before it emptied the log is still there.
+        self._log_to_empty = True
+        self._looked_at: int | None = None
 
     async def erase_due(self) -> int:
         """Erases everything whose time to undo has passed; how many requests that were.
@@ -95,40 +128,84 @@ class Eraser:
         now = self._clock.now()
         due = await self._database.read(lambda connection: erasure.due(connection, now, limit=_BATCH))
         for forgetting in due:
-            await self._database.write(partial(self._erase, forgetting))
-            for cache in self._caches:
-                cache.forget(forgetting.user_id)
-            holding = [backup.path.name for backup in self._backups()]
-            told = {"user_id": forgetting.user_id, "forgetting": forgetting.id, "backups_still_holding": holding}
-            log.info("forgotten", extra=told)
-        self._log_to_empty = self._log_to_empty or bool(due)
-        if self._log_to_empty:
-            self._log_to_empty = not await self._empty_log()
+            await self._erase_one(forgetting)
+        await self._follow()
         return len(due)
 
-    def _erase(self, forgetting: Forgetting, connection: Connection) -> None:
-        if not erasure.close(connection, forgetting, "done"):
-            return
-        if forgetting.person_id is None:
-            # A day back: the limit's day is that of the owner's own zone.
-            yesterday = (self._clock.now() - timedelta(days=1)).date()
-            erasure.erase_everything(connection, forgetting.user_id, yesterday.isoformat())
-        else:
-            self._erase_person(connection, forgetting.user_id, forgetting.person_id, forgetting)
+    async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+        """Erases something without a time to undo, and empties the log.
 
-    def _erase_person(self, connection: Connection, user_id: int, person_id: int, forgetting: Forgetting) -> None:
-        """The person with everybody merged into him; what stays are keyed hashes of the names and ids."""
-        ids = {person_id} | repository.sources_of(connection, user_id, person_id)
-        profiles = forget_repository.profiles(connection, user_id, ids)
-        words: set[str] = set()
-        phrases: set[str] = set()
-        for person in profiles:
-            marks = tombstones.marks(self._key, user_id, person.names, person.username, person.telegram_id)
-            suggestion_repository.bury(connection, user_id, marks, forgetting.created_at)
-            words |= {*person.names, person.username or "", str(person.telegram_id or "")}
-            phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
-        forget_repository.erase(connection, user_id, ids)
-        erasure.blank_mentions(connection, user_id, erasure.mention_pattern(words, ids, phrases))
+        Raises NotFound, Conflict while it is in use, and Refused("owner") for the owner's own entity.
+        """
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Fallen:
+            checked = check(connection, user_id, kind, ref_id)
+            asked = erasure.ask(connection, user_id, kind, checked, now=now, due_at=now)
+            if kind == EVERYTHING and asked.id not in {one.id for one in erasure.due(connection, now, limit=_BATCH)}:
+                raise Conflict("a message is being answered; try again in a moment")
+            erasure.close(connection, asked, "done")
+            return self._erase(connection, asked)
+
+        fallen = await self._database.write(work)
+        self._forget(user_id)
+        self._log_to_empty = True
+        await self._follow()
+        return Erased(fallen.counts(), [backup.path.name for backup in self._backups()], not self._log_to_empty)
+
+    async def _erase_one(self, forgetting: Forgetting) -> None:
+        def work(connection: Connection) -> Fallen | None:
+            return self._erase(connection, forgetting) if erasure.close(connection, forgetting, "done") else None
+
+        try:
+            fallen = await self._database.write(work)
+        except Conflict:  # in use just now: it stays pending, and is due at the next tick
+            return
+        self._forget(forgetting.user_id)
+        self._log_to_empty = True
+        holding = [backup.path.name for backup in self._backups()]
+        told = {"user_id": forgetting.user_id, "forgetting": forgetting.id, "kind": forgetting.kind}
+        log.info("forgotten", extra=told | {"backups_still_holding": holding, "fallen": fallen and fallen.counts()})
+
+    def _erase(self, connection: Connection, forgetting: Forgetting) -> Fallen:
+        """What is gone already, with its episode for example, is done."""
+        try:
+            return self._erasing(forgetting)(connection)
+        except (NotFound, Refused):
+            return Fallen()
+
+    def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], Fallen]:
+        user_id, ref_id, now = forgetting.user_id, forgetting.ref_id or "", self._clock.now()
+        match forgetting.kind:
+            case "person":
+                person = partial(erasing.erase_person, key=self._key, asked_at=forgetting.created_at, now=now)
+                return lambda c: person(c, user_id, int(ref_id))
+            case "entity":
+                return lambda c: erasing.erase_entity(c, user_id, ref_id, key=self._key, now=now)
+            case "fact":
+                return lambda c: erasing.erase_fact(c, user_id, ref_id, key=self._key, now=now)
+            case "episode":
+                return lambda c: erasing.erase_episode(c, user_id, ref_id, now=now)
+            case "message":
+                return lambda c: erasing.erase_message(c, user_id, ref_id, now=now)
+            case "everything":
+                # A day back: the limit's day is that of the owner's own zone.
+                yesterday = (now - timedelta(days=1)).date().isoformat()
+                return lambda c: erasing.erase_everything(c, user_id, yesterday)
+
+    def _forget(self, user_id: int) -> None:
+        for cache in self._caches:
+            cache.forget(user_id)
+
+    async def _follow(self) -> None:
+        """Looks for what others erased since, a REST call for one, and empties the log if there is a reason."""
+        since = self._looked_at
+        owners, self._looked_at = await self._database.read(lambda c: erasure.erased_since(c, since))
+        for user_id in owners:
+            self._forget(user_id)
+        self._log_to_empty = self._log_to_empty or bool(owners)
+        if self._log_to_empty:
+            self._log_to_empty = not await self._empty_log()
 
     async def _empty_log(self) -> bool:
         for _ in range(_CHECKPOINTS):

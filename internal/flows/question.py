@@ -17,7 +17,7 @@ from internal.config import PersonaConfig, ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import HIDDEN_MARK, Message, Turn, visible
-from internal.flows.forgetting import everything_asked
+from internal.flows.forgetting import everything_asked, messages_to_forget
 from internal.llm.tokens import count_tokens
 from internal.recall.context import TurnRecall
 from internal.scheduling.clock import Clock
@@ -61,8 +61,10 @@ def freeze(connection: Connection, turn: Turn) -> Question | None:
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
     """The messages before a turn, without those that its owner asked to forget."""
     earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+    going = messages_to_forget(connection, turn.user_id)
     asked = everything_asked(connection, turn.user_id)
-    return [message for message in earlier if asked is None or message.timestamp > asked.created_at]
+    kept = [message for message in earlier if message.id not in going]
+    return [message for message in kept if asked is None or message.timestamp > asked.created_at]
 
 
 class Prompts:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from internal.errors import Refused, StorageError
 from internal.flows.forgetting import Eraser
-from internal.people import forget_repository
+from internal.flows.hiding import hide, show
 from internal.scheduling.clock import Clock
 from internal.storage import backup, restoring
 from internal.storage.engine import Database
@@ -101,8 +101,7 @@ def _take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime
 
 
 def _hide_or_show(connection: Connection, successor: Successor) -> None:
-    people = None if successor.person_id is None else [successor.person_id]
     if successor.state == "pending":
-        forget_repository.hide(connection, successor.user_id, people, successor.due_at)
+        hide(connection, successor.forgetting)
     elif successor.state == "undone":
-        forget_repository.show(connection, successor.user_id, people, successor.due_at)
+        show(connection, successor.forgetting)

@@ -41,6 +41,12 @@ def entities_named(connection: Connection, user_id: int, keys: Collection[str], 
     return list(connection.execute(named.distinct().order_by(name_keys.c.entity_id).limit(limit)).scalars())
 
 
+def drop_keys(connection: Connection, user_id: int, entity_id: str, keys: Collection[str]) -> None:
+    """Deletes these keys of an entity, rejected ones too."""
+    one = (name_keys.c.user_id == user_id) & (name_keys.c.entity_id == entity_id) & name_keys.c.key.in_(sorted(keys))
+    connection.execute(delete(name_keys).where(one))
+
+
 def drop_names(connection: Connection, user_id: int, entity_ids: Iterable[str]) -> None:
     """Deletes all keys of these entities, rejected ones too."""
     for entity_id in entity_ids:

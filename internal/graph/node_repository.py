@@ -161,13 +161,14 @@ def update_node(
     by: str = "archivist",
     run_id: str | None = None,
     zone: tzinfo = UTC,
+    hidden: bool = False,
 ) -> Node:
-    """Merges changed properties into a visible node and marks who set them; None takes an optional one away.
+    """Merges changed properties into a visible node (with `hidden` any) and marks who set them; None takes one away.
 
     What was read may be written back: `id` and `created` pass if they are as they are stored. Raises NotFound and
     Refused as `registry.check_node`. Whether a model may overrule the owner is the caller's rule (`Node.owner_set`).
     """
-    before = get_node(connection, user_id, node_id)
+    before = get_node(connection, user_id, node_id, hidden=hidden)
     if before is None:
         raise NotFound(f"there is no node {node_id}")
     told = registry.shown(before)

@@ -19,7 +19,7 @@ from internal.knowledge.model import Claim, Fact
 from internal.knowledge.relations import relation_name
 from internal.storage import search_items
 from internal.storage.owners import next_rev, record_change
-from internal.storage.tables import facts, graph_edges, graph_nodes, people, suggestions
+from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
 from internal.storage.types import new_id
 
 CONTRADICTION: Final = "Contradiction"
@@ -183,6 +183,15 @@ def listing(
 def count(connection: Connection, user_id: int, wanted: FactFilter, now: datetime) -> int:
     query = select(func.count()).select_from(_JOINED).where(facts.c.user_id == user_id, *visible())
     return connection.execute(query.where(*_fitting(user_id, wanted, now))).scalar_one()
+
+
+def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
+    """(id, words) of every version, and of every claim beneath one: all in which facts are or were told."""
+    told = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]
+    found = connection.execute(select(facts.c.edge_id, *told).where(facts.c.user_id == user_id)).all()
+    beneath = select(claims.c.edge_id, claims.c.fact).where(claims.c.user_id == user_id, claims.c.edge_id.is_not(None))
+    rows = [*found, *connection.execute(beneath)]
+    return [(fact_id, "\n".join(text for text in texts if text)) for fact_id, *texts in rows]
 
 
 def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) -> set[str]:

@@ -5,7 +5,6 @@ What a removed claim had closed reopens, since facts follow from the claims that
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
@@ -22,15 +21,12 @@ from internal.knowledge.claims import Removal
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
 from internal.knowledge.reconciling import Reconciler
-from internal.knowledge.relations import statement_key
 from internal.knowledge.timeline import wording
+from internal.language.telling import gives_away
 
 _SOURCE = "system:forgetting"
 _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
 """Labels that knowledge brings in, and that go with their last support."""
-
-_TELLING = 4
-"""Letters from which a word can give away what was said."""
 
 
 def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
@@ -118,19 +114,7 @@ def _falls(claim: Claim, support: Iterable[Row[Any]], removed: Any) -> bool:
     left = [row for row in rows if not removed(row)]
     if not left:
         return True
-    given_away = _telling_words(row.quote for row in rows if removed(row)) - _telling_words(row.quote for row in left)
-    return any(_alike(word, other) for word in _telling_words([claim.fact]) for other in given_away)
-
-
-def _telling_words(texts: Iterable[str | None]) -> set[str]:
-    words = {word for text in texts for word in statement_key(text or "").split()}
-    return {word for word in words if len(word) >= _TELLING or re.search(r"\d", word)}
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two words may be forms of one: they share all but an ending."""
-    shared = max(_TELLING, min(len(one), len(other)) - 2)
-    return one == other or one[:shared] == other[:shared]
+    return gives_away(claim.fact, [row.quote for row in rows if removed(row)], [row.quote for row in left])
 
 
 class _Removing:

@@ -8,9 +8,11 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
+from internal.storage import search_items
+from internal.storage.owners import record_change
 from internal.storage.tables import episodes, runs, segments
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
@@ -92,6 +94,44 @@ def listing(
 def count(connection: Connection, user_id: int, *, source: EpisodeSource | None = None) -> int:
     query = select(func.count()).select_from(episodes).where(*_of(user_id, source))
     return connection.execute(query).scalar_one()
+
+
+def lines_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[tuple[str, int]]:
+    """Where these messages stand in episodes: (episode id, segment number)."""
+    wanted, found = sorted(set(message_ids)), list[tuple[str, int]]()
+    for start in range(0, len(wanted), _CHUNK):
+        one = segments.c.message_id.in_(wanted[start : start + _CHUNK])
+        query = select(segments.c.episode_id, segments.c.n).where(segments.c.user_id == user_id, one)
+        found += [(episode_id, n) for episode_id, n in connection.execute(query)]
+    return found
+
+
+def numbers(connection: Connection, user_id: int, episode_id: str) -> list[int]:
+    """The numbers of an episode's segments, in order."""
+    query = select(segments.c.n).where(segments.c.user_id == user_id, segments.c.episode_id == episode_id)
+    return list(connection.execute(query.order_by(segments.c.n)).scalars())
+
+
+def drop_segments(connection: Connection, user_id: int, episode_id: str, gone: Collection[int] | None = None) -> None:
+    """Deletes segments of an episode (None = all); the others keep their numbers."""
+    ours = (segments.c.user_id == user_id) & (segments.c.episode_id == episode_id)
+    if gone is not None:
+        ours &= segments.c.n.in_(sorted(gone))
+    connection.execute(delete(segments).where(ours))
+
+
+def drop(connection: Connection, user_id: int, episode_id: str) -> None:
+    """Deletes an episode with its segments and what it is found by; what was derived from it is the caller's."""
+    drop_segments(connection, user_id, episode_id)
+    connection.execute(delete(episodes).where(episodes.c.user_id == user_id, episodes.c.id == episode_id))
+    search_items.remove(connection, user_id, "episode", [episode_id])
+    record_change(connection, user_id, "episode", episode_id, "delete")
+
+
+def reopen(connection: Connection, user_id: int, episode_id: str) -> None:
+    """An agent works on the episode once more: it is not processed until that is done."""
+    one = (episodes.c.user_id == user_id) & (episodes.c.id == episode_id)
+    connection.execute(update(episodes).where(one).values(processed_at=None))
 
 
 def mark_processed(connection: Connection, user_id: int, episode_id: str, now: datetime) -> bool:

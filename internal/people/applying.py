@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.language.spelling import name_key
-from internal.people import entities, merging, repository, suggestion_repository, tombstones
+from internal.people import entities, merging, repository, suggestion_repository, support, tombstones
 from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, keys_of, surnames_differ, unique_names
@@ -161,6 +161,7 @@ class _Reply:
         if not operation.distinct_from and entities.adopt(self._connection, created):
             self.outcome.merged_entities.add(created.entity_id)
         self._note(created, "Added", operation.evidence)
+        self._note_parts(None, created, (operation.display_name, *operation.aliases), operation)
 
     def _refuse_forgotten(self, operation: Added, telegram_id: int | None, username: str | None) -> None:
         names = (operation.display_name, *operation.aliases)
@@ -198,6 +199,7 @@ class _Reply:
         asked = self._suggest_fields(person, {name: told[name] for name in told.keys() - allowed.keys()})
         if content or not asked:
             self._note(saved, "Updated", operation.evidence, changed=content)
+        self._note_parts(person, saved, (operation.display_name or "", *operation.aliases), operation)
 
     def _told(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
         """The single-valued fields the operation would change, with their new values."""
@@ -296,6 +298,20 @@ class _Reply:
             raise Refused("unknown_line", f"there is no line {unknown[0] if unknown else 1}")
         return [self._context.lines[number] for number in numbers]
 
+    def _note_parts(
+        self, before: Person | None, after: Person, names: Sequence[str], operation: Added | Updated
+    ) -> None:
+        """Which lines support which names and sentences: so much of the profile falls with them."""
+        support.note(
+            self._connection,
+            before,
+            after,
+            support.parts_of(names, operation.username, operation.bio or ""),
+            episode_id=self._context.episode_id,
+            segments=self._segments(operation.evidence),
+            run_id=self._context.run_id,
+        )
+
     def _vouched(self, operation: Added | Updated) -> int | None:
         """The Telegram id, if the cited lines' own metadata hold it; a model's word is not enough."""
         vouched = {known for line in self._lines(operation.evidence) for known in line.telegram_ids}
@@ -309,14 +325,16 @@ class _Reply:
         if made is not None:
             self.outcome.suggested += 1
 
+    def _segments(self, numbers: tuple[int, ...]) -> dict[int, str | None]:
+        return {line.segment: line.message_id for line in self._lines(numbers)} if numbers else {0: None}
+
     def _note(self, person: Person, op_type: str, numbers: tuple[int, ...], *, changed: bool = True) -> None:
-        segments = {line.segment: line.message_id for line in self._lines(numbers)} if numbers else {0: None}
         repository.add_evidence(
             self._connection,
             self._user_id,
             person.id,
             self._context.episode_id,
-            segments,
+            self._segments(numbers),
             operation=op_type,
             run_id=self._context.run_id,
         )

@@ -53,6 +53,11 @@ def made_of_names(person: Person) -> bool:
     return bool(person.field_meta.get("bio", {}).get("by") == "names")
 
 
+def folded_words(sentence: str) -> str:
+    """A sentence as it is compared: its words alone, without case."""
+    return " ".join(_words(sentence))
+
+
 def _put(kept: list[str], sentence: str) -> None:
     words = _words(sentence)
     if any(_contains(_words(other), words) for other in kept):

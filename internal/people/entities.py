@@ -22,11 +22,14 @@ MIRRORED: Final = ("display_name", "aliases", "bio")
 _BY: Final = "profile"
 
 
-def keep(connection: Connection, person: Person, *, now: datetime, run_id: str | None) -> None:
-    """Makes the entity of a visible person if there is none, and equal to the profile."""
+def keep(
+    connection: Connection, person: Person, *, now: datetime, run_id: str | None = None, hidden: bool = False
+) -> None:
+    """Makes the entity of a visible person if there is none, and equal to the profile; with `hidden` of any person."""
     properties = {"name": person.display_name, "aliases": list(person.aliases), "description": person.bio or None}
-    if store.get_node(connection, person.user_id, person.entity_id, hidden=True) is not None:
-        store.update_node(connection, person.user_id, person.entity_id, properties, now=now, by=_BY, run_id=run_id)
+    user_id, entity_id = person.user_id, person.entity_id
+    if store.get_node(connection, user_id, entity_id, hidden=True) is not None:
+        store.update_node(connection, user_id, entity_id, properties, now=now, by=_BY, run_id=run_id, hidden=hidden)
         return
     store.add_node(
         connection,

@@ -8,17 +8,24 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
 
 from internal.graph import names_repository, store
+from internal.language.spelling import name_key
 from internal.people import entities
+from internal.people.bio import bio_from_names
+from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
 from internal.people.repository import (
     CHANGE_KIND,
+    CONTENT,
     by_ids,
     drop_search_item,
     entity_ids,
+    get,
     item_of,
     person_of,
     put_search_item,
+    save,
 )
+from internal.storage import search_items as searched
 from internal.storage import vectors
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import evidence, mentions, merges, people, suggestions
@@ -70,6 +77,38 @@ def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> 
     return touched
 
 
+def rewrite(connection: Connection, before: Person, after: Person, gone: Collection[str], *, now: datetime) -> None:
+    """Writes a profile, visible or not, out of which these words were taken, so that nothing of them remains.
+
+    Profiles of the time before and after merges lose them too.
+    """
+    user_id, person_id = before.user_id, before.id
+    searched.forget_words(connection, user_id, "person", str(person_id))
+    from_names = after.bio == bio_from_names(after.names)
+    setters = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in CONTENT}
+    if get(connection, user_id, person_id) is not None:
+        save(connection, before, after, by=setters | ({"bio": "names"} if from_names else {}), now=now)
+    else:
+        _write_hidden(connection, after, now)
+    names_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
+    take_out_of_merges(connection, user_id, person_id, gone)
+
+
+def _write_hidden(connection: Connection, person: Person, now: datetime) -> None:
+    """Who is merged away or being forgotten has no search item, and gets none."""
+    values = {
+        "display_name": person.display_name,
+        "aliases": list(person.aliases),
+        "username": person.username,
+        "username_key": name_key(person.username) if person.username else None,
+        "bio": person.bio,
+        "rev": next_rev(connection, person.user_id),
+    }
+    one = (people.c.user_id == person.user_id) & (people.c.id == person.id)
+    connection.execute(update(people).where(one).values(values))
+    entities.keep(connection, person, now=now, hidden=True)
+
+
 def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
     in_payload = or_(
         suggestions.c.payload["source_id"].as_integer() == person_id,
@@ -78,7 +117,7 @@ def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:
     about: dict[str, ColumnElement[bool]] = {
         "mentions": mentions.c.person_id == person_id,
         "merges": or_(merges.c.source == person_id, merges.c.target == person_id),
-        "evidence": evidence.c.target == item_of(person_id),
+        "evidence": or_(evidence.c.target == item_of(person_id), evidence.c.target.startswith(f"profile:{person_id}:")),
         "suggestions": or_(suggestions.c.person_id == person_id, and_(suggestions.c.kind == "merge", in_payload)),
     }
     for table in (mentions, merges, evidence, suggestions):

@@ -11,6 +11,8 @@ from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, li
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.graph.model import Moved
+from internal.language.spelling import name_key
+from internal.people.bio import bio_from_names, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, put_search_item
 from internal.storage.owners import next_rev, record_change
@@ -150,6 +152,28 @@ def undone_between(connection: Connection, user_id: int, ones: Collection[int], 
     )
     undone = select(literal(1)).where(merges.c.user_id == user_id, pair, merges.c.undone_at.is_not(None))
     return connection.execute(undone.limit(1)).first() is not None
+
+
+def take_out_of_merges(connection: Connection, user_id: int, person_id: int, gone: Collection[str]) -> None:
+    """Takes words out of the profiles that merges of this person remember; a split does not bring them back."""
+    ours = and_(merges.c.user_id == user_id, or_(merges.c.source == person_id, merges.c.target == person_id))
+    for row in connection.execute(select(merges).where(ours)).all():
+        sides = {side: _plain_without(row.before[side], gone) for side in ("source", "target", "after")}
+        one = (merges.c.user_id == user_id) & (merges.c.id == row.id)
+        connection.execute(update(merges).where(one).values(before=row.before | sides))
+
+
+def _plain_without(plain: dict[str, Any], gone: Collection[str]) -> dict[str, Any]:
+    keys = {name_key(text) for text in gone}
+    aliases = [alias for alias in plain["aliases"] if name_key(alias) not in keys]
+    name = plain["display_name"]
+    if name_key(name) in keys and aliases:
+        name, aliases = aliases[0], aliases[1:]
+    username = None if plain["username"] and name_key(plain["username"]) in keys else plain["username"]
+    bio = without_sentences(plain["bio"], gone)
+    if plain["field_meta"].get("bio", {}).get("by") == "names" or not bio:
+        bio = bio_from_names((name, *aliases))
+    return plain | {"display_name": name, "aliases": aliases, "username": username, "bio": bio}
 
 
 def _set_redirect(connection: Connection, source: Person, target_id: int | None) -> None:

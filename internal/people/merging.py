@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused
 from internal.language.spelling import name_key
-from internal.people import entities, merge_repository, repository, suggestion_repository
+from internal.people import entities, merge_repository, repository, suggestion_repository, support_repository
 from internal.people.bio import bio_from_names, join_bio, sentences, without_sentences
 from internal.people.merge_repository import Merge
 from internal.people.model import Circle, Person
@@ -76,6 +76,7 @@ def merge(
         now=now,
         run_id=run_id,
     )
+    support_repository.copy_parts(connection, user_id, source.id, target.id)
     suggestion_repository.repoint(connection, user_id, source.id, target.id)
     return after
 

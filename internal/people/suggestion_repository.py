@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.tables import suggestions, tombstones
@@ -90,6 +90,12 @@ def decide(connection: Connection, user_id: int, suggestion_id: str, state: Sugg
     return connection.execute(update(suggestions).where(one).values(state=state, decided_at=now)).rowcount == 1
 
 
+def drop_of_runs(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
+    """Deletes what these runs suggested about people, decided or not."""
+    about_people = suggestions.c.kind.in_(get_args(SuggestionKind)) & suggestions.c.run_id.in_(list(run_ids))
+    connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, about_people))
+
+
 def repoint(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
     """A merge: what was asked about the source's fields is asked about the target; merges of the pair are settled."""
     ours = (suggestions.c.user_id == user_id) & (suggestions.c.state == "pending")
@@ -117,6 +123,12 @@ def buried_at(connection: Connection, user_id: int, marks: Iterable[str]) -> dat
     query = select(func.max(tombstones.c.at)).where(tombstones.c.user_id == user_id, tombstones.c.key_hmac.in_(marks))
     at: datetime | None = connection.execute(query).scalar_one()
     return at
+
+
+def any_buried(connection: Connection, user_id: int) -> bool:
+    """Whether this owner ever had anything forgotten."""
+    query = select(tombstones.c.key_hmac).where(tombstones.c.user_id == user_id)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def _identity(kind: SuggestionKind, payload: dict[str, Any]) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ class Run:
     """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs.
 
     `attempts` are charged towards the cap; `outages` are times the provider could not be reached, one after another.
+    `replaces` is the run of the same slice whose effects it takes the place of.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Run:
     snapshot: dict[str, Any] | None = None
     reply: str | None = None
     error: str | None = None
+    replaces: str | None = None
 
     @property
     def length(self) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from internal.scheduling.model import Run, RunState
 from internal.storage.tables import episodes, runs, segments
@@ -24,6 +24,7 @@ def create(
     *,
     rev: int,
     now: datetime,
+    replaces: str | None = None,
 ) -> None:
     """Makes the runs of a published fragment, one for each slice (first_n, last_n)."""
     for first_n, last_n in slices:
@@ -33,6 +34,7 @@ def create(
                 user_id=user_id,
                 agent=agent,
                 episode_id=episode_id,
+                replaces=replaces,
                 rev=rev,
                 first_n=first_n,
                 last_n=last_n,
@@ -165,7 +167,8 @@ def halve(connection: Connection, run: Run, now: datetime) -> None:
         reply=None,
     )
     if first_half is not None:
-        create(connection, run.user_id, run.agent, run.episode_id, [(middle + 1, run.last_n)], rev=run.rev, now=now)
+        second = [(middle + 1, run.last_n)]
+        create(connection, run.user_id, run.agent, run.episode_id, second, rev=run.rev, now=now, replaces=run.replaces)
 
 
 def revive(connection: Connection, user_id: int, now: datetime) -> int:
@@ -208,6 +211,56 @@ def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
     return {RunState(state): count for state, count in connection.execute(query)}
 
 
+def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int) -> list[Run]:
+    """Every run whose slice holds this segment, in the order in which they were made."""
+    query = select(runs).where(
+        runs.c.user_id == user_id,
+        runs.c.episode_id == episode_id,
+        runs.c.first_n <= segment,
+        runs.c.last_n >= segment,
+    )
+    return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
+
+
+def of_agent(connection: Connection, user_id: int, agent: str) -> list[Run]:
+    """Every run of an agent for one owner, in the order in which they are worked on."""
+    query = select(runs).where(runs.c.user_id == user_id, runs.c.agent == agent)
+    return [_run(row) for row in connection.execute(query.order_by(runs.c.rev, runs.c.first_n, runs.c.n))]
+
+
+def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now: datetime) -> None:
+    """Has an agent work on a slice once more; what follows from the new reply takes the old one's place."""
+    connection.execute(
+        insert(runs).values(
+            id=new_id(),
+            user_id=run.user_id,
+            agent=run.agent,
+            episode_id=run.episode_id,
+            replaces=run.id,
+            rev=rev,
+            first_n=run.first_n,
+            last_n=run.last_n,
+            state=RunState.DUE,
+            due_at=due_at,
+            created_at=now,
+        )
+    )
+
+
+def drop_of_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
+    """Deletes the runs of an episode, with their prompts and replies; their ids. What works on one finds it gone."""
+    ours = (runs.c.user_id == user_id) & (runs.c.episode_id == episode_id)
+    return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
+
+
+def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
+    """Empties what these runs were told and answered; one that is still to be applied is asked again."""
+    ours = (runs.c.user_id == user_id) & runs.c.id.in_(list(run_ids))
+    waiting = runs.c.state == RunState.REPLIED
+    connection.execute(update(runs).where(ours, waiting).values(state=RunState.DUE, claim=None))
+    connection.execute(update(runs).where(ours).values(reply=None, snapshot=None))
+
+
 def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> Run | None:
     changed = update(runs).where(runs.c.id == run.id, condition).values(values).returning(*runs.c)
     row = connection.execute(changed).one_or_none()
@@ -232,4 +285,5 @@ def _run(row: Row[Any]) -> Run:
         snapshot=row.snapshot,
         reply=row.reply,
         error=row.error,
+        replaces=row.replaces,
     )

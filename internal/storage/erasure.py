@@ -1,72 +1,88 @@
-"""Forgetting: rows of what was asked, a walk over every text-bearing column, and what makes it final on the disk.
-
-The registry of columns is `tables.py` itself: whatever is marked TEXT there is looked at here, so that a new table
-cannot be forgotten about.
-"""
+"""Forgetting: rows of what was asked, everything of an owner, and what makes it final on the disk."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import JSON, Column, Connection, LargeBinary, Row, Table, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from internal.storage.engine import BUSY_TIMEOUT_MS, to_json
+from internal.storage.engine import BUSY_TIMEOUT_MS
 from internal.storage.owners import record_change
-from internal.storage.tables import TEXT, forgettings, inbox, metadata, runs, spend, turns, users
+from internal.storage.tables import changes, forgettings, inbox, metadata, spend, turns, users
 from internal.storage.types import new_id
+
+Kind = Literal["everything", "person", "entity", "fact", "episode", "message"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 EVERYTHING: Final = "everything"
 """Kind of forgetting, and of the change that tells caches to read an owner anew."""
 
-_OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
-"""Forgetting one person leaves the owner's own conversation; forgetting everything does not."""
-
-_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges", "graph_nodes"})
-"""Another person's profile, and its node, may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
+FORGOTTEN: Final = "forgotten"
+"""Kind of the change that says that less than everything was erased: the log still holds it then."""
 
 _SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
 """Tables that forgetting everything treats by rules of their own."""
 
-_ID_KEY: Final = r"(?<![a-z_])(?:person_|source_|target_)?id\\*\"?\s*:\s*\\*\"?"
-"""A person's id as model replies write it, also where the JSON stands inside another JSON string."""
-
-_FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
-
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Something asked to be forgotten, done when `due_at` has come. `person_id` is None for everything."""
+    """Something asked to be forgotten, done when `due_at` has come. `ref_id` is None for everything only."""
 
     user_id: int
     id: str
-    person_id: int | None
+    kind: Kind
+    ref_id: str | None
     due_at: datetime
     created_at: datetime
 
+    @property
+    def person_id(self) -> int | None:
+        return int(self.ref_id) if self.kind == "person" and self.ref_id is not None else None
 
-def ask(connection: Connection, user_id: int, person_id: int | None, *, now: datetime, due_at: datetime) -> Forgetting:
-    asked = Forgetting(user_id, new_id(), person_id, due_at, now)
-    row = insert(forgettings).values(
-        user_id=user_id,
-        id=asked.id,
-        kind=EVERYTHING if person_id is None else "person",
-        person_id=person_id,
-        state="pending",
-        due_at=due_at,
-        created_at=now,
-    )
-    connection.execute(row)
+
+def ask(
+    connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime, due_at: datetime
+) -> Forgetting:
+    """Notes that this is to be forgotten; hiding it until then is the caller's."""
+    asked = Forgetting(user_id, new_id(), kind, ref_id, due_at, now)
+    _put(connection, asked, "pending")
     return asked
+
+
+def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now: datetime) -> None:
+    """Notes that this was erased just now, unless that is noted already: a restored backup must learn it."""
+    same = (forgettings.c.kind == kind) & (forgettings.c.ref_id == ref_id) & (forgettings.c.state == "done")
+    known = select(forgettings.c.id).where(forgettings.c.user_id == user_id, same)
+    if connection.execute(known.limit(1)).first() is None:
+        _put(connection, Forgetting(user_id, new_id(), kind, ref_id, now, now), "done")
+    note_erased(connection, user_id)
+
+
+def note_erased(connection: Connection, user_id: int) -> None:
+    """Tells whoever empties the log that it holds something that is to be in no file any more."""
+    record_change(connection, user_id, FORGOTTEN, "*", "delete")
+
+
+def erased_since(connection: Connection, seq: int | None) -> tuple[set[int], int]:
+    """Owners of whom something was erased after this place of the change log, and the place that was looked at.
+
+    From None on nothing is looked for.
+    """
+    newest = connection.execute(select(func.max(changes.c.seq))).scalar_one() or 0
+    if seq is None:
+        return set(), newest
+    query = select(changes.c.user_id).where(changes.c.seq > seq, changes.c.kind == FORGOTTEN).distinct()
+    return set(connection.execute(query).scalars()), newest
 
 
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
     """What waits to be forgotten, oldest first."""
     query = select(forgettings).where(forgettings.c.user_id == user_id, forgettings.c.state == "pending")
-    return [_forgetting(row) for row in connection.execute(query.order_by(forgettings.c.created_at))]
+    return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(forgettings.c.created_at)).mappings()]
 
 
 def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
@@ -83,7 +99,10 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
         forgettings.c.due_at <= now,
         (forgettings.c.kind != EVERYTHING) | forgettings.c.user_id.not_in(busy),
     )
-    return [_forgetting(row) for row in connection.execute(query.order_by(forgettings.c.due_at).limit(limit))]
+    return [
+        forgetting_of(dict(row))
+        for row in connection.execute(query.order_by(forgettings.c.due_at).limit(limit)).mappings()
+    ]
 
 
 def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
@@ -115,35 +134,6 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
     record_change(connection, user_id, EVERYTHING, "*", "delete")
 
 
-def blank_mentions(connection: Connection, user_id: int, mentions: Callable[[str], bool]) -> int:
-    """Empties every text-bearing column of derived rows of this owner whose text mentions somebody; how many fields.
-
-    Stored model replies that are still to be applied are asked for again.
-    """
-    blanked = 0
-    for table in metadata.sorted_tables:
-        if "user_id" not in table.c or table.name in _OWNERS_WORDS | _PROFILES:
-            continue
-        for column in table.c:
-            if column.info.items() >= TEXT.items():
-                blanked += _blank_column(connection, user_id, table, column, mentions)
-    asked_again = (runs.c.user_id == user_id) & (runs.c.state == "replied") & runs.c.reply.is_(None)
-    connection.execute(update(runs).where(asked_again).values(state="due", claim=None))
-    return blanked
-
-
-def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[str] = ()) -> Callable[[str], bool]:
-    """A test for texts that mention somebody: by a name in any ending, by id as prompts and replies write it
-    (`Person:42`, `"id": 42`), or by a whole phrase. Case does not matter. Catches too much rather than too little."""
-    parts = [rf"(?<!\w){re.escape(_stem(word.casefold()))}\w*" for word in words if word.strip()]
-    parts += [rf"person:{number}(?!\d)|{_ID_KEY}{number}(?!\d)" for number in ids]
-    parts += [re.escape(phrase.casefold()) for phrase in phrases if phrase.strip()]
-    if not parts:
-        return lambda text: False
-    pattern = re.compile("|".join(parts))
-    return lambda text: pattern.search(text.casefold()) is not None
-
-
 def checkpoint(connection: Connection) -> bool:
     """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
 
@@ -158,41 +148,21 @@ def checkpoint(connection: Connection) -> bool:
     return not busy
 
 
-def _blank_column(
-    connection: Connection, user_id: int, table: Table, column: Column[Any], mentions: Callable[[str], bool]
-) -> int:
-    keys = list(table.primary_key.columns)
-    rows = connection.execute(
-        select(*keys, column.label("held")).where(table.c.user_id == user_id, column.is_not(None))
+def _put(connection: Connection, forgetting: Forgetting, state: str) -> None:
+    row = insert(forgettings).values(
+        user_id=forgetting.user_id,
+        id=forgetting.id,
+        kind=forgetting.kind,
+        person_id=forgetting.person_id,
+        ref_id=None if forgetting.kind == "person" else forgetting.ref_id,
+        state=state,
+        due_at=forgetting.due_at,
+        created_at=forgetting.created_at,
     )
-    found = [row for row in rows if mentions(_text(row.held))]
-    for row in found:
-        place = [key == value for key, value in zip(keys, row[:-1], strict=True)]
-        connection.execute(update(table).where(*place).values({column: _blank(column)}))
-    return len(found)
+    connection.execute(row)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else to_json(value)
-
-
-def _blank(column: Column[Any]) -> Any:
-    if isinstance(column.type, JSON):
-        return dict(_FORGOTTEN)
-    if column.nullable:
-        return None
-    return b"" if isinstance(column.type, LargeBinary) else ""
-
-
-_ENDINGS = "аеёиійоуыьэюяєї"
-
-
-def _stem(word: str) -> str:
-    """A name without its last vowel, so that declined forms are found: маша -> маш (машу, машей)."""
-    return word[:-1] if len(word) > 3 and word[-1] in _ENDINGS else word
-
-
-def _forgetting(row: Row[Any]) -> Forgetting:
-    return Forgetting(row.user_id, row.id, row.person_id, row.due_at, row.created_at)
+def forgetting_of(row: Mapping[str, Any]) -> Forgetting:
+    """A stored row, of whichever database."""
+    ref_id = str(row["person_id"]) if row["kind"] == "person" else row.get("ref_id")
+    return Forgetting(row["user_id"], row["id"], row["kind"], ref_id, row["due_at"], row["created_at"])

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, delete, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage import vectors
@@ -43,6 +43,13 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
         chosen = search_items.c.item.in_(items[start : start + _CHUNK])
         connection.execute(delete(search_items).where(search_items.c.user_id == user_id, chosen))
     vectors.remove(connection, user_id, items)
+
+
+def forget_words(connection: Connection, user_id: int, kind: str, ref_id: str) -> None:
+    """Drops terms and vectors of an item whose text lost something forgotten: until they follow they would tell it."""
+    one = (search_items.c.user_id == user_id) & (search_items.c.item == item_of(kind, ref_id))
+    connection.execute(update(search_items).where(one).values(terms=None, analyzer=None, terms_hash=None))
+    vectors.remove(connection, user_id, [item_of(kind, ref_id)])
 
 
 def text_hash(text: str) -> str:

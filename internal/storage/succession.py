@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, Select, func, insert, inspect, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from internal.storage.erasure import Forgetting, forgetting_of
 from internal.storage.tables import forgettings, inbox, outbox, tombstones, turns, users
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")
@@ -33,11 +34,8 @@ class Legacy:
 class Successor:
     """A forgetting that the restored database did not know, as it stands there now."""
 
-    user_id: int
-    id: str
-    person_id: int | None
+    forgetting: Forgetting
     state: str
-    due_at: datetime
 
 
 def read_legacy(connection: Connection) -> Legacy:
@@ -46,12 +44,18 @@ def read_legacy(connection: Connection) -> Legacy:
     worked_off = select(inbox.c.bot_id, inbox.c.update_id).where(inbox.c.state != "received")
     return Legacy(
         owners=_owners(connection),
-        forgettings=list(connection.execute(select(forgettings).order_by(forgettings.c.created_at)).mappings()),
+        forgettings=list(connection.execute(_forgettings(connection)).mappings()),
         tombstones=list(connection.execute(select(tombstones)).mappings()),
         ended_turns={row.id: row.state for row in connection.execute(ended)},
         settled={row_id: (state, tg_id) for row_id, state, tg_id in connection.execute(settled)},
         worked_off={(bot_id, update_id) for bot_id, update_id in connection.execute(worked_off)},
     )
+
+
+def _forgettings(connection: Connection) -> Select[Any]:
+    """The columns that this database has of them: it may be of the time before this program."""
+    there = {column["name"] for column in inspect(connection).get_columns(forgettings.name)}
+    return select(*(column for column in forgettings.c if column.name in there)).order_by(forgettings.c.created_at)
 
 
 def take_over_answers(connection: Connection, legacy: Legacy) -> int:
@@ -112,7 +116,7 @@ def _take_over(connection: Connection, row: RowMapping, now: datetime) -> Succes
         connection.execute(insert(forgettings).values(values))
     else:
         connection.execute(update(forgettings).where(place).values(values))
-    return Successor(row["user_id"], row["id"], row["person_id"], values["state"], values["due_at"])
+    return Successor(forgetting_of(values), values["state"])
 
 
 def _bury(connection: Connection, row: RowMapping) -> None:

@@ -353,6 +353,7 @@ evidence = Table(
     Column("operation", Text, nullable=False),
     Column("run_id", Text),
     Index("idx_evidence_message", "user_id", "message_id"),
+    Index("idx_evidence_episode", "user_id", "episode_id"),
 )
 
 suggestions = Table(
@@ -389,15 +390,6 @@ tombstones = Table(
     Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("key_hmac", Text, primary_key=True),
     Column("at", Moment, nullable=False),
-)
-
-bio_sentences = Table(
-    "bio_sentences",
-    metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("sentence_hash", Text, primary_key=True),
-    Column("episode_id", Text, primary_key=True),
 )
 
 graph_nodes = Table(

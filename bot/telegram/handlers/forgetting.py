@@ -79,9 +79,7 @@ async def confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Cha
     user, person_id, now = chat.user, callback_data.person or None, services.clock.now()
 
     def work(connection: Connection) -> tuple[Forgetting, str]:
-        asked = _pending(connection, user.user_id, person_id)
-        if asked is None:
-            asked = forgetting.ask_forget(connection, user.user_id, person_id, now=now)
+        asked = forgetting.ask_forget(connection, user.user_id, person_id, now=now)
         return asked, _name(connection, asked)
 
     asked, name = await services.write(work)
@@ -119,12 +117,6 @@ def _confirmation(user: User, person: Person | None) -> tuple[str, Rows]:
     yes = button(label(user.lang, "forget-button-yes"), sure)
     no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
     return text, [[yes, no]]
-
-
-def _pending(connection: Connection, user_id: int, person_id: int | None) -> Forgetting | None:
-    """What was asked before: pressed twice, or handled again after a crash."""
-    asked = (one for one in erasure.pending(connection, user_id) if one.person_id == person_id)
-    return next(asked, None)
 
 
 def _name(connection: Connection, asked: Forgetting) -> str:

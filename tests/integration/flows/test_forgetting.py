@@ -160,8 +160,7 @@ async def test_a_person_is_hidden_at_once_and_can_be_brought_back(
     assert asked.due_at == NOON + UNDO_WINDOW
     assert await database.read(lambda c: repository.listing(c, OWNER)) == []
     assert await database.read(lambda c: c.execute(select(search_items)).all()) == []
-    with pytest.raises(NotFound):
-        await database.write(lambda c: ask_forget(c, OWNER, 1, now=clock.now()))
+    assert await database.write(lambda c: ask_forget(c, OWNER, 1, now=clock.now())) == asked
 
     clock.advance(UNDO_WINDOW - timedelta(seconds=1))
     assert await eraser.erase_due() == 0
@@ -220,7 +219,10 @@ async def test_nothing_of_a_forgotten_person_is_left_on_the_disk(
 async def test_every_derived_column_that_mentions_the_person_is_emptied(
     database: Database, clock: FrozenClock, eraser: Eraser, text: str
 ) -> None:
-    """By declined name, id, username or a sentence of the bio, in every table of the registry; others' rows stay."""
+    """By declined name, id, username or a sentence of the bio, in every table of the registry; others' rows stay.
+
+    Facts and things that name him are deleted instead: test_erasing.py.
+    """
     await database.write(
         lambda c: (
             _learn(c, Added(CANARY, username="kanareika", bio=SECRET)),
@@ -232,6 +234,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
     await _pass_window(clock, eraser)
     own_words = {"messages", "episodes", "segments"}
     profiles = {"name_keys", "search_items", "vectors", "merges", "people"}
+    knowledge = {"graph_nodes", "graph_edges", "facts", "claims"}
 
     def left(connection: Connection, user_id: int) -> set[str]:
         found = set()
@@ -243,7 +246,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
                     found |= {table.name for value in plain if text in value.replace('\\"', '"')}
         return found
 
-    assert await database.read(lambda c: left(c, OWNER)) <= own_words | profiles
+    assert await database.read(lambda c: left(c, OWNER)) <= own_words | profiles | knowledge
     assert await database.read(lambda c: left(c, STRANGER)) >= own_words | {"events", "runs", "model_calls"}
 
 

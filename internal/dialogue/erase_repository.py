@@ -1,0 +1,81 @@
+"""Erasing messages of the dialogue, for good."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection, delete, exists, select, update
+
+from internal.dialogue.model import Message
+from internal.dialogue.repository import by_ids
+from internal.storage.owners import record_change
+from internal.storage.tables import dialogue_state, messages, reply_sources, turns
+
+CHANGE_KIND = "message"
+
+_CHUNK = 500
+
+
+def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Message]:
+    """Every message of a fragment, hidden and system ones too, in order."""
+    query = select(messages.c.id).where(messages.c.user_id == user_id, messages.c.episode_id == episode_id)
+    ids = list(connection.execute(query.order_by(messages.c.seq)).scalars())
+    return [message for part in _chunks(ids) for message in by_ids(connection, user_id, part)]
+
+
+def being_answered(connection: Connection, user_id: int, turn_ids: Collection[str]) -> bool:
+    """Whether one of these turns still owes its answer."""
+    running = turns.c.state.in_(("collecting", "running"))
+    return any(
+        connection.execute(
+            select(turns.c.id).where(turns.c.user_id == user_id, turns.c.id.in_(part), running).limit(1)
+        ).first()
+        for part in _chunks(turn_ids)
+    )
+
+
+def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
+    """Deletes messages with what they were written from; the dialogue's cursor moves back to one that is left."""
+    for part in _chunks(message_ids):
+        for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
+            connection.execute(delete(table).where(table.c.user_id == user_id, column.in_(part)))
+        for message_id in part:
+            record_change(connection, user_id, CHANGE_KIND, message_id, "delete")
+    _move_cursor_back(connection, user_id)
+
+
+def drop_sources(connection: Connection, user_id: int, kind: str, ref_ids: Iterable[str]) -> None:
+    """Replies do not name these any more as what they were written from."""
+    for part in _chunks(list(ref_ids)):
+        named = (reply_sources.c.kind == kind) & reply_sources.c.ref_id.in_(part)
+        connection.execute(delete(reply_sources).where(reply_sources.c.user_id == user_id, named))
+
+
+def known_from_messages(connection: Connection, user_id: int, telegram_id: int) -> bool:
+    """Whether a message that is there names this Telegram account in its own metadata: a forward or a contact."""
+    ours = messages.c.user_id == user_id
+    forwarded = messages.c.forward["user_id"].as_integer() == telegram_id
+    if connection.execute(select(messages.c.seq).where(ours, forwarded).limit(1)).first():
+        return True
+    attached = connection.execute(select(messages.c.attachments).where(ours, messages.c.attachments.is_not(None)))
+    return any(one.get("telegram_id") == telegram_id for found in attached.scalars() for one in found or ())
+
+
+def _move_cursor_back(connection: Connection, user_id: int) -> None:
+    """After a deletion it may point nowhere, and everything would count as unpublished."""
+    cursor = dialogue_state.c.last_published_message_id
+    there = exists().where(messages.c.user_id == user_id, messages.c.id == cursor)
+    newest = (
+        select(messages.c.id)
+        .where(messages.c.user_id == user_id, messages.c.episode_id.is_not(None))
+        .order_by(messages.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    lost = update(dialogue_state).where(dialogue_state.c.user_id == user_id, cursor.is_not(None), ~there)
+    connection.execute(lost.values(last_published_message_id=newest))
+
+
+def _chunks(values: Collection[str]) -> Iterable[Sequence[str]]:
+    listed = list(values)
+    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -1,0 +1,100 @@
+"""Out of sight until it is erased: what each kind of forgetting hides at once, and how it comes back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import Connection
+
+from internal.dialogue import repository as dialogue
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.graph.store import owner_node_id
+from internal.knowledge import claim_repository, fact_repository
+from internal.knowledge import repository as episodes
+from internal.knowledge import service as knowledge
+from internal.people import forget_repository
+from internal.people import service as people
+from internal.storage.erasure import Forgetting, Kind
+
+
+def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
+    """The id of what is to be forgotten, redirects of merges followed; None for everything.
+
+    Raises NotFound, Refused("owner") for the owner's own entity and Refused("ref_id") for an id that can be none.
+    """
+    if kind == "everything":
+        return None
+    if ref_id is None:
+        raise Refused("ref_id", f"{kind}: an id is expected")
+    if kind == "person":
+        return str(people.person(connection, user_id, _number(ref_id)).id)
+    if kind == "entity" and ref_id == owner_node_id(user_id):
+        raise Refused("owner", "the owner himself is forgotten with everything")
+    if not _is_there(connection, user_id, kind, ref_id):
+        raise NotFound(f"there is no {kind} {ref_id}")
+    return ref_id
+
+
+def hide(connection: Connection, asked: Forgetting) -> None:
+    """Takes it out of every list, search and prompt; messages are left out by `messages_to_forget`."""
+    user_id, ref_id, until = asked.user_id, asked.ref_id or "", asked.due_at
+    match asked.kind:
+        case "everything":
+            forget_repository.hide(connection, user_id, None, until)
+            store.hide_nodes(connection, user_id, None, until)
+        case "person":
+            forget_repository.hide(connection, user_id, [int(ref_id)], until)
+        case "entity":
+            store.hide_nodes(connection, user_id, [ref_id], until)
+        case "fact":
+            knowledge.hide_facts(connection, user_id, [ref_id], until)
+        case "episode":
+            falling = knowledge.only_in_episode(connection, user_id, ref_id)
+            fact_repository.hide(connection, user_id, falling, until)
+        case "message":
+            fact_repository.hide(connection, user_id, _only_in_message(connection, user_id, ref_id), until)
+
+
+def show(connection: Connection, asked: Forgetting) -> None:
+    """Brings back what this request hid."""
+    user_id, ref_id, until = asked.user_id, asked.ref_id or "", asked.due_at
+    match asked.kind:
+        case "everything":
+            store.show_nodes(connection, user_id, None, until)
+            forget_repository.show(connection, user_id, None, until)
+        case "person":
+            forget_repository.show(connection, user_id, [int(ref_id)], until)
+        case "entity":
+            store.show_nodes(connection, user_id, [ref_id], until)
+        case "fact" | "episode" | "message":
+            knowledge.show_facts(connection, user_id, until)
+
+
+def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> bool:
+    match kind:
+        case "fact":
+            return fact_repository.version(connection, user_id, ref_id) is not None
+        case "entity":
+            return store.get_node(connection, user_id, ref_id) is not None
+        case "episode":
+            return episodes.episode(connection, user_id, ref_id) is not None
+    return bool(dialogue.by_ids(connection, user_id, [ref_id]))
+
+
+def _number(ref_id: str) -> int:
+    if not (ref_id.isascii() and ref_id.isdecimal() and len(ref_id) < 19):
+        raise Refused("ref_id", f"person: a number is expected, not {ref_id!r}")
+    return int(ref_id)
+
+
+def _only_in_message(connection: Connection, user_id: int, message_id: str) -> list[str]:
+    """The facts that nothing but this message supports."""
+    told = claim_repository.supported_by(connection, user_id, message_ids=[message_id])
+    edges = {claim.edge_id for claim in told if claim.edge_id is not None}
+    beneath = claim_repository.of_edges(connection, user_id, edges)
+    lines: dict[str, set[str | None]] = defaultdict(set)
+    for row in claim_repository.support(connection, user_id, [claim.id for claim in beneath]):
+        lines[row.target].add(row.message_id)
+    others = {claim.edge_id for claim in beneath if lines[claim_repository.evidence_target(claim.id)] != {message_id}}
+    return sorted(edges - others)

@@ -1,0 +1,179 @@
+"""Who said what of a profile: every name and every sentence of a bio knows its lines, and falls with the last of them.
+
+A bio is written anew again and again; a sentence that takes the place of others keeps their lines beside its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from internal.language.spelling import name_key
+from internal.language.telling import alike, gives_away, telling_words
+from internal.people import forget_repository, support_repository
+from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
+from internal.people.model import Person
+from internal.people.support_repository import Lost, Place
+
+TextsOf = Callable[[Collection[Place]], Sequence[str]]
+"""The words of lines that are still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A name (an alias or the display name), a username or a sentence of the bio, as it stands in the profile."""
+
+    kind: Literal["name", "username", "bio"]
+    text: str
+
+    @property
+    def key(self) -> str:
+        folded = folded_words(self.text) if self.kind == "bio" else name_key(self.text)
+        return hashlib.sha256(f"{self.kind}:{folded}".encode()).hexdigest()[:24]
+
+
+@dataclass(slots=True)
+class Settled:
+    """What fell out of profiles: the words, and the ids of people whom nothing supports any more."""
+
+    texts: list[str] = field(default_factory=list)
+    unsupported: list[Person] = field(default_factory=list)
+
+
+def parts_of(names: Iterable[str], username: str | None, bio: str) -> dict[str, Part]:
+    """The parts of a profile, or of what an operation tells of one, by their keys."""
+    parts = [Part("name", name) for name in names if name_key(name)]
+    parts += [Part("username", username)] if username else []
+    parts += [Part("bio", sentence) for sentence in sentences(bio)]
+    return {part.key: part for part in parts}
+
+
+def note(
+    connection: Connection,
+    before: Person | None,
+    after: Person,
+    told: Collection[str],
+    *,
+    episode_id: str,
+    segments: Mapping[int, str | None],
+    run_id: str | None,
+) -> None:
+    """Notes which lines (segment number -> message id) support the parts that are new, or were told again.
+
+    `told` are the keys of what the operation said.
+    """
+    now = parts(after)
+    old = {} if before is None else parts(before)
+    fresh = now.keys() - old.keys()
+    supported = fresh | (now.keys() & set(told))
+    support_repository.add(connection, after.user_id, after.id, supported, episode_id, segments, run_id)
+    gone = [old[key] for key in old.keys() - now.keys() if old[key].kind == "bio"]
+    for key in sorted(fresh):
+        if now[key].kind == "bio":
+            for replaced in gone:
+                if _shares_words(replaced.text, now[key].text):
+                    support_repository.inherit(connection, after.user_id, (after.id, replaced.key), (after.id, key))
+
+
+def settle(
+    connection: Connection,
+    user_id: int,
+    lost: Lost,
+    said: Sequence[str],
+    texts_of: TextsOf,
+    supported: Callable[[Person], bool],
+    *,
+    now: datetime,
+) -> Settled:
+    """Takes out of profiles what lost its last line, or holds a word that only the lost lines `said` held.
+
+    What the owner set or Telegram's own metadata told stays. `supported` says whether anything but lines and mentions
+    keeps a person. Erasing those of `unsupported` is the caller's.
+    """
+    settled = Settled()
+    for person in forget_repository.profiles(connection, user_id, sorted(lost.people)):
+        places = support_repository.places(connection, user_id, person.id)
+        if not places.get("") and not _kept(connection, person) and not supported(person):
+            settled.unsupported.append(person)
+            continue
+        fallen = _fallen(connection, person, lost.parts.get(person.id, set()), places, said, texts_of)
+        settled.texts += take_out(connection, person, fallen, now)
+    return settled
+
+
+def _kept(connection: Connection, person: Person) -> bool:
+    """Whether the owner's own hand or a mention elsewhere keeps a person."""
+    by_owner = any(mark.get("by") == "owner" for mark in person.field_meta.values())
+    return by_owner or support_repository.is_mentioned(connection, person.user_id, person.id)
+
+
+def _fallen(
+    connection: Connection,
+    person: Person,
+    lost: Collection[str],
+    places: Mapping[str, set[Place]],
+    said: Sequence[str],
+    texts_of: TextsOf,
+) -> list[Part]:
+    fallen = []
+    for key, part in loose_parts(connection, person).items():
+        left = places.get(key)
+        if key in lost and not left:
+            fallen.append(part)
+        elif key in lost or not left:
+            # Told by others too, or of the time before lines were noted: then the whole person's lines count.
+            others = texts_of(left if left else places.get("", set()))
+            if gives_away(part.text, said, others):
+                fallen.append(part)
+    return fallen
+
+
+def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
+    if part.kind == "name":
+        return names.get(name_key(part.text)) in ("owner", "metadata")
+    return person.field_meta.get(part.kind, {}).get("by") in ("owner", "metadata")
+
+
+def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
+    """The parts that neither the owner set nor Telegram's own metadata told."""
+    names = support_repository.set_by(connection, person.user_id, person.entity_id)
+    return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
+
+
+def take_out(connection: Connection, person: Person, fallen: Sequence[Part], now: datetime) -> list[str]:
+    """Takes parts out of a profile, of the search and of what merges remember of it; the words that went."""
+    if not fallen:
+        return []
+    after = _without(person, fallen)
+    gone = [part.text for part in fallen if part.key not in parts(after)]
+    forget_repository.rewrite(connection, person, after, gone, now=now)
+    return gone
+
+
+def _without(person: Person, fallen: Sequence[Part]) -> Person:
+    """A profile without these parts. The last name stays: a person whom others tell of has to be called something."""
+    gone = {part.key for part in fallen}
+    aliases = tuple(alias for alias in person.aliases if Part("name", alias).key not in gone)
+    name = person.display_name
+    if Part("name", name).key in gone and aliases:
+        name, aliases = aliases[0], aliases[1:]
+    bio = person.bio
+    if not made_of_names(person):
+        bio = without_sentences(bio, [part.text for part in fallen if part.kind == "bio"])
+    username = None if any(part.kind == "username" for part in fallen) else person.username
+    after = replace(person, display_name=name, aliases=aliases, username=username, bio=bio)
+    return after if bio and not made_of_names(person) else replace(after, bio=bio_from_names(after.names))
+
+
+def parts(person: Person) -> dict[str, Part]:
+    """The parts of a profile by their keys; a bio made of names says nothing of its own."""
+    return parts_of(person.names, person.username, "" if made_of_names(person) else person.bio)
+
+
+def _shares_words(one: str, other: str) -> bool:
+    return any(alike(here, there) for here in telling_words([one]) for there in telling_words([other]))

@@ -1,0 +1,176 @@
+"""What supports profiles, among the rows of evidence: `person:<id>` the person, `profile:<id>:<key>` a part of him."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.people.repository import ITEM_PREFIX, item_of
+from internal.storage.tables import evidence, mentions, name_keys, people
+
+Place = tuple[str, int]
+"""An episode and the number of a segment in it; 0 stands for all of it."""
+
+PART_PREFIX: Final = "profile:"
+_CHUNK: Final = 500
+
+
+@dataclass(slots=True)
+class Lost:
+    """What lost support: for each person the keys of his parts, and the episodes in which he was told of."""
+
+    parts: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    episodes: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, other: Lost) -> None:
+        for mine, theirs in ((self.parts, other.parts), (self.episodes, other.episodes)):
+            for person_id, values in theirs.items():
+                mine[person_id] |= values
+
+    @property
+    def people(self) -> set[int]:
+        return {*self.parts, *self.episodes}
+
+
+def add(
+    connection: Connection,
+    user_id: int,
+    person_id: int,
+    keys: Iterable[str],
+    episode_id: str,
+    segments: Mapping[int, str | None],
+    run_id: str | None,
+) -> None:
+    """Records that these lines (segment number -> message id) support these parts of a profile."""
+    rows = [
+        {
+            "user_id": user_id,
+            "target": _target(person_id, key),
+            "episode_id": episode_id,
+            "segment": segment,
+            "message_id": message_id,
+            "operation": "part",
+            "run_id": run_id,
+        }
+        for key in sorted(keys)
+        for segment, message_id in segments.items()
+    ]
+    if rows:
+        connection.execute(upsert(evidence).on_conflict_do_nothing(), rows)
+
+
+def inherit(connection: Connection, user_id: int, from_target: tuple[int, str], to_target: tuple[int, str]) -> None:
+    """What supports one part (person id, key) supports another one too."""
+    ours = (evidence.c.user_id == user_id) & (evidence.c.target == _target(*from_target))
+    rows = [dict(row) for row in connection.execute(select(evidence).where(ours)).mappings()]
+    if rows:
+        moved = [row | {"target": _target(*to_target)} for row in rows]
+        connection.execute(upsert(evidence).on_conflict_do_nothing(), moved)
+
+
+def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
+    """Gives the target of a merge what supports the parts of the source. A split leaves it: it says what is true."""
+    for target in list(connection.execute(_targets(user_id, source_id)).scalars()):
+        key = target.rsplit(":", 1)[1]
+        inherit(connection, user_id, (source_id, key), (target_id, key))
+
+
+def places(connection: Connection, user_id: int, person_id: int) -> dict[str, set[Place]]:
+    """The lines that support a person, by the key of the part they support; "" is the person himself."""
+    ours = or_(evidence.c.target == item_of(person_id), _of_parts(person_id))
+    query = select(evidence.c.target, evidence.c.episode_id, evidence.c.segment)
+    found: dict[str, set[Place]] = defaultdict(set)
+    for target, episode_id, segment in connection.execute(query.where(evidence.c.user_id == user_id, ours)):
+        found["" if target.startswith(ITEM_PREFIX) else target.rsplit(":", 1)[1]].add((episode_id, segment))
+    return found
+
+
+def drop_lines(
+    connection: Connection,
+    user_id: int,
+    episode_id: str,
+    segments: Collection[int] | None = None,
+    run_id: str | None = None,
+) -> Lost:
+    """Takes away what these segments of an episode (None = all of it) support in profiles.
+
+    With `segments`, what cites the episode as a whole falls only if it came from the run `run_id`.
+    """
+    whole = and_(evidence.c.segment == 0, evidence.c.run_id == run_id) if run_id is not None else None
+    lost = Lost()
+    for one in _lines(segments, whole):
+        about = or_(evidence.c.target.startswith(ITEM_PREFIX), evidence.c.target.startswith(PART_PREFIX))
+        ours = and_(evidence.c.user_id == user_id, evidence.c.episode_id == episode_id, about, one)
+        for target in connection.execute(select(evidence.c.target).where(ours)).scalars().all():
+            kind, person_id, *key = target.split(":")
+            lost.episodes[int(person_id)].add(episode_id)
+            if key and f"{kind}:" == PART_PREFIX:
+                lost.parts[int(person_id)].add(key[0])
+        connection.execute(delete(evidence).where(ours))
+    return lost
+
+
+def told_of_in(connection: Connection, user_id: int, person_id: int, episode_id: str) -> bool:
+    """Whether any line of this episode supports the person."""
+    one = and_(evidence.c.target == item_of(person_id), evidence.c.episode_id == episode_id)
+    return connection.execute(select(evidence.c.segment).where(evidence.c.user_id == user_id, one)).first() is not None
+
+
+def drop_parts(connection: Connection, user_id: int, person_id: int) -> None:
+    """Deletes all that is known of who said what of a profile."""
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, _of_parts(person_id)))
+
+
+def drop_mentions(connection: Connection, user_id: int, episode_id: str, person_id: int | None = None) -> set[int]:
+    """Takes back what an episode counted, for one person or everybody; the ids of those whose count it lowered."""
+    ours = (mentions.c.user_id == user_id) & (mentions.c.episode_id == episode_id)
+    if person_id is not None:
+        ours &= mentions.c.person_id == person_id
+    counted = set(connection.execute(select(mentions.c.person_id).where(ours)).scalars())
+    connection.execute(delete(mentions).where(ours))
+    for one in counted:
+        lowered = func.max(people.c.mention_count - 1, 0)
+        connection.execute(
+            update(people).where(people.c.user_id == user_id, people.c.id == one).values(mention_count=lowered)
+        )
+    return counted
+
+
+def is_mentioned(connection: Connection, user_id: int, person_id: int) -> bool:
+    one = (mentions.c.user_id == user_id) & (mentions.c.person_id == person_id)
+    return connection.execute(select(mentions.c.episode_id).where(one)).first() is not None
+
+
+def set_by(connection: Connection, user_id: int, entity_id: str) -> dict[str, str]:
+    """Who set each name of a person, by its folded key."""
+    query = select(name_keys.c.key, name_keys.c.set_by).where(
+        name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, ~name_keys.c.rejected
+    )
+    return {row.key: row.set_by for row in connection.execute(query)}
+
+
+def _target(person_id: int, key: str) -> str:
+    return f"{PART_PREFIX}{person_id}:{key}"
+
+
+def _of_parts(person_id: int) -> ColumnElement[bool]:
+    # A range, so that the index is used.
+    first = f"{PART_PREFIX}{person_id}:"
+    return and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
+
+
+def _targets(user_id: int, person_id: int) -> Select[Any]:
+    return select(evidence.c.target).where(evidence.c.user_id == user_id, _of_parts(person_id)).distinct()
+
+
+def _lines(segments: Collection[int] | None, whole: ColumnElement[bool] | None) -> Iterable[ColumnElement[bool]]:
+    if segments is None:
+        return [evidence.c.segment >= 0]
+    listed = sorted(segments)
+    numbers = [evidence.c.segment.in_(listed[at : at + _CHUNK]) for at in range(0, len(listed), _CHUNK)]
+    return [*numbers, *([whole] if whole is not None else [])]

@@ -1,0 +1,212 @@
+"""A walk over every text-bearing column of derived rows, which empties those that hold traces of something forgotten.
+
+The registry of columns is `tables.py` itself: whatever is marked TEXT there is looked at here, so that a new table
+cannot be forgotten about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final
+
+from sqlalchemy import JSON, Column, Connection, LargeBinary, Table, and_, delete, or_, select, update
+
+from internal.storage.engine import to_json
+from internal.storage.tables import (
+    TEXT,
+    events,
+    metadata,
+    model_calls,
+    outbox,
+    runs,
+    suggestions,
+)
+
+Holds = Callable[[str], bool]
+"""Whether a text holds a trace."""
+
+LONGEST_WALK: Final = 500
+"""Most values of one IN list."""
+
+_OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
+"""The owner's own conversation: what is forgotten of it is deleted by its keys, or stays."""
+
+_PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
+"""Another person's profile may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
+
+_KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims"})
+"""Rows that would be broken by an empty text: what is forgotten of them is deleted through the graph and its facts."""
+
+_QUOTES: Final = frozenset({"evidence"})
+"""Copies of lines that others may cite too."""
+
+_KEPT_WORDS: Final = _OWNERS_WORDS | _PROFILES | _KNOWLEDGE
+
+_ID_KEY: Final = r"(?<![a-z_])(?:person_|source_|target_)?id\\*\"?\s*:\s*\\*\"?"
+"""A person's id as model replies write it, also where the JSON stands inside another JSON string."""
+
+_FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
+_OWED: Final = ("pending", "sending", "unknown", "held")
+_ENDINGS: Final = "аеёиійоуыьэюяєї"
+_TELLING: Final = 4
+"""Characters from which a line is looked for: shorter ones ("да", "ok") are in every text."""
+
+
+def blank_mentions(connection: Connection, user_id: int, mentions: Holds) -> int:
+    """Empties the derived texts of this owner that mention somebody, quotes of what was said included; how many."""
+    return _blank(connection, user_id, mentions, _KEPT_WORDS)
+
+
+def blank_texts(connection: Connection, user_id: int, holds: Holds) -> int:
+    """Empties the derived texts of this owner that hold erased lines; how many fields.
+
+    Quotes of other lines stay, and so does what is on its way to the owner: it goes when it has been sent.
+    """
+    return _blank(connection, user_id, holds, _KEPT_WORDS | _QUOTES | {outbox.name})
+
+
+def blank_calls(
+    connection: Connection, user_id: int, *, episode_id: str | None = None, turn_ids: Collection[str] = ()
+) -> None:
+    """Empties the prompts and replies of calls that were made for this episode or one of these turns."""
+    links = model_calls.c.links
+    made_for = [links["turn"].as_string().in_(part) for part in _chunks(turn_ids)]
+    if episode_id is not None:
+        made_for.append(links["fragment"].as_string() == episode_id)
+    if made_for:
+        ours = and_(model_calls.c.user_id == user_id, or_(*made_for))
+        connection.execute(update(model_calls).where(ours).values(prompt=None, reply=None))
+
+
+def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
+    """Empties what events tell of an episode; that they happened stays."""
+    about = events.c.links["fragment"].as_string() == episode_id
+    connection.execute(update(events).where(events.c.user_id == user_id, about).values(payload=dict(_FORGOTTEN)))
+
+
+def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
+    """What is still to be sent of these messages is never sent."""
+    for part in _chunks(message_ids):
+        theirs = and_(outbox.c.user_id == user_id, outbox.c.message_id.in_(part))
+        connection.execute(update(outbox).where(theirs).values(payload={}))
+        owed = update(outbox).where(theirs, outbox.c.state.in_(_OWED))
+        connection.execute(owed.values(state="refused", error="forgotten"))
+
+
+def mention_pattern(words: Iterable[str], ids: Iterable[int], phrases: Iterable[str] = ()) -> Holds:
+    """A test for texts that mention somebody: by a name in any ending, by id as prompts and replies write it
+    (`Person:42`, `"id": 42`), or by a whole phrase. Case does not matter. Catches too much rather than too little."""
+    parts = [rf"(?<!\w){re.escape(_stem(word.casefold()))}\w*" for word in words if word.strip()]
+    parts += [rf"person:{number}(?!\d)|{_ID_KEY}{number}(?!\d)" for number in ids]
+    parts += [re.escape(phrase.casefold()) for phrase in phrases if phrase.strip()]
+    return _matching(parts)
+
+
+def name_pattern(words: Iterable[str]) -> Holds:
+    """A test for texts that name somebody or something: the name with an ending of up to three letters, no more.
+
+    Closer than `mention_pattern`, since whole facts go by it: Peter is not Petersburg.
+    """
+    return _matching([rf"(?<!\w){re.escape(_stem(word.casefold()))}\w{{0,3}}(?!\w)" for word in words if word.strip()])
+
+
+class Lines:
+    """A test for texts that hold one of these lines, whole or by a sentence of it, however it is quoted or escaped.
+
+    Only words and their order count. Sentences of fewer than four characters are not looked for.
+    """
+
+    def __init__(self, lines: Iterable[str | None]) -> None:
+        self._by_anchor: dict[str, set[str]] = defaultdict(set)
+        for line in lines:
+            for sentence in _SENTENCES.split(line or ""):
+                self._add(_words(sentence))
+
+    def __call__(self, text: str) -> bool:
+        if not self._by_anchor:
+            return False
+        words = _words(text)
+        likely = self._by_anchor.keys() & set(words)
+        if not likely:
+            return False
+        joined = f" {' '.join(words)} "
+        return any(phrase in joined for anchor in likely for phrase in self._by_anchor[anchor])
+
+    def _add(self, words: list[str]) -> None:
+        phrase = " ".join(words)
+        if len(phrase) >= _TELLING:
+            self._by_anchor[max(words, key=len)].add(f" {phrase} ")
+
+
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+|\n+")
+_WORD = re.compile(r"[^\W_]+")
+_ESCAPES = re.compile(r"\\+[nrt\"]|&(?:amp|lt|gt|quot);")
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_ESCAPES.sub(" ", text).casefold())
+
+
+def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[str]) -> int:
+    blanked = 0
+    for table in metadata.sorted_tables:
+        if "user_id" not in table.c or table.name in kept:
+            continue
+        for column in table.c:
+            if column.info.items() >= TEXT.items():
+                blanked += _blank_column(connection, user_id, table, column, holds)
+    asked_again = (runs.c.user_id == user_id) & (runs.c.state == "replied") & runs.c.reply.is_(None)
+    connection.execute(update(runs).where(asked_again).values(state="due", claim=None))
+    return blanked
+
+
+def _blank_column(connection: Connection, user_id: int, table: Table, column: Column[Any], holds: Holds) -> int:
+    """A suggestion without its words is none, and a message without its text cannot be sent: both go."""
+    keys = list(table.primary_key.columns)
+    rows = connection.execute(
+        select(*keys, column.label("held")).where(table.c.user_id == user_id, column.is_not(None))
+    )
+    found = [row for row in rows if holds(_text(row.held))]
+    for row in found:
+        place = [key == value for key, value in zip(keys, row[:-1], strict=True)]
+        if table is suggestions:
+            connection.execute(delete(table).where(*place))
+            continue
+        connection.execute(update(table).where(*place).values({column: _blank_value(table, column)}))
+        if table is outbox:
+            owed = update(outbox).where(*place, outbox.c.state.in_(_OWED))
+            connection.execute(owed.values(state="refused", error="forgotten"))
+    return len(found)
+
+
+def _blank_value(table: Table, column: Column[Any]) -> Any:
+    if isinstance(column.type, JSON):
+        return {} if table is outbox else dict(_FORGOTTEN)
+    if column.nullable:
+        return None
+    return b"" if isinstance(column.type, LargeBinary) else ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else to_json(value)
+
+
+def _matching(parts: list[str]) -> Holds:
+    if not parts:
+        return lambda text: False
+    pattern = re.compile("|".join(parts))
+    return lambda text: pattern.search(text.casefold()) is not None
+
+
+def _stem(word: str) -> str:
+    """A name without its last vowel, so that declined forms are found: маша -> маш (машу, машей)."""
+    return word[:-1] if len(word) > 3 and word[-1] in _ENDINGS else word
+
+
+def _chunks(values: Collection[str]) -> Iterable[list[str]]:
+    listed = list(values)
+    return [listed[start : start + LONGEST_WALK] for start in range(0, len(listed), LONGEST_WALK)]
