@@ -54,7 +54,11 @@ async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIte
     with (folder / "bot.log").open("wb") as log:
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
-            *command, env=variables | {"LAPLACED_SERVER__PORT": str(port)}, cwd=folder, stdout=log, stderr=log
+            *command,
+            env=variables | {"LAPLACED_SERVER__PORT": str(port), "LAPLACED_MCP__PORT": "0"},
+            cwd=folder,
+            stdout=log,
+            stderr=log,
         )
     try:
         await _until_ready(process, port)

@@ -16,7 +16,7 @@ from aiogram.exceptions import TelegramAPIError
 
 from bot.core import App, open_app
 from bot.doctor import Doctor
-from bot.importing import importing_agents
+from bot.serving import Doors, Served, served
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
 from bot.telegram.budget import Budget
@@ -33,15 +33,12 @@ from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.upkeep import Upkeep
-from bot.web.app import build_web
-from bot.web.server import RunningServer, serving
 from bot.web.webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Role
 from internal.config import Config
 from internal.flows.delivery import Delivery
-from internal.flows.importing import Importing
 from internal.flows.intake import Intake
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
@@ -70,9 +67,9 @@ async def run(config: Config, *, local: LocalTelegram | None = None, budget: Bud
             side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
             upkeep = _upkeep(app, side, api_base, token)
             server = await stack.enter_async_context(_web(app, side, upkeep, api_base))
-            app.lock.announce(server.url)
+            app.lock.announce(server.rest.url)
             await side.resume()
-            await _greet(app, api_base, server.url)
+            await _greet(app, api_base, server)
             try:
                 await _work(app, side, server, stop)
             finally:
@@ -81,7 +78,7 @@ async def run(config: Config, *, local: LocalTelegram | None = None, budget: Bud
     return 0
 
 
-async def _work(app: App, side: TelegramSide, server: RunningServer, stop: asyncio.Event) -> None:
+async def _work(app: App, side: TelegramSide, server: Served, stop: asyncio.Event) -> None:
     """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
     endless = [side.sender.run(), app.maintenance().run(), app.recorder.run(), app.database.until_damaged()]
     if side.poller is not None:
@@ -90,7 +87,7 @@ async def _work(app: App, side: TelegramSide, server: RunningServer, stop: async
     stopping = asyncio.create_task(stop.wait())
     menu = asyncio.create_task(_publish_menu(app, side))
     try:
-        done, _ = await asyncio.wait([*tasks, stopping, server.ended], return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait([*tasks, stopping, *server.ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in (*tasks, stopping, menu):
             task.cancel()
@@ -224,10 +221,8 @@ def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
 
 
 @contextlib.asynccontextmanager
-async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> AsyncIterator[RunningServer]:
+async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> AsyncIterator[Served]:
     config = app.config
-    api_key = config.server.api_key.get_secret_value() or ensure_key(config.data_dir, "server_api_key")
-    redact.tell(api_key)
 
     async def accept(body: bytes) -> None:
         await side.ingest.accept([webhook_update(body)])
@@ -244,21 +239,14 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> A
     if side.poller is None:
         host = urlsplit(config.telegram.webhook.url).hostname or ""
         webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
-    web = build_web(
-        database=app.database,
-        metrics=app.metrics,
-        clock=app.clock,
-        api_key=api_key,
-        allowed_hosts=config.server.allowed_hosts,
+    doors = Doors(
         allows=allows,
-        poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
-        archive=app.archive,
         upkeep=upkeep,
-        importing=Importing(app.database, app.clock, importing_agents(config), woken=app.ticker.wake),
+        poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
         webhook=webhook,
         chat_page=api_base if config.local_telegram else None,
     )
-    async with serving(web, config.server.host, config.server.port) as server:
+    async with served(app, doors) as server:
         yield server
 
 
@@ -278,7 +266,7 @@ async def _notice_token(app: App, bot_id: int) -> None:
         log.warning("bot_changed", extra={"before": known, "now": bot_id})
 
 
-async def _greet(app: App, api_base: str, url: str) -> None:
+async def _greet(app: App, api_base: str, server: Served) -> None:
     """What a person at the terminal needs to know, on stdout; logs go to stderr."""
     config = app.config
     if config.local_telegram:
@@ -289,4 +277,5 @@ async def _greet(app: App, api_base: str, url: str) -> None:
             print(f"The bot has no owner yet. Send it this message, once: /start {code}")
     if app.models.offline:
         print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
-    print(f"Health, metrics and REST: {url}", flush=True)
+    print(f"MCP: {server.mcp}")
+    print(f"Health, metrics and REST: {server.rest.url}", flush=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bot import memory_commands
 from bot.command_line import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.diagnosis import Check
 
-__all__ = ["main"]
+__all__ = ["main", "memory_commands"]
 
 
 @command("laplaced run --config /etc/laplaced.yaml")

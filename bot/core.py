@@ -36,6 +36,7 @@ from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.names import WorkerNames
+from internal.recall.overview import Overview, PeopleFinder, Recollection
 from internal.recall.people import PeopleSearch
 from internal.recall.terms import TermsFollowing, WorkerTerms
 from internal.scheduling import repository as runs
@@ -111,6 +112,15 @@ class App:
         """Everything kept for this user, as JSON text."""
         now = self.clock.now()
         return await self.database.read(lambda c: export_document(c, user_id, now=now))
+
+    async def recall(self, user_id: int, query: str, limit: int) -> Overview:
+        """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
+        await self.database.read(lambda c: users.get(c, user_id))
+        return await Recollection(self.finder, self.knowledge).recall(user_id, query, limit)
+
+    @property
+    def finder(self) -> PeopleFinder:
+        return PeopleFinder(self.database, self.search, self.knowledge)
 
     async def restore(self) -> int:
         """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.web.people import LARGEST_ID
+from bot.web.fields import LARGEST_ID
 
 ARCHIVE_PATH = "/admin/archive"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
+from importlib.metadata import version
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,17 +13,28 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from bot.web.admin import Archive, admin_router
+from bot.web.body_limit import BodyLimit
+from bot.web.events import events_router
+from bot.web.graph import Graph, graph_router
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
 from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
-from bot.web.people import Allows, people_router
+from bot.web.owners import Owners
+from bot.web.people import people_router
+from bot.web.recalling import Recall, recall_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
 from internal.errors import ConfigurationError, Conflict, LaplacedError, NotFound, Refused, StorageError
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.telemetry.metrics import Metrics
+
+_ABOUT = """What Laplaced remembers: episodes, facts with their receipts, people and events, each of one user.
+
+Not described here, since OpenAPI has no words for it: `GET /events/stream?user_id=` sends the events of `GET /events`
+live, as server-sent events. The same as these calls is offered over MCP.
+"""
 
 _STATUS: dict[type[LaplacedError], int] = {NotFound: 404, Conflict: 409, Refused: 422, StorageError: 503}
 
@@ -33,35 +46,61 @@ def build_web(
     clock: Clock,
     api_key: str,
     allowed_hosts: Collection[str],
-    allows: Allows,
+    owners: Owners,
     poll_fresh: Callable[[], bool],
     archive: Archive,
+    graph: Graph | None = None,
+    recall: Recall | None = None,
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
     webhook: Webhook | None = None,
     chat_page: str | None = None,
+    mcp: str | None = None,
+    stopping: asyncio.Event | None = None,
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports.
 
+    `chat_page` and `mcp` are addresses to show. `stopping` is set before the server stops, and ends what is streamed.
+
     Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
     """
-    app = FastAPI(title="Laplaced", docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(index_router(chat_page))
+    app = FastAPI(
+        title="Laplaced",
+        description=_ABOUT,
+        version=version("laplaced"),
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.include_router(index_router(chat_page, mcp))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
-    app.include_router(people_router(database, allows))
-    app.include_router(admin_router(archive))
-    if upkeep is not None:
-        app.include_router(upkeep_router(upkeep))
-    if importing is not None:
-        app.include_router(import_router(importing))
+    app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+    app.include_router(events_router(database, owners, stopping or asyncio.Event()))
+    if graph is not None:
+        app.include_router(graph_router(database, clock, owners, graph))
+    _take_orders(app, archive, recall, upkeep, importing)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
         _refuse_taken(app, webhook.path)
-        app.include_router(webhook_router(webhook))
+        app.include_router(webhook_router(webhook), include_in_schema=False)
         hosts, own_secret = [*hosts, webhook.host], [webhook.path]
+    app.add_middleware(BodyLimit)
     app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret)
     _answer_faults_as_json(app)
     return app
+
+
+def _take_orders(
+    app: FastAPI, archive: Archive, recall: Recall | None, upkeep: Upkeep | None, importing: Importing | None
+) -> None:
+    """What the command line asks of the server; it changes with the program and is nobody else's contract."""
+    app.include_router(admin_router(archive), include_in_schema=False)
+    if recall is not None:
+        app.include_router(recall_router(recall), include_in_schema=False)
+    if upkeep is not None:
+        app.include_router(upkeep_router(upkeep), include_in_schema=False)
+    if importing is not None:
+        app.include_router(import_router(importing), include_in_schema=False)
 
 
 def _refuse_taken(app: FastAPI, path: str) -> None:
@@ -81,7 +120,8 @@ def _answer_faults_as_json(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> JSONResponse:
-        return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
+        headers = {"Allow": _methods_of(app, _)} if error.status_code == 405 else error.headers
+        return JSONResponse({"detail": error.detail}, error.status_code, headers)
 
     @app.exception_handler(Exception)
     async def broken(_: Request, error: Exception) -> JSONResponse:
@@ -89,11 +129,18 @@ def _answer_faults_as_json(app: FastAPI) -> None:
         return JSONResponse({"detail": "something went wrong; the log says more"}, 500)
 
 
+def _methods_of(app: FastAPI, request: Request) -> str:
+    """Every method of a path: the router itself names those of the first route only."""
+    paths = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in paths for method in getattr(route, "methods", None) or ()}))
+
+
 def _refusal(status: int) -> Callable[[Request, Exception], JSONResponse]:
-    return lambda _, error: JSONResponse({"detail": str(error)}, status)
+    return lambda _, error: JSONResponse({"detail": str(error).encode("utf-8", "replace").decode()}, status)
 
 
 def _fault(place: tuple[int | str, ...], message: str) -> str:
     """`limit: Input should be less than or equal to 1000`: the field, without the part of the request it stood in."""
-    field = ".".join(str(part) for part in place[1:]) or str(place[0])
-    return f"{field}: {message}"
+    field = ".".join(str(part) for part in place[1:]) or (str(place[0]) if place else "body")
+    # Whoever sends half a surrogate pair as a name cannot be told it back.
+    return f"{field}: {message}".encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.web.admin import ARCHIVE_PATH, ArchiveReport
 from bot.web.importing import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
+from bot.web.recalling import RECALL_PATH, Recalled, RecallOrder
 from bot.web.upkeep import (
     BACKUP_PATH,
     DEAD_RUNS_PATH,
@@ -47,6 +48,7 @@ _DEAD_RUNS = TypeAdapter(list[DeadRun])
 _COUNT = TypeAdapter(int)
 _TERMS = TypeAdapter(OwnerTerms)
 _TAKEN = TypeAdapter(Taken)
+_RECALLED = TypeAdapter(Recalled)
 
 
 class ServerUnreachable(LaplacedError):
@@ -63,6 +65,22 @@ async def ask_archive(config: Config, server: Holder, user_id: int | None, backf
     Raises ServerUnreachable, and ServerRefused with the server's own words.
     """
     return await _ask(config, server, ARCHIVE_PATH, {"user_id": user_id, "backfill": backfill}, _REPORT)
+
+
+async def ask_recall(config: Config, server: Holder, user_id: int, query: str, limit: int) -> Recalled:
+    """What a question brings to the mind of the holder of the data folder. Raises as `ask_archive`."""
+    order = RecallOrder(user_id=user_id, query=query, limit=limit)
+    return await _ask(config, server, RECALL_PATH, order.model_dump_json().encode(), _RECALLED)
+
+
+async def ask_mcp(server: Holder) -> str:
+    """The address of the running server's MCP tools. Raises ServerUnreachable, also if it serves none."""
+    async with _client("") as client:
+        try:
+            found = (await client.get(f"{server.url}/")).json()
+            return str(found["mcp"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError):
+            raise ServerUnreachable(f"process {server.pid} holds the data folder and serves no MCP over HTTP") from None
 
 
 class RemoteUpkeep:
@@ -114,7 +132,7 @@ class RemoteImporting:
 
 
 async def _ask(config: Config, server: Holder, path: str, order: Order | bytes, wanted: TypeAdapter[T]) -> T:
-    answer = await _post(server, path, _key(config), order)
+    answer = await _post(server, path, key_of(config), order)
     if answer.is_error:
         raise ServerRefused(_detail(answer))
     try:
@@ -124,13 +142,8 @@ async def _ask(config: Config, server: Holder, path: str, order: Order | bytes, 
 
 
 async def _post(server: Holder, path: str, key: str, order: Order | bytes) -> httpx.Response:
-    # The guard knows this machine as localhost, whatever address the server listens on.
-    headers = {"Host": "localhost"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    # A proxy from the environment must not come between two processes of one machine.
     body = order if isinstance(order, bytes) else json.dumps(order).encode()
-    headers["Content-Type"] = "application/json"
-    # Plain HTTP on one machine: reading certificates would take 50 ms of every call.
-    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, verify=False, headers=headers) as client:
+    async with _client(key) as client:
         try:
             return await client.post(f"{server.url}{path}", content=body)
         except httpx.HTTPError as error:
@@ -138,7 +151,17 @@ async def _post(server: Holder, path: str, key: str, order: Order | bytes) -> ht
             raise ServerUnreachable(f"{said}: {type(error).__name__}") from error
 
 
-def _key(config: Config) -> str:
+def _client(key: str) -> httpx.AsyncClient:
+    # The guard knows this machine as localhost, whatever address the server listens on.
+    headers = {"Host": "localhost", "Content-Type": "application/json"}
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
+    # A proxy from the environment must not come between two processes of one machine. Plain HTTP on one machine:
+    # reading certificates would take 50 ms of every call.
+    return httpx.AsyncClient(timeout=PATIENCE, trust_env=False, verify=False, headers=headers)
+
+
+def key_of(config: Config) -> str:
+    """The key of the running server; empty if it has made none yet."""
     return config.server.api_key.get_secret_value() or existing_key(config.data_dir, "server_api_key") or ""
 
 

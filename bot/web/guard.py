@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 """Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
 
-KEYLESS_PATHS = frozenset({"/"})
-"""What a person opens in a browser: where to go from there. Only on the machine itself and under allowed names."""
+KEYLESS_PATHS = frozenset({"/", "/openapi.json"})
+"""Where to go from here, and how. Only on the machine itself and under allowed names; it tells of nobody."""
 
 
 class Guard:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 from fastapi import APIRouter, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel
 
 from internal.access.repository import write_setting
 from internal.errors import StorageError
@@ -56,21 +57,29 @@ class Readiness:
             return False
 
 
+class Readable(BaseModel):
+    """`failing` names what is not ready."""
+
+    status: str | None = None
+    detail: str | None = None
+    failing: list[str] = []
+
+
 def health_router(database: Database, metrics: Metrics, readiness: Readiness) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(tags=["health"])
 
     @router.get("/healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @router.get("/readyz")
+    @router.get("/readyz", response_model=Readable, responses={503: {"model": Readable}})
     async def readyz() -> JSONResponse:
         failing = await readiness.failing()
         if failing:
             return JSONResponse({"detail": f"not ready: {', '.join(failing)}", "failing": failing}, 503)
         return JSONResponse({"status": "ready"})
 
-    @router.get("/metrics")
+    @router.get("/metrics", response_class=PlainTextResponse)
     async def exposition() -> Response:
         stored = await database.read(partial(stored_figures, most_people=metrics.most_people))
         return Response(metrics.exposition(stored), media_type=CONTENT_TYPE)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from bot.web.people import LARGEST_ID
+from bot.web.fields import LARGEST_ID
 from internal.flows.importing import OwnerTerms, Taken
 from internal.importing.cutting import MOST
 from internal.importing.model import Draft

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
 from sqlalchemy import Connection
+from starlette.convertors import Convertor, register_url_convertor
 
-from internal.access import repository as users
-from internal.errors import NotFound
+from bot.web.fields import LARGEST_ID, NUL_FREE, AskedUser, Limit, Name, Offset, Short, UserId
+from bot.web.owners import Owners
+from bot.web.refusals import KEYED, READING, WRITING, refusals
+from bot.web.wire import Request
+from internal.errors import NotFound, Refused
+from internal.flows import uniting
 from internal.people import repository as people
+from internal.people.bio import MAX_BIO
 from internal.people.model import Circle, Person
+from internal.recall.overview import PeopleFinder
+from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
-LARGEST_ID = 2**63 - 1
-"""What the database's integers hold."""
-
-UserId = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID)]
+AnyPerson = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 PersonId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
-Allows = Callable[[int], Awaitable[bool]]
-"""Whether a user who has never written would be let in: his memory is empty, not unknown."""
+
+
+Username = Annotated[Short, WithJsonSchema({"type": "string", "pattern": "^(@?[A-Za-z][A-Za-z0-9_]{2,31})?$"})]
+CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Circle)})]
+"""Taken in any case, and told as the owner would write it."""
 
 
 class PersonOut(BaseModel):
@@ -41,6 +48,16 @@ class PersonOut(BaseModel):
     mention_count: int
 
 
+class FoundPerson(PersonOut):
+    score: float
+
+
+class SplitPerson(PersonOut):
+    """The person asked for as he is now, and the `other` who was one with him until now."""
+
+    other: PersonOut
+
+
 class PeopleOut(BaseModel):
     """`count` is how many there are in all, whatever part of them is listed."""
 
@@ -48,43 +65,132 @@ class PeopleOut(BaseModel):
     count: int
 
 
-def people_router(database: Database, allows: Allows) -> APIRouter:
-    router = APIRouter(prefix="/people")
+class FoundPeople(BaseModel):
+    people: list[FoundPerson]
+    count: int
 
-    @router.get("")
-    async def listing(
-        user_id: UserId,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        offset: Annotated[int, Query(ge=0, le=LARGEST_ID)] = 0,
-    ) -> PeopleOut:
+
+class PersonChanges(Request):
+    """What is absent stays. `aliases` is the whole new list; `username` may be taken away with null."""
+
+    display_name: Name = ""
+    aliases: list[Short] = Field([], max_length=100)
+    username: Username | None = None
+    circle: CircleName = ""
+    bio: Annotated[str, StringConstraints(max_length=MAX_BIO), NUL_FREE] = ""
+
+    def told(self) -> dict[str, Any]:
+        """Only what was in the request."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class MergeOrder(Request):
+    source_id: AnyPerson
+    target_id: AnyPerson
+
+
+class _PersonInPath(Convertor[str]):
+    """Any id but the words that are calls of their own: those have their own methods."""
+
+    regex = "(?!(?:merge|search)(?:/|$))[^/]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("person", _PersonInPath())
+
+
+def people_router(database: Database, clock: Clock, owners: Owners, finder: PeopleFinder | None) -> APIRouter:
+    router = APIRouter(prefix="/people", tags=["people"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
         """Most mentioned first."""
-        found = await database.read(lambda connection: _page(connection, user_id, limit, offset))
-        if found is None and not await allows(user_id):
-            raise NotFound(f"there is no user {user_id}")
-        shown, count = found or ([], 0)
+        await owners.stored(user_id)
+        shown, count = await database.read(lambda connection: _page(connection, user_id, limit, offset))
         return PeopleOut(people=[PersonOut.model_validate(person) for person in shown], count=count)
 
-    @router.get("/{person_id}")
-    async def one(person_id: PersonId, user_id: UserId | None = None) -> PersonOut:
+    if finder is not None:
+        router.include_router(_search(owners, finder))
+
+    @router.get("/{person_id:person}", responses=READING)
+    async def one(person_id: PersonId, asked: AskedUser = None) -> PersonOut:
         """The id of a merged person answers with the profile it was merged into."""
-        found = await database.read(lambda connection: _person(connection, person_id, user_id))
-        if found is None:
-            raise NotFound(f"there is no person {person_id}")
+        found = await database.read(lambda c: _person(c, person_id, asked))
         return PersonOut.model_validate(found)
+
+    @router.patch("/{person_id:person}", responses=WRITING)
+    async def edit(person_id: PersonId, changes: PersonChanges, asked: AskedUser = None) -> PersonOut:
+        """The owner's own word: what he set himself no model changes any more."""
+
+        def work(connection: Connection) -> Person:
+            known = _person(connection, person_id, asked)
+            return uniting.edit(connection, known.user_id, known.id, changes.told(), now=clock.now())
+
+        return PersonOut.model_validate(await database.write(work))
+
+    @router.post("/merge", responses=WRITING)
+    async def merge(order: MergeOrder, asked: AskedUser = None) -> PersonOut:
+        """Puts the source into the target, which is answered; the source's id leads there from now on."""
+
+        def work(connection: Connection) -> Person:
+            source, target = (_person(connection, one, asked) for one in (order.source_id, order.target_id))
+            if source.user_id != target.user_id:
+                raise NotFound(f"target_id: there is no person {order.target_id}")
+            try:
+                return uniting.merge(connection, source.user_id, order.source_id, target.id, now=clock.now())
+            except Refused as error:
+                raise Refused(error.reason, f"source_id: {error}") from None
+
+        return PersonOut.model_validate(await database.write(work))
+
+    @router.post("/{person_id:person}/split", responses={**READING, **refusals(404)})
+    async def split(person_id: PersonId, asked: AskedUser = None) -> SplitPerson:
+        """Undoes the merge that made this person part of another, else the last one into him."""
+
+        def work(connection: Connection) -> tuple[Person, Person]:
+            known = _person(connection, person_id, asked)
+            return uniting.split(connection, known.user_id, person_id, now=clock.now())
+
+        source, target = await database.write(work)
+        mine, other = (source, target) if source.id == person_id else (target, source)
+        told = PersonOut.model_validate(mine).model_dump()
+        return SplitPerson(**told, other=PersonOut.model_validate(other))
 
     return router
 
 
-def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tuple[list[Person], int] | None:
-    """None for a user who is not stored."""
-    if users.find(connection, user_id) is None:
-        return None
+def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/search", responses=READING)
+    async def search(
+        user_id: UserId,
+        query: Annotated[str, Query(min_length=1, max_length=2_000)],
+        limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> FoundPeople:
+        """Best first, by meaning and by name; `count` is how many were found."""
+        await owners.stored(user_id)
+        hits = await finder.people(user_id, query, limit)
+        found = [FoundPerson(**PersonOut.model_validate(hit.person).model_dump(), score=hit.score) for hit in hits]
+        return FoundPeople(people=found, count=len(found))
+
+    return router
+
+
+def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tuple[list[Person], int]:
     count = sum(people.counts(connection, user_id).values())
     return people.listing(connection, user_id, limit=limit, offset=offset), count
 
 
-def _person(connection: Connection, person_id: int, user_id: int | None) -> Person | None:
+def _person(connection: Connection, person_id: int, asked: int | None) -> Person:
+    """The person an id means now. Raises NotFound, also for another owner's."""
     owner = people.owner_of(connection, person_id)
-    if owner is None or user_id not in {None, owner}:
-        return None
-    return people.resolve(connection, owner, person_id)
+    found = people.resolve(connection, owner, person_id) if owner is not None and asked in {None, owner} else None
+    if found is None:
+        raise NotFound(f"there is no person {person_id}")
+    return found

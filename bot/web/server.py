@@ -28,13 +28,38 @@ class RunningServer:
     ended: asyncio.Task[None]
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A socket that listens, and how this machine reaches it. Whoever connects waits until it is served."""
+
+    socket: socket.socket
+    url: str
+
+    @property
+    def port(self) -> int:
+        port: int = self.socket.getsockname()[1]
+        return port
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def listening(host: str, port: int, setting: str = "server.port") -> Listener:
+    """Listens there; port 0 takes a free one. Raises ConfigurationError, naming the setting of the port."""
+    listener = _listen(host, port, setting)
+    return Listener(listener, _local_url(listener))
+
+
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[RunningServer]:
-    """Serves until the block ends, then lets open requests finish. Port 0 takes a free one.
+    """Listens and serves until the block ends; see `listening` and `serving_on`."""
+    async with serving_on(listening(host, port), app) as server:
+        yield server
 
-    Raises ConfigurationError when it cannot listen there.
-    """
-    listener = _listen(host, port)
+
+@contextlib.asynccontextmanager
+async def serving_on(listener: Listener, app: ASGIApp) -> AsyncIterator[RunningServer]:
+    """Serves until the block ends, then lets open requests finish and closes the listener."""
     server = _Server(
         uvicorn.Config(
             app,
@@ -46,10 +71,11 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[RunningSe
             timeout_graceful_shutdown=GRACE_S,
         )
     )
-    task = asyncio.create_task(server.serve([listener]), name="http-server")
+    port = listener.port
+    task = asyncio.create_task(server.serve([listener.socket]), name="http-server")
     try:
         await server.until_started(task)
-        yield RunningServer(_local_url(listener), listener.getsockname()[1], task)
+        yield RunningServer(listener.url, port, task)
     finally:
         server.should_exit = True
         await task
@@ -77,7 +103,7 @@ class _Server(uvicorn.Server):
             task.result()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, setting: str) -> socket.socket:
     """A listening socket. It listens at once: two that are only bound would not notice each other."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -92,9 +118,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise ConfigurationError(
-            f"cannot listen on {host}:{port} (server.host, server.port): {error.strerror}"
-        ) from None
+        raise ConfigurationError(f"cannot listen on {host}:{port} (server.host, {setting}): {error.strerror}") from None
     return listener
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Protocol
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from bot.web.people import LARGEST_ID
+from bot.web.fields import LARGEST_ID
 from internal.flows.diagnosis import Check
 from internal.mailbox.model import QuarantinedUpdate
 

@@ -68,7 +68,7 @@ def place_of(connection: Connection, user_id: int, event_id: str) -> int | None:
 
 def last_place(connection: Connection) -> int:
     """Where the newest event of all stands; 0 before the first."""
-    return connection.execute(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one()
+    return int(connection.execute(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one())
 
 
 def following(

@@ -94,6 +94,7 @@ class Product:
             "PYTHONPATH": str(ROOT),
             "LAPLACED_DATA_DIR": str(self.data_dir),
             "LAPLACED_SERVER__PORT": "0",
+            "LAPLACED_MCP__PORT": "0",
             "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
             "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
             "LAPLACED_SCHEDULER__TICK": "0.2s",

@@ -31,6 +31,7 @@ READY = "Health, metrics and REST: "
 
 SETTINGS = {
     "LAPLACED_SERVER__PORT": "0",
+    "LAPLACED_MCP__PORT": "0",
     "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
     "LAPLACED_SCHEDULER__TICK": "0.2s",
     "LAPLACED_RUNS__RETRY_BASE": "0.2s",

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
+from bot.web.owners import Owners
 from bot.web.webhook import Webhook
 from internal.config import MetricsConfig
 from internal.errors import NotFound, Refused
@@ -73,7 +74,7 @@ def build(database: Database, metrics: Metrics, ports: Ports) -> Callable[[str, 
         clock=SystemClock(),
         api_key=KEY,
         allowed_hosts=["bot.example"],
-        allows=ports.allows,
+        owners=Owners(database, ports.allows, allowed=[ALLOWED_USER]),
         poll_fresh=lambda: ports.poll_fresh,
         archive=ports.archive,
         webhook=Webhook(path, secret, "public.example", ports.accept),

@@ -15,6 +15,7 @@ from sqlalchemy import insert, select
 from bot.web.app import build_web
 from bot.web.client import RemoteImporting, ServerRefused
 from bot.web.importing import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
+from bot.web.owners import Owners
 from bot.web.server import serving
 from internal.config import Config, load
 from internal.flows.importing import Importing
@@ -56,7 +57,7 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
         clock=SystemClock(),
         api_key=KEY,
         allowed_hosts=[],
-        allows=nobody,
+        owners=Owners(database, nobody),
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
         importing=Importing(database, SystemClock(), ["archivist"]),

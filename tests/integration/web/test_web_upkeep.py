@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from bot.upkeep import Upkeep
 from bot.web.app import build_web
+from bot.web.owners import Owners
 from internal.config import load
 from internal.flows.diagnosis import Check, fine
 from internal.mailbox import repository as mailbox
@@ -64,7 +65,7 @@ async def operator(
         clock=clock,
         api_key=KEY,
         allowed_hosts=[],
-        allows=nobody,
+        owners=Owners(database, nobody),
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
         upkeep=upkeep,

@@ -1,0 +1,74 @@
+"""MCP over streamable HTTP: behind the same guard as REST, and built when the first client comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Collection
+from typing import Final, Protocol
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.mcp.rest import Rest
+from bot.web.body_limit import LARGEST_BODY
+from bot.web.guard import Guard
+
+PATH: Final = "/mcp"
+
+
+class Sessions(Protocol):
+    """The SDK's keeper of what is open."""
+
+    def run(self) -> contextlib.AbstractAsyncContextManager[None]: ...
+
+
+class McpServer:
+    """An application that serves the tools at PATH. Whoever never uses MCP pays nothing for it.
+
+    The SDK is imported by a thread, in a second and a half, when the first call comes that has passed the guard.
+    """
+
+    def __init__(self, web: ASGIApp, api_key: str, allowed_hosts: Collection[str]) -> None:
+        self.guarded: ASGIApp = Guard(self._serve, api_key=api_key, allowed_hosts=allowed_hosts, own_secret=())
+        self._rest = Rest.inside(web, api_key)
+        self._one_building = asyncio.Lock()
+        self._stopping = asyncio.Event()
+        self._app: ASGIApp | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        """Ends every session."""
+        self._stopping.set()
+        if self._running is not None:
+            await self._running
+        await self._rest.aclose()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["path"].rstrip("/") != PATH:
+            await JSONResponse({"detail": f"MCP is at {PATH}"}, 404)(scope, receive, send)
+            return
+        async with self._one_building:
+            app = self._app = self._app or await self._built()
+        await app(scope, receive, send)
+
+    async def _built(self) -> ASGIApp:
+        app, sessions = await asyncio.to_thread(self._application)
+        ready = asyncio.Event()
+
+        async def run() -> None:
+            # One task enters and leaves it: its task group demands so.
+            async with sessions.run():
+                ready.set()
+                await self._stopping.wait()
+
+        self._running = asyncio.create_task(run(), name="mcp-sessions")
+        await ready.wait()
+        return app
+
+    def _application(self) -> tuple[ASGIApp, Sessions]:
+        from bot.mcp.server import application
+
+        return application(self._rest, PATH, LARGEST_BODY)

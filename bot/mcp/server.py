@@ -1,0 +1,106 @@
+"""The MCP server over the tools. The official SDK takes a second and a half to import: only who serves imports this."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp.types import Tool as Offered
+from pydantic import ValidationError
+from starlette.applications import Starlette
+
+from bot.mcp.rest import CallRefused, Rest
+from bot.mcp.tools import TOOLS, Tool
+
+_INSTRUCTIONS = """The user's long-term memory: people, entities, facts with their times and sources, and the episodes
+they come from. Search before you answer a question about the user's life or work, and cite what you found. group_id is
+the user's id as a string; leave it out if there is only one user. Everything you add must be the user's own words or a
+document, never your own conclusions."""
+
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
+    """A server whose tools call this REST."""
+    listed = [_offered(tool) for tool in TOOLS]
+
+    async def list_tools(_: ServerRequestContext[dict[str, Any]], __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
+    async def call_tool(_: ServerRequestContext[dict[str, Any]], asked: CallToolRequestParams) -> CallToolResult:
+        tool = _BY_NAME.get(asked.name)
+        if tool is None:
+            raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name}; there are {', '.join(_BY_NAME)}")
+        return await _called(tool, rest, asked.arguments or {})
+
+    return Server(
+        "laplaced",
+        version=version("laplaced"),
+        title="Laplaced",
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, StreamableHTTPSessionManager]:
+    """The server over streamable HTTP, and what keeps its sessions, which must run while it serves.
+
+    No call needs a session of its own: each answer is one JSON body, and a restart interrupts nobody.
+    """
+    server = mcp_server(rest)
+    app = server.streamable_http_app(
+        streamable_http_path=path,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=largest_body,
+        # Checked by the guard before, which knows the names that the owner allowed.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return app, server.session_manager
+
+
+async def _called(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
+    """A refusal is an answer too: the model reads it and tries otherwise."""
+    try:
+        answer = dict(await tool.call(rest, tool.takes.model_validate(arguments)))
+    except ValidationError as error:
+        return _refused("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
+    except CallRefused as error:
+        return _refused(str(error))
+    text = json.dumps(answer, ensure_ascii=False)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
+
+
+def _refused(why: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=why)], is_error=True)
+
+
+def _offered(tool: Tool) -> Offered:
+    return Offered(
+        name=tool.name,
+        description=tool.about,
+        input_schema=tool.takes.model_json_schema(),
+        output_schema=tool.gives.model_json_schema(mode="serialization"),
+        annotations=ToolAnnotations(
+            read_only_hint=tool.changes == "nothing",
+            destructive_hint=tool.changes == "replaces",
+            idempotent_hint=tool.changes != "replaces",
+            open_world_hint=False,
+        ),
+    )

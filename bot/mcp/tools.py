@@ -1,0 +1,254 @@
+"""The tools that are offered over MCP: REST's calls under REST's names, one table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, Field
+
+from bot.mcp.rest import CallRefused, Rest
+from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Statement
+from bot.web.people import FoundPeople
+from bot.web.wire import (
+    CitationChain,
+    EpisodeCreateRequest,
+    EpisodeCreateResponse,
+    EpisodesOut,
+    FactUpdateRequest,
+    FactUpdateResponse,
+    GraphSearchRequest,
+    GraphSearchResponse,
+    GraphStatus,
+    Request,
+)
+
+Answer = Mapping[str, Any]
+Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
+Most = Annotated[int, Field(ge=1, le=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallRefused."""
+
+    name: str
+    takes: type[Request]
+    gives: type[BaseModel]
+    call: Callable[[Rest, Any], Awaitable[Answer]]
+    about: str
+    changes: Literal["nothing", "adds", "replaces"] = "nothing"
+
+
+class NodeSearch(Request):
+    query: Statement
+    max_results: Most = 10
+    group_ids: list[GroupId] | None = Field(None, max_length=50)
+    entity_types: list[NodeId] | None = Field(None, max_length=50)
+
+
+class FactSearch(NodeSearch):
+    center_node_uuid: NodeId | None = None
+    as_of: Moment | None = Field(None, description="What held then.")
+    known_at: Moment | None = Field(None, description="What we knew then.")
+    include_invalid: bool = False
+
+
+class EpisodeListing(Request):
+    group_id: GroupId | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 10
+    offset: Annotated[int, Field(ge=0, le=LARGEST_ID)] = 0
+
+
+class ById(Request):
+    uuid: NodeId
+    user_id: Owner | None = None
+
+
+class FactUpdate(FactUpdateRequest, ById):
+    pass
+
+
+class PeopleSearch(Request):
+    query: Statement
+    user_id: Owner | None = Field(None, description="Whose people; absent: the sole user's.")
+    limit: Most = 10
+
+
+class StatusRequest(Request):
+    group_id: GroupId | None = None
+
+
+class CitedResults(GraphSearchResponse):
+    """Facts carry their citations themselves; those of nodes are `chains`, by the node's uuid."""
+
+    chains: dict[str, CitationChain] = Field(default_factory=dict)
+
+
+class Done(BaseModel):
+    status: str
+    message: str
+
+
+class ServerStatus(Done):
+    """`graph` is about one user; null where none was named and there are several."""
+
+    graph: GraphStatus | None = None
+
+
+async def add_memory(rest: Rest, told: EpisodeCreateRequest) -> Answer:
+    return await _object(rest.send("POST", "/graph/episodes", _body(told)))
+
+
+async def search_nodes(rest: Rest, wanted: NodeSearch) -> Answer:
+    return await _search(rest, wanted, "nodes")
+
+
+async def search_memory_facts(rest: Rest, wanted: FactSearch) -> Answer:
+    return await _search(rest, wanted, "facts")
+
+
+async def search_with_citations(rest: Rest, wanted: GraphSearchRequest) -> Answer:
+    found = await _search(rest, wanted, wanted.search_type)
+    if wanted.search_type != "nodes":
+        return found
+    ids = [node["uuid"] for node in found["results"]]
+    return {**found, "chains": {one: await rest.get(f"/graph/nodes/{_path(one)}/citations") for one in ids}}
+
+
+async def get_episodes(rest: Rest, wanted: EpisodeListing) -> Answer:
+    return await _object(rest.get("/graph/episodes", _body(wanted)))
+
+
+async def get_citation_chain(rest: Rest, wanted: ById) -> Answer:
+    return await _object(rest.get(f"/graph/nodes/{_path(wanted.uuid)}/citations", {"user_id": wanted.user_id}))
+
+
+async def update_fact(rest: Rest, wanted: FactUpdate) -> Answer:
+    body = {name: value for name, value in _body(wanted).items() if name not in ById.model_fields}
+    return await _object(rest.send("PATCH", f"/graph/facts/{_path(wanted.uuid)}", body, {"user_id": wanted.user_id}))
+
+
+async def delete_episode(rest: Rest, wanted: ById) -> Answer:
+    await rest.delete(f"/graph/episodes/{_path(wanted.uuid)}", {"user_id": wanted.user_id})
+    return {"status": "deleted", "message": f"episode {wanted.uuid} is deleted, with all that only it supported"}
+
+
+async def search_people(rest: Rest, wanted: PeopleSearch) -> Answer:
+    user_id = wanted.user_id
+    if user_id is None:
+        user_id = int((await rest.get("/graph/status"))["group_id"])
+    query = {"user_id": user_id, "query": wanted.query, "limit": wanted.limit}
+    return await _object(rest.get("/people/search", query))
+
+
+async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
+    try:
+        await rest.get("/readyz")
+    except CallRefused as error:
+        return {"status": "error", "message": str(error), "graph": None}
+    try:
+        graph = await rest.get("/graph/status", _body(wanted))
+    except CallRefused:
+        if wanted.group_id is not None:
+            raise
+        return {"status": "ok", "message": "ready", "graph": None}
+    return {"status": "ok", "message": graph["message"], "graph": graph}
+
+
+TOOLS: Sequence[Tool] = (
+    Tool(
+        "add_memory",
+        EpisodeCreateRequest,
+        EpisodeCreateResponse,
+        add_memory,
+        "Remember a text, a JSON document or a message. It is stored at once; entities and facts are drawn from it in "
+        "the background, in the order of its group. reference_time is when it happened.",
+        "adds",
+    ),
+    Tool(
+        "search_nodes",
+        NodeSearch,
+        GraphSearchResponse,
+        search_nodes,
+        "Find entities: people, organizations, places, preferences and other things, by meaning, words and names.",
+    ),
+    Tool(
+        "search_memory_facts",
+        FactSearch,
+        GraphSearchResponse,
+        search_memory_facts,
+        "Find facts between entities. Without dates: what holds now; as_of: what held then; known_at: what was known "
+        "then; include_invalid: also what has ended. center_node_uuid puts what is near to that node first.",
+    ),
+    Tool(
+        "search_with_citations",
+        GraphSearchRequest,
+        CitedResults,
+        search_with_citations,
+        "Find facts, nodes or episodes together with where they come from: episodes, their sources and the very words.",
+    ),
+    Tool("get_episodes", EpisodeListing, EpisodesOut, get_episodes, "List what was told, newest first."),
+    Tool(
+        "get_citation_chain",
+        ById,
+        CitationChain,
+        get_citation_chain,
+        "The history of one entity: which episodes created, updated or referenced it.",
+    ),
+    Tool(
+        "update_fact",
+        FactUpdate,
+        FactUpdateResponse,
+        update_fact,
+        "Correct a fact: the old version expires and is kept, a new one takes its place.",
+        "replaces",
+    ),
+    Tool(
+        "delete_episode",
+        ById,
+        Done,
+        delete_episode,
+        "Delete an episode for good, with everything that only it supports; what that had superseded holds again.",
+        "replaces",
+    ),
+    Tool(
+        "search_people",
+        PeopleSearch,
+        FoundPeople,
+        search_people,
+        "Find people the user knows, by name in any form or by what is known of them.",
+    ),
+    Tool(
+        "get_status",
+        StatusRequest,
+        ServerStatus,
+        get_status,
+        "Whether the memory can be used, how much it holds, and how much of what was told is still to be read.",
+    ),
+)
+
+
+async def _search(rest: Rest, wanted: Request, search_type: str) -> Answer:
+    return await _object(rest.send("POST", "/graph/search", {**_body(wanted), "search_type": search_type}))
+
+
+async def _object(answer: Awaitable[Any]) -> Answer:
+    found: Answer = await answer
+    return found
+
+
+def _body(told: Request) -> dict[str, Any]:
+    """Only what was told, as it goes over the wire: REST knows the defaults."""
+    return {name: _plain(value) for name, value in told.model_dump(exclude_unset=True).items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime | date) else value
+
+
+def _path(one_id: str) -> str:
+    return quote(one_id, safe="")

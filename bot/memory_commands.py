@@ -1,0 +1,109 @@
+"""The commands that ask the memory: `laplaced recall`, and `laplaced mcp` for those who ask by tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.command_line import command, load, server_of
+
+if TYPE_CHECKING:
+    from bot.web.recalling import Recalled
+    from internal.config import Config
+    from internal.storage.lock import Holder
+
+
+@command('laplaced recall --user 123456789 "Where does Olena work?"')
+@click.argument("query", metavar="QUERY")
+@click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63) + 1, 2**63 - 1), metavar="ID", required=True, help="Whose memory."
+)
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most things of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def recall(config_path: Path | None, query: str, user_id: int, limit: int, as_json: bool) -> None:
+    """Show what a question brings to mind: people, facts, entities and episodes, each with its score.
+
+    A running bot is asked; if none runs, its memory is opened here. No chat model is asked.
+    """
+    if not query.strip():
+        raise click.UsageError("the question is empty")
+    found = asyncio.run(_recall(load(config_path), user_id, query, limit))
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    for line in found.lines():
+        click.echo(line)
+
+
+async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recalled:
+    server = server_of(config)
+    if server is not None:
+        from bot.web.client import ask_recall
+
+        return await ask_recall(config, server, user_id, query, limit)
+    from bot.core import open_app
+    from bot.web.recalling import Recalled
+
+    async with open_app(config) as opened:
+        return Recalled.of(await opened.recall(user_id, query, limit))
+
+
+@command("laplaced mcp --stdio")
+@click.option("--stdio", is_flag=True, help="Serve this process's own input and output, for a client that started it.")
+def mcp(config_path: Path | None, stdio: bool) -> None:
+    """Serve the memory as MCP tools, without a bot if none runs.
+
+    Without --stdio over HTTP at mcp.port; a running bot does that already, and its address is told.
+    """
+    asyncio.run(_mcp(load(config_path), stdio))
+
+
+async def _mcp(config: Config, stdio: bool) -> None:
+    server = server_of(config)
+    work = _serve_stdio(config, server) if stdio else _serve_http(config, server)
+    task = asyncio.ensure_future(work)
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(wanted, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+async def _serve_stdio(config: Config, server: Holder | None) -> None:
+    from bot.mcp.rest import Rest
+    from bot.mcp.stdio import serve_stdio
+
+    async with contextlib.AsyncExitStack() as stack:
+        if server is not None:
+            from bot.web.client import key_of
+
+            rest = Rest.of_server(server.url or "", key_of(config))
+        else:
+            from bot.alone import open_alone
+            from bot.serving import served_for_commands, server_key
+
+            app, doors = await stack.enter_async_context(open_alone(config))
+            running, web = await stack.enter_async_context(served_for_commands(app, doors))
+            app.lock.announce(running.url)
+            rest = Rest.inside(web, server_key(app))
+        stack.push_async_callback(rest.aclose)
+        await serve_stdio(rest)
+
+
+async def _serve_http(config: Config, server: Holder | None) -> None:
+    if server is not None:
+        from bot.web.client import ask_mcp
+
+        click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
+        return
+    from bot.alone import open_alone
+    from bot.serving import served
+
+    async with open_alone(config) as (app, doors), served(app, doors) as running:
+        app.lock.announce(running.rest.url)
+        print(f"MCP: {running.mcp}", flush=True)
+        await asyncio.wait(running.ended, return_when=asyncio.FIRST_COMPLETED)

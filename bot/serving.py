@@ -1,0 +1,122 @@
+"""The HTTP application over an opened product: the running bot's, and that of a command which works alone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from fastapi import FastAPI
+
+from bot.core import App
+from bot.importing import importing_agents
+from bot.mcp.http import PATH, McpServer
+from bot.web.app import build_web
+from bot.web.episodes import Taking
+from bot.web.graph import Graph
+from bot.web.owners import Allows, Owners
+from bot.web.server import RunningServer, listening, serving, serving_on
+from bot.web.upkeep import Upkeep
+from bot.web.webhook import Webhook
+from internal.flows.importing import Importing
+from internal.knowledge import service as knowledge
+from internal.storage.keys import ensure_key
+from internal.telemetry.logs import redact
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What of the application depends on who opens it.
+
+    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to.
+    """
+
+    allows: Allows
+    upkeep: Upkeep
+    poll_fresh: Callable[[], bool] = lambda: True
+    webhook: Webhook | None = None
+    chat_page: str | None = None
+
+
+def server_key(app: App) -> str:
+    """The key of REST and MCP: the configured one, else the one in the data folder, made on first use."""
+    key = app.config.server.api_key.get_secret_value() or ensure_key(app.config.data_dir, "server_api_key")
+    redact.tell(key)
+    return key
+
+
+def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None = None) -> FastAPI:
+    """The application. `mcp` is the address to show; `stopping` ends what is streamed. Raises ConfigurationError."""
+    config = app.config
+
+    async def erase(user_id: int, episode_id: str) -> None:
+        await app.database.write(
+            partial(knowledge.remove_episode_claims, user_id=user_id, episode_id=episode_id, now=app.clock.now())
+        )
+
+    agents = importing_agents(config)
+    return build_web(
+        database=app.database,
+        metrics=app.metrics,
+        clock=app.clock,
+        api_key=server_key(app),
+        allowed_hosts=config.server.allowed_hosts,
+        owners=Owners(
+            app.database,
+            doors.allows,
+            allowed=config.access.allowed_user_ids,
+            open_door=config.local_telegram,
+        ),
+        poll_fresh=doors.poll_fresh,
+        archive=app.archive,
+        graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase)),
+        recall=app.recall,
+        upkeep=doors.upkeep,
+        importing=Importing(app.database, app.clock, agents, woken=app.ticker.wake),
+        webhook=doors.webhook,
+        chat_page=doors.chat_page,
+        mcp=mcp,
+        stopping=stopping,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The running servers. `mcp` is the address of the tools; those of `ended` are done only before their time."""
+
+    rest: RunningServer
+    mcp: str
+    ended: Sequence[asyncio.Task[None]]
+
+
+@contextlib.asynccontextmanager
+async def served(app: App, doors: Doors) -> AsyncIterator[Served]:
+    """REST on `server.port` and MCP on `mcp.port` until the block ends. Raises ConfigurationError."""
+    server, stopping = app.config.server, asyncio.Event()
+    async with contextlib.AsyncExitStack() as stack:
+        rest = listening(server.host, server.port, "server.port")
+        stack.callback(rest.close)
+        mcp = listening(server.host, app.config.mcp.port, "mcp.port")
+        stack.callback(mcp.close)
+        address = f"{mcp.url}{PATH}"
+        web = web_of(app, doors, stopping=stopping, mcp=address)
+        tools = McpServer(web, server_key(app), server.allowed_hosts)
+        stack.push_async_callback(tools.close)
+        calls = await stack.enter_async_context(serving_on(rest, web))
+        tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded))
+        stack.callback(stopping.set)
+        yield Served(calls, address, [calls.ended, tool_calls.ended])
+
+
+@contextlib.asynccontextmanager
+async def served_for_commands(app: App, doors: Doors) -> AsyncIterator[tuple[RunningServer, FastAPI]]:
+    """REST for this machine's other commands, on a port that is free, and the application itself."""
+    stopping = asyncio.Event()
+    web = web_of(app, doors, stopping=stopping)
+    async with serving(web, "127.0.0.1", 0) as server:
+        try:
+            yield server, web
+        finally:
+            stopping.set()

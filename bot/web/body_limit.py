@@ -1,0 +1,44 @@
+"""How much of a request is read: whoever sends more is told so before it fills the memory."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_BODY = 4 << 20
+"""Bytes. The longest episode fits, also with each of its letters written as an escape of six."""
+
+_TOLD = f"body: at most {LARGEST_BODY} bytes at a time"
+
+
+class BodyLimit:
+    """Answers 413 to a body over LARGEST_BODY: by its declared length at once, else when so much has come."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isascii() and declared.isdigit() and int(declared) > LARGEST_BODY:
+            await JSONResponse({"detail": _TOLD}, 413)(scope, receive, send)
+            return
+        await self._app(scope, _bounded(receive), send)
+
+
+def _bounded(receive: Receive) -> Receive:
+    size = 0
+
+    async def read() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > LARGEST_BODY:
+            raise HTTPException(413, _TOLD)
+        return message
+
+    return read

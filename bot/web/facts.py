@@ -1,0 +1,113 @@
+"""`/graph/facts` and `/graph/nodes`: one fact, its versions and its correction; one node, and where it comes from."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from bot.web.fields import AskedUser, Uuid
+from bot.web.knowing import edge, edges
+from bot.web.owners import owner_of
+from bot.web.refusals import KEYED, READING, WRITING, refusals
+from bot.web.wire import CitationChain, EntityEdge, EntityNode, FactHistory, FactUpdateRequest, FactUpdateResponse
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Fact
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+_FIELDS = {"wrong_ends": "target_node_uuid", "self_loop": "target_node_uuid"}
+"""The fields that a refused correction is about, where its words do not name them."""
+
+
+def facts_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/graph/facts/{uuid}", tags=["facts"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityEdge:
+        """One version of a fact, with its citations and the lines that support it."""
+
+        def read(connection: Connection) -> EntityEdge:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            return edge(connection, user_id, knowledge.fact(connection, user_id, uuid))
+
+        return await database.read(read)
+
+    @router.get("/history", responses=READING)
+    async def history(uuid: Uuid, asked: AskedUser = None) -> FactHistory:
+        """All versions of a fact, oldest first, whichever of them is asked for."""
+
+        def read(connection: Connection) -> FactHistory:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            versions = edges(connection, user_id, knowledge.history(connection, user_id, uuid))
+            return FactHistory(history=versions, count=len(versions))
+
+        return await database.read(read)
+
+    @router.patch("", responses={**WRITING, **refusals(409)})
+    async def correct(uuid: Uuid, wanted: FactUpdateRequest, asked: AskedUser = None) -> FactUpdateResponse:
+        """Replaces it by a new version; the old one expires and stays in the history. 409 for one that has expired."""
+        now = clock.now()
+
+        def work(connection: Connection) -> FactUpdateResponse:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            old, new = _updated(connection, user_id, uuid, wanted)
+            return FactUpdateResponse(
+                status="updated",
+                old_uuid=old.id,
+                new_uuid=new.id,
+                message=f"fact {old.id} has expired, {new.id} took its place",
+                new_edge=edge(connection, user_id, new),
+            )
+
+        def _updated(connection: Connection, user_id: int, uuid: str, wanted: FactUpdateRequest) -> tuple[Fact, Fact]:
+            try:
+                return knowledge.update_fact(
+                    connection,
+                    user_id,
+                    uuid,
+                    wanted.fact,
+                    reason=wanted.reason,
+                    source_id=wanted.source_node_uuid,
+                    target_id=wanted.target_node_uuid,
+                    attributes=wanted.attributes,
+                    now=now,
+                )
+            except Refused as error:
+                field = _FIELDS.get(error.reason)
+                raise Refused(error.reason, f"{field}: {error}" if field else str(error)) from None
+
+        return await database.write(work)
+
+    return router
+
+
+def nodes_router(database: Database) -> APIRouter:
+    router = APIRouter(prefix="/graph/nodes/{uuid}", tags=["nodes"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityNode:
+        """The id of a merged node answers with the one it was merged into."""
+        return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, asked)))
+
+    @router.get("/citations", responses=READING)
+    async def citations(uuid: Uuid, asked: AskedUser = None) -> CitationChain:
+        """The episodes that created, updated or referenced it, in the order in which they happened."""
+
+        def read(connection: Connection) -> CitationChain:
+            node = _node(connection, uuid, asked)
+            return CitationChain.of(knowledge.citation_chain(connection, node.user_id, node.id))
+
+        return await database.read(read)
+
+    return router
+
+
+def _node(connection: Connection, uuid: str, asked: int | None) -> Node:
+    user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+    node = store.resolve_node(connection, user_id, uuid)
+    if node is None:
+        raise NotFound(f"there is no node {uuid}")
+    return node

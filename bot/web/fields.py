@@ -1,0 +1,122 @@
+"""Fields of requests that more than one call takes, checked once and described once."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime, time
+from typing import Annotated, Any, Final
+from zoneinfo import ZoneInfo
+
+from fastapi import Path, Query
+from pydantic import AfterValidator, Field, JsonValue, PlainValidator, StringConstraints, WithJsonSchema
+
+LARGEST_ID: Final = 2**63 - 1
+"""What the database's integers hold."""
+
+UserId = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
+AskedUser = Annotated[
+    int | None,
+    Query(ge=-LARGEST_ID, le=LARGEST_ID, alias="user_id", description="Whose it is; another owner's is not found."),
+]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0, le=LARGEST_ID)]
+Uuid = Annotated[str, Path(max_length=200)]
+
+
+def _without_nul(text: str) -> str:
+    """No engine keeps it for certain, and it says nothing."""
+    return text.replace("\0", "")
+
+
+NUL_FREE: Final = AfterValidator(_without_nul)
+_A_CHARACTER: Final = r"[^\s\x00]"
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_A_CHARACTER), NUL_FREE]
+Content = Annotated[str, StringConstraints(min_length=1, max_length=500_000, pattern=_A_CHARACTER), NUL_FREE]
+Statement = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=_A_CHARACTER), NUL_FREE]
+Short = Annotated[str, StringConstraints(max_length=500), NUL_FREE]
+Remark = Annotated[str, StringConstraints(max_length=2_000), NUL_FREE]
+Url = Annotated[str, StringConstraints(max_length=2_000, pattern=r"^[^\s\x00]*$")]
+OwnId = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]*$")]
+NodeId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+def _in_range(group_id: str) -> str:
+    if abs(int(group_id)) > LARGEST_ID:
+        raise ValueError("the id of a user is expected")
+    return group_id
+
+
+GroupId = Annotated[
+    str,
+    StringConstraints(pattern=r"^-?[0-9]{1,19}$"),
+    AfterValidator(_in_range),
+    Field(description="The user's id as a string; absent: the sole owner's."),
+]
+
+GroupQuery = Annotated[GroupId | None, Query()]
+
+MOST_ATTRIBUTES: Final = 8_000
+"""Characters of a fact's attributes, as JSON."""
+
+_DEEPEST: Final = 10
+
+
+def _storable(values: dict[str, Any]) -> Any:
+    kept = _plain(values, 0)
+    text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
+    if len(text) > MOST_ATTRIBUTES:
+        raise ValueError(f"at most {MOST_ATTRIBUTES} characters of JSON are expected")
+    text.encode()  # half a surrogate pair cannot be written anywhere
+    return kept
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise ValueError(f"at most {_DEEPEST} levels of JSON are expected")
+    if isinstance(value, dict):
+        return {_without_nul(key): _plain(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one, depth + 1) for one in value]
+    return _without_nul(value) if isinstance(value, str) else value
+
+
+Attributes = Annotated[dict[str, JsonValue], AfterValidator(_storable)]
+
+_MOMENT: Final = re.compile(
+    r"(?P<day>\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?)?", re.ASCII
+)
+
+
+def _moment(value: object) -> datetime | date:
+    """A date, or a time; one without a zone is UTC. ValueError for anything that is not ISO 8601."""
+    if isinstance(value, date):
+        return value
+    found = _MOMENT.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError("an ISO 8601 time or date is expected, such as 2025-11-25T14:30:00Z")
+    if found[0] == found["day"]:
+        return date.fromisoformat(found[0])
+    told = datetime.fromisoformat(found[0].upper())
+    try:
+        return (told if told.tzinfo else told.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the year is out of range") from None
+
+
+Moment = Annotated[
+    datetime | date,
+    PlainValidator(_moment),
+    WithJsonSchema({"type": "string", "format": "date-time", "description": "ISO 8601; a bare date is its midnight."}),
+]
+
+
+def in_zone(moment: datetime | date | None, zone: ZoneInfo) -> datetime | None:
+    """The moment meant: a bare date is midnight in the owner's zone. ValueError at the ends of the calendar."""
+    if moment is None or isinstance(moment, datetime):
+        return moment
+    try:
+        return datetime.combine(moment, time(), zone).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the year is out of range") from None

@@ -1,0 +1,75 @@
+"""Whose memory a call is about: users by id, groups by the user's id as a string, things by their own ids."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import UserState
+from internal.errors import NotFound, Refused
+from internal.storage.engine import Database
+
+Allows = Callable[[int], Awaitable[bool]]
+"""Whether a user who has never written would be let in: his memory is empty, not unknown."""
+
+OwnerOf = Callable[[Connection, str], int | None]
+"""Whose thing has an id, None if nobody's."""
+
+
+class Owners:
+    """`allowed` are the configured ids; `open_door`: everybody who comes is let in, and the first one is the owner."""
+
+    def __init__(
+        self, database: Database, allows: Allows, *, allowed: Collection[int] = (), open_door: bool = False
+    ) -> None:
+        self._database, self._allows = database, allows
+        self._allowed, self._open_door = frozenset(allowed), open_door
+
+    async def stored(self, user_id: int) -> bool:
+        """Whether there can be anything of a known or allowed user. Raises NotFound for any other."""
+        if await self._database.read(lambda c: users.find(c, user_id)) is not None:
+            return True
+        if not await self._allows(user_id):
+            raise NotFound(f"there is no user {user_id}")
+        return False
+
+    async def of_group(self, group_id: str | None) -> int:
+        """The user whose id a group's is, or (None) the sole one. Raises NotFound and Refused("group_id")."""
+        if group_id is not None:
+            user_id = int(group_id)
+            await self.stored(user_id)
+            return user_id
+        known = await self._database.read(users.everybody)
+        sole = self._allowed | {user.user_id for user in known if user.state is not UserState.REMOVED}
+        if len(sole) != 1:
+            raise Refused("group_id", f"group_id: there are {len(sole)} users, so one must be named")
+        return min(sole)
+
+    async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
+        """The users of several groups, each once; none named is as `of_group`."""
+        if not group_ids:
+            return [await self.of_group(None)]
+        return list(dict.fromkeys([await self.of_group(one) for one in group_ids]))
+
+    def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
+        """Makes room in the store for a user who passed `stored`."""
+        access.expect(connection, user_id, open_door=self._open_door, now=now)
+
+
+def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, asked: int | None) -> int:
+    """Whose a thing is. Raises NotFound if it is nobody's, or not of the user asked for."""
+    owner = find(connection, one_id)
+    if owner is None or asked not in {None, owner}:
+        raise NotFound(f"there is no {kind} {one_id}")
+    return owner
+
+
+def zone_of(connection: Connection, user_id: int) -> ZoneInfo:
+    """The zone a user's bare dates are meant in."""
+    user = users.find(connection, user_id)
+    return ZoneInfo(user.tz if user is not None else "UTC")

@@ -1,0 +1,113 @@
+"""`POST /graph/search`: facts, entities and episodes by meaning, by words and by name, now or as of another moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from bot.web.fields import in_zone
+from bot.web.knowing import edges, wire_episodes
+from bot.web.owners import Owners, zone_of
+from bot.web.refusals import KEYED, WRITING
+from bot.web.wire import EntityEdge, EntityNode, EpisodeOut, GraphSearchRequest, GraphSearchResponse
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.recall.knowledge import KnowledgeSearch
+from internal.storage.engine import Database
+
+Found = Sequence[tuple[float, EntityEdge | EntityNode | EpisodeOut]]
+"""What one owner's search found, best first, each with its score."""
+
+
+def search_router(database: Database, owners: Owners, search: KnowledgeSearch) -> APIRouter:
+    router = APIRouter(prefix="/graph", tags=["search"], dependencies=KEYED)
+    searching = _Searching(database, search)
+
+    @router.post("/search", responses=WRITING)
+    async def find(wanted: GraphSearchRequest) -> GraphSearchResponse:
+        """Best first. Without dates: what has not ended. Facts come with their citations."""
+        groups = await owners.of_groups(wanted.group_ids)
+        found = await searching.search(groups, wanted)
+        message = f"{len(found)} {wanted.search_type} found"
+        return GraphSearchResponse(message=message, search_type=wanted.search_type, results=found, count=len(found))
+
+    return router
+
+
+class _Searching:
+    def __init__(self, database: Database, search: KnowledgeSearch) -> None:
+        self._database, self._search = database, search
+
+    async def search(
+        self, groups: Sequence[int], wanted: GraphSearchRequest
+    ) -> list[EntityEdge | EntityNode | EpisodeOut]:
+        """The best of all groups together. Scores compare, for one model made all vectors."""
+        center = None
+        if wanted.center_node_uuid is not None:
+            groups, center = await self._around(groups, wanted.center_node_uuid)
+        found = [one for user_id in groups for one in await self._of(user_id, wanted, center)]
+        if len(groups) > 1:
+            found.sort(key=lambda one: -one[0])
+        return [result for _, result in found[: wanted.max_results]]
+
+    async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
+        """The one group whose node it is, and the node: near to it there is nothing of others."""
+
+        def read(connection: Connection) -> tuple[Sequence[int], str]:
+            owner = store.owner_of_node(connection, uuid)
+            node = store.resolve_node(connection, owner, uuid) if owner in groups and owner is not None else None
+            if node is None:
+                raise NotFound(f"center_node_uuid: there is no node {uuid}")
+            return [node.user_id], node.id
+
+        return await self._database.read(read)
+
+    async def _of(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+        try:
+            match wanted.search_type:
+                case "facts":
+                    return await self._facts(user_id, wanted, center)
+                case "nodes":
+                    return await self._nodes(user_id, wanted)
+                case "episodes":
+                    return await self._episodes(user_id, wanted)
+        except Refused as error:
+            raise (
+                Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error
+            ) from None
+
+    async def _facts(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+        zone = await self._database.read(lambda c: zone_of(c, user_id))
+        hits = await self._search.facts(
+            user_id,
+            wanted.query,
+            wanted.max_results,
+            as_of=_moment("as_of", wanted.as_of, zone),
+            known_at=_moment("known_at", wanted.known_at, zone),
+            include_invalid=wanted.include_invalid,
+            center_node=center,
+            entity_types=wanted.entity_types or (),
+        )
+        told = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
+        return [(hit.score, one) for hit, one in zip(hits, told, strict=True)]
+
+    async def _nodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        types = wanted.entity_types or ()
+        hits = await self._search.nodes(user_id, wanted.query, wanted.max_results, entity_types=types)
+        return [(hit.score, EntityNode.of(hit.node)) for hit in hits]
+
+    async def _episodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        hits = await self._search.episodes(user_id, wanted.query, wanted.max_results)
+        told = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
+        return [(hit.score, one) for hit, one in zip(hits, told, strict=True)]
+
+
+def _moment(field: str, told: datetime | date | None, zone: ZoneInfo) -> datetime | None:
+    try:
+        return in_zone(told, zone)
+    except ValueError as error:
+        raise Refused("bad_moment", f"{field}: {error}") from None

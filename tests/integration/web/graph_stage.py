@@ -1,0 +1,173 @@
+"""The application with everything it serves, over a real store in which two owners know something."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+from sqlalchemy import Connection
+
+from bot.web.admin import ArchiveReport
+from bot.web.app import build_web
+from bot.web.episodes import Taking
+from bot.web.graph import Graph
+from bot.web.owners import Owners
+from internal.access import repository as users
+from internal.access.model import Role, User, UserState
+from internal.graph import store
+from internal.knowledge import repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.model import Episode, Segment
+from internal.people import repository as people
+from internal.people.model import Circle, Person
+from internal.recall.embedding import VectorFollowing
+from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.overview import PeopleFinder
+from internal.recall.people import PeopleSearch
+from internal.storage import search_items
+from internal.storage.engine import Database
+from internal.storage.types import new_id
+from internal.telemetry.metrics import Metrics
+from internal.testing import FrozenClock, TrigramEmbedder
+
+KEY = "server-key-of-the-tests"
+ANNA, BORIS, EXPECTED = 100, 200, 500
+"""Two who have written, and one who is let in and has not."""
+
+NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
+
+
+@dataclass
+class Stage:
+    """`client` knows the key. `woken` counts how often the agents were told of new episodes."""
+
+    database: Database
+    app: FastAPI
+    client: httpx.AsyncClient
+    clock: FrozenClock
+    owners: Owners
+    stopping: asyncio.Event
+    embedder: TrigramEmbedder
+    woken: list[int] = field(default_factory=list)
+
+    async def node(self, name: str, user_id: int = ANNA, **properties: Any) -> str:
+        """The id of a new entity."""
+        given = {"name": name, "type": "concept", **properties}
+        made = await self.database.write(lambda c: store.add_node(c, user_id, "Entity", given, now=self.clock.now()))
+        return made.id
+
+    async def tell(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        fact: str,
+        since: str | None = None,
+        *,
+        user_id: int = ANNA,
+        url: str | None = None,
+    ) -> tuple[str, str]:
+        """Records one claim of an episode of its own: the ids of its fact and of the episode."""
+        episode_id, now = new_id(), self.clock.now()
+        valid_at = None if since is None else datetime.fromisoformat(since).replace(tzinfo=UTC)
+        episode = Episode(
+            user_id=user_id,
+            id=episode_id,
+            source="text",
+            name=f"note of {fact}",
+            content=fact,
+            source_description="notes",
+            source_url=url,
+            reference_time=now,
+            created_at=now,
+        )
+        claim = NewClaim(
+            source=source,
+            relation=relation,
+            target=target,
+            fact=fact,
+            said_at=now,
+            valid_at=valid_at,
+            valid_stated=valid_at is not None,
+            episode_id=episode_id,
+            lines=[ClaimLine(1, fact)],
+        )
+
+        def record(connection: Connection) -> str:
+            episodes.add_episode(connection, episode, [Segment(1, now, fact, None)])
+            search_items.put(connection, user_id, "episode", episode_id, fact, 1)
+            outcome = knowledge.record_claims(connection, user_id, [claim], now=now)
+            [fact_id] = outcome.facts
+            assert fact_id is not None, outcome.refused
+            return fact_id
+
+        self.clock.advance(timedelta(minutes=1))
+        return await self.database.write(record), episode_id
+
+    async def person(self, name: str, user_id: int = ANNA, **more: Any) -> Person:
+        made = Person(
+            id=0,
+            user_id=user_id,
+            entity_id=new_id(),
+            display_name=name,
+            circle=Circle.WORK_OUTER,
+            bio=more.pop("bio", f"{name}."),
+            first_seen=NOON,
+            last_seen=NOON,
+            **more,
+        )
+        return await self.database.write(lambda c: people.create(c, made, by="archivist", now=NOON))
+
+    async def follow(self) -> None:
+        """Lets vectors follow."""
+        wait = timedelta(seconds=1)
+        await VectorFollowing(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
+
+
+def user(user_id: int, tz: str = "UTC") -> User:
+    return User(user_id, Role.MEMBER, UserState.ACTIVE, f"user {user_id}", None, "ru", tz, True, NOON)
+
+
+@asynccontextmanager
+async def stage(database: Database, metrics: Metrics, *known: User, agents: tuple[str, ...] = ("archivist",)) -> AsyncIterator[Stage]:
+    clock, embedder, stopping, woken = FrozenClock(NOON), TrigramEmbedder(64), asyncio.Event(), list[int]()
+    search = KnowledgeSearch(database, clock, embedder=embedder, terms=None, names=None)
+
+    async def allows(user_id: int) -> bool:
+        return user_id == EXPECTED
+
+    async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
+        raise NotImplementedError
+
+    async def erase(user_id: int, episode_id: str) -> None:
+        await database.write(lambda c: knowledge.remove_episode_claims(c, user_id, episode_id, now=clock.now()))
+
+    owners = Owners(database, allows, open_door=True)
+    app = build_web(
+        database=database,
+        metrics=metrics,
+        clock=clock,
+        api_key=KEY,
+        allowed_hosts=[],
+        owners=owners,
+        poll_fresh=lambda: True,
+        archive=archive,
+        graph=Graph(
+            search,
+            PeopleFinder(database, PeopleSearch(database, embedder), search),
+            Taking(agents, lambda: woken.append(1), erase),
+        ),
+        stopping=stopping,
+    )
+    await database.write(lambda c: [users.add(c, one) for one in known])
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
+        yield Stage(database, app, client, clock, owners, stopping, embedder, woken)
