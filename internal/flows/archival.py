@@ -20,6 +20,7 @@ from internal.events import repository as events
 from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
+from internal.flows.rederiving import settle_profiles, take_back_profiles
 from internal.flows.runs import Prepared, StaleInput
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.knowledge import service as knowledge
@@ -198,11 +199,23 @@ class ArchivalHandler:
             tombstone_key=self._tombstone_key,
             now=now,
         )
+        lost = take_back_profiles(connection, run) if run.replaces is not None else None
         outcome = applying.apply(connection, run.user_id, proposal.operations, context)
         people_service.note_mentions(connection, run.user_id, run.episode_id, slice_.mentioned, now=now)
         knowledge.reproject(connection, run.user_id, outcome.merged_entities, now=now)
         circumstances = self._circumstances(run, slice_, snapshot, now)
-        written = write_facts(connection, run, slice_.lines, proposal, digested.names, circumstances, self._types)
+        written = write_facts(
+            connection,
+            run,
+            slice_.lines,
+            proposal,
+            digested.names,
+            circumstances,
+            self._types,
+            tombstone_key=self._tombstone_key,
+        )
+        if lost is not None:
+            settle_profiles(connection, run, lost, slice_.mentioned, now)
         if outcome.suggested or written.asked:
             self._ask_owner(connection, run.user_id, now)
         refused = (*proposal.refused, *written.refused)

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.flows.slices import SliceLine
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge.digest import DatedFact, NamedEntity, Refusal, Resolution
@@ -40,15 +39,15 @@ def bury_entity(connection: Connection, user_id: int, names: Iterable[str], key:
 
 
 def without_buried(
-    connection: Connection, user_id: int, resolved: Resolution, lines: Mapping[int, SliceLine], key: bytes
+    connection: Connection, user_id: int, resolved: Resolution, said_at: Mapping[int, datetime], key: bytes
 ) -> Resolution:
     """What a reply names and states, without what was forgotten after its lines were said; that is refused.
 
-    Things that were made for nothing else are deleted again.
+    `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
     """
     if not tombstones.any_buried(connection, user_id):
         return resolved
-    sieve = _Sieve(connection, user_id, key, lines)
+    sieve = _Sieve(connection, user_id, key, said_at)
     facts = [fact for fact in resolved.facts if not sieve.holds_fact(fact)]
     entities = [one for one in resolved.entities if not sieve.holds_entity(one)]
     kept = {one.node_id for one in entities} | {end for fact in facts for end in (fact.source, fact.target)}
@@ -66,8 +65,8 @@ def without_buried(
 
 
 class _Sieve:
-    def __init__(self, connection: Connection, user_id: int, key: bytes, lines: Mapping[int, SliceLine]) -> None:
-        self._connection, self._user_id, self._key, self._lines = connection, user_id, key, lines
+    def __init__(self, connection: Connection, user_id: int, key: bytes, said_at: Mapping[int, datetime]) -> None:
+        self._connection, self._user_id, self._key, self._said_at = connection, user_id, key, said_at
         self.refused: list[Refusal] = []
 
     def holds_fact(self, fact: DatedFact) -> bool:
@@ -78,7 +77,7 @@ class _Sieve:
 
     def holds_entity(self, entity: NamedEntity) -> bool:
         names = _keys(self._connection, self._user_id, entity.node_id) - {_OWNER}
-        times = [self._lines[number].said_at for number in entity.proposed.evidence or self._lines]
+        times = [self._said_at[number] for number in entity.proposed.evidence or self._said_at]
         return self._buried(_entity_marks(self._key, self._user_id, names), max(times))
 
     def is_there(self, node_id: str) -> bool:

@@ -184,6 +184,13 @@ def erase_person(
     return erased.fallen
 
 
+def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: datetime) -> Fallen:
+    """Takes out of profiles what lost its last line, and erases people whom nothing supports any more."""
+    erased = _Erasing(connection, user_id, now)
+    erased.settle_people(lost, ())
+    return erased.fallen
+
+
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> Fallen:
     """Erases every row of an owner but those that `erasure.erase_everything` names; nothing is counted."""
     erasure.erase_everything(connection, user_id, spent_since)
@@ -262,6 +269,11 @@ class _Erasing:
         """After everything of its own is gone: profiles, things that stay, traces in other texts."""
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
+        self.settle_people(lost, said)
+        self.fallen.parts += namings.clear_aliases(self.connection, self.user_id, cited, said, self.now)
+        self.finish()
+
+    def settle_people(self, lost: Lost, said: Sequence[str]) -> None:
         settled = support.settle(
             self.connection, self.user_id, lost, said, self._texts_of, self._otherwise_known, now=self.now
         )
@@ -270,8 +282,6 @@ class _Erasing:
         for person in settled.unsupported:
             self.said += [*person.names, *sentences(person.bio)]
         self.erase_people(settled.unsupported)
-        self.fallen.parts += namings.clear_aliases(self.connection, self.user_id, cited, said, self.now)
-        self.finish()
 
     def erase_people(self, profiles: Sequence[Person]) -> None:
         for entity_id in sorted({person.entity_id for person in profiles}):

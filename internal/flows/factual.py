@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
+from internal.flows.buried import without_buried
 from internal.flows.slices import SliceLine
 from internal.knowledge import resolution, service
 from internal.knowledge.digest import Digest, Resolution
@@ -38,16 +39,29 @@ def write_facts(
     digest: Digest,
     circumstances: Circumstances,
     types: EntityTypes,
+    *,
+    tombstone_key: bytes,
 ) -> Written:
-    """Finds or makes what the reply names and records its facts; call it after its people were applied."""
+    """Finds or makes what the reply names and records its facts; call it after its people were applied.
+
+    A run that replaces another one takes the place of what that told. What was forgotten since is not brought back.
+    """
     resolved = resolution.resolve(
         connection, run.user_id, proposal.entities, proposal.facts, digest, circumstances, types
     )
     numbered = {line.shown.number: line for line in lines}
-    _cite_nodes(connection, run, resolved, numbered)
+    said_at = {number: line.said_at for number, line in numbered.items()}
+    resolved = without_buried(connection, run.user_id, resolved, said_at, tombstone_key)
     claims = resolution.new_claims(
         resolved.facts, {number: line.claimed for number, line in numbered.items()}, run.episode_id
     )
+    if run.replaces is None:
+        _cite_nodes(connection, run, resolved, numbered)
+    else:
+        before = service.take_back(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+        _cite_nodes(connection, run, resolved, numbered)
+        claims = service.without_corrected(connection, run.user_id, run.episode_id, claims)
+        service.drop_untold(connection, run.user_id, before, claims, now=circumstances.now)
     recorded = service.record_claims(connection, run.user_id, claims, now=circumstances.now, run_id=run.id)
     counts = recorded.changes.counts()
     if resolved.created:

@@ -90,6 +90,7 @@ def add_episode(
     place = rev + (BEHIND if behind else 0)
     for agent in agents:
         runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=place, now=now)
+    episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
     events.append(
         connection,
         "episode_added",

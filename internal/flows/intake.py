@@ -18,6 +18,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows.rederiving import after_edit
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
 from internal.people import service as people
@@ -152,6 +153,7 @@ class Intake:
         if message is None or message.content == incoming.text:
             return None
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
+        after_edit(connection, message, now)
         events.append(
             connection,
             "message_edited",

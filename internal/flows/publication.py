@@ -18,6 +18,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows import rederiving
 from internal.flows.forgetting import everything_asked
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
@@ -89,21 +90,27 @@ class Publication:
         """Publishes what is waiting without ending the dialogue; returns the fragments that were made."""
         return await self._publish_all(user_id, closes=False)
 
-    async def backfill(self, agent: str, user_ids: Sequence[int]) -> int:
-        """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent")."""
+    async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
+        """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent").
+
+        With `again` it works once more on all others too, and what it finds takes the place of what it found before.
+        """
         if agent not in self._agents:
             raise Refused("agent", f"there is no agent {agent}; there are {', '.join(self._agents)}")
         count = 0
         for user_id in user_ids:
-            count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent))  # type: ignore[misc]
+            count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent, again))  # type: ignore[misc]
         return count
 
-    def _backfill(self, connection: Connection, user_id: int, agent: str) -> int:
+    def _backfill(self, connection: Connection, user_id: int, agent: str, again: bool) -> int:
+        now = self._clock.now()
+        repeated = rederiving.again(connection, user_id, agent, now) if again else 0
         missing = runs.episodes_without(connection, user_id, agent)
         for episode_id, length in missing:
             rev = next_rev(connection, user_id)
-            runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=self._clock.now())
-        return len(missing)
+            runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=now)
+            episodes.reopen(connection, user_id, episode_id)
+        return len(missing) + repeated
 
     async def _publish_all(
         self, user_id: int, *, closes: bool, idle_before: datetime | None = None, most: int | None = None
@@ -171,6 +178,7 @@ class Publication:
         rev = next_rev(connection, user_id)
         for agent in self._agents:
             runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
+        episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
         events.append(
             connection,
             "dialogue_fragment_published",

@@ -14,6 +14,7 @@ from internal.access.model import User
 from internal.agents.model import TranscriptLine
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
+from internal.flows.forgetting import messages_to_forget
 from internal.knowledge import repository as episodes
 from internal.knowledge.claims import ClaimLine
 from internal.knowledge.model import Segment
@@ -43,10 +44,12 @@ class SliceLine:
 
 
 def read_slice(connection: Connection, run: Run, user: User, persona: str) -> tuple[SliceLine, ...]:
-    """The lines of a run's slice, numbered from 1; messages that were deleted meanwhile are left out."""
+    """The lines of a run's slice, numbered from 1; messages that were or are to be erased are left out."""
     parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
     ids = [part.message_id for part in parts if part.message_id is not None]
+    going = messages_to_forget(connection, run.user_id)
     messages = {message.id: message for message in dialogue.by_ids(connection, run.user_id, ids)}
+    messages = {message_id: message for message_id, message in messages.items() if message_id not in going}
     there = [part for part in parts if part.message_id is None or part.message_id in messages]
     return tuple(_line(number, part, messages, user, persona) for number, part in enumerate(there, start=1))
 

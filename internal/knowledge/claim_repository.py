@@ -164,6 +164,16 @@ def drop_lines(
         connection.execute(delete(evidence).where(evidence.c.user_id == user_id, one))
 
 
+def drop_support(
+    connection: Connection, user_id: int, targets: Collection[str], episode_id: str, segments: Collection[int]
+) -> None:
+    """Deletes what these segments of an episode support among these keys (`claim:<id>`, `entity:<id>`)."""
+    for one in _lines((), episode_id, segments):
+        for part in _chunks(targets):
+            ours = (evidence.c.user_id == user_id) & evidence.c.target.in_(part)
+            connection.execute(delete(evidence).where(ours, one))
+
+
 def drop_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """Deletes every evidence row of an episode; the ids of the entities that it supported."""
     one = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)

@@ -23,6 +23,7 @@ from internal.knowledge.model import Claim
 from internal.knowledge.reconciling import Reconciler
 from internal.knowledge.timeline import wording
 from internal.language.telling import gives_away
+from internal.storage import search_items
 
 _SOURCE = "system:forgetting"
 _ORPHANS = frozenset({"Entity", "Preference", "Topic"})
@@ -53,6 +54,13 @@ def remove_claims_of_segments(
     """Removes what only these segments of an episode support; as `remove_claims_of_messages`."""
     told = claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
     return _remove_lines(connection, user_id, told, (), episode_id, segments, now)
+
+
+def remove_told(
+    connection: Connection, user_id: int, told: Sequence[Claim], cited: Collection[str], *, now: datetime
+) -> Removal:
+    """Removes these claims, and the entities among `cited` that nothing supports any more."""
+    return _Removing(connection, user_id, now).remove(told, cited)
 
 
 def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
@@ -181,7 +189,8 @@ class _Removing:
     def _drop_words(self, node: Node) -> None:
         """A description that is not the owner's may hold the removed words: it goes from a node that stays."""
         if node.properties.get("description") and node.field_meta.get("description", {}).get("by") != "owner":
-            try:
-                store.update_node(self._connection, self._user_id, node.id, {"description": None}, now=self._now)
-            except NotFound:
-                return  # hidden: it is being forgotten itself
+            kind = store.item_kind(node.label)
+            search_items.forget_words(self._connection, self._user_id, kind, node.id)
+            store.update_node(
+                self._connection, self._user_id, node.id, {"description": None}, now=self._now, hidden=True
+            )

@@ -22,7 +22,15 @@ from internal.knowledge.citations import (
 )
 from internal.knowledge.claims import FactFilter
 from internal.knowledge.correcting import resolve_contradiction, update_fact
-from internal.knowledge.reading import count_facts, fact, facts, facts_about, history, open_contradictions
+from internal.knowledge.reading import (
+    answer_given,
+    count_facts,
+    fact,
+    facts,
+    facts_about,
+    history,
+    open_contradictions,
+)
 from internal.knowledge.recording import cite_node, record_claims, reproject
 from internal.knowledge.removal import (
     erase_fact,
@@ -32,6 +40,7 @@ from internal.knowledge.removal import (
     remove_claims_of_segments,
     remove_episode_claims,
 )
+from internal.knowledge.retelling import drop_untold, take_back, without_corrected
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
@@ -54,10 +63,12 @@ def show_facts(
 
 __all__ = [
     "FactFilter",
+    "answer_given",
     "citation_chain",
     "citations_of_facts",
     "cite_node",
     "count_facts",
+    "drop_untold",
     "episode_content",
     "erase_fact",
     "erase_node",
@@ -77,7 +88,9 @@ __all__ = [
     "reproject",
     "resolve_contradiction",
     "show_facts",
+    "take_back",
     "telegram_link",
     "update_fact",
     "wire_description",
+    "without_corrected",
 ]

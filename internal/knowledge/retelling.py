@@ -1,0 +1,86 @@
+"""A slice that is read once more: what it told the last time goes, unless it is told again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.errors import Refused
+from internal.knowledge import claim_repository
+from internal.knowledge.claim_repository import evidence_target
+from internal.knowledge.claims import NewClaim, Removal
+from internal.knowledge.model import Claim
+from internal.knowledge.relations import is_functional, materially_different, relation_name, statement_key
+from internal.knowledge.removal import remove_told
+
+
+@dataclass(frozen=True, slots=True)
+class ToldBefore:
+    """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities."""
+
+    claims: Sequence[Claim]
+    nodes: Collection[str]
+
+
+def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> ToldBefore:
+    """Takes away the support of these segments; what then stands without any falls by `drop_untold`.
+
+    What the owner said of a claim, and what he took back, stays as it is with its lines.
+    """
+    told = [
+        claim
+        for claim in claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        if claim.set_by != "owner" and claim.retracted_at is None
+    ]
+    nodes = claim_repository.entities_cited(
+        connection, user_id, message_ids=(), episode_id=episode_id, segments=segments
+    )
+    targets = [evidence_target(claim.id) for claim in told] + [f"entity:{node_id}" for node_id in nodes]
+    claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
+    return ToldBefore(told, nodes)
+
+
+def drop_untold(
+    connection: Connection, user_id: int, before: ToldBefore, told: Sequence[NewClaim], *, now: datetime
+) -> Removal:
+    """Removes what was taken back and is not about to be told again in the same words with the same dates."""
+    supported = {row.target for row in claim_repository.support(connection, user_id, [one.id for one in before.claims])}
+    again = {_identity(one) for one in told}
+    falling = [
+        claim for claim in before.claims if evidence_target(claim.id) not in supported and _identity(claim) not in again
+    ]
+    return remove_told(connection, user_id, falling, before.nodes, now=now)
+
+
+def without_corrected(
+    connection: Connection, user_id: int, episode_id: str, told: Sequence[NewClaim]
+) -> list[NewClaim]:
+    """Without what the owner has corrected or taken back of this very episode: he is not asked again."""
+    retracted = [
+        claim
+        for claim in claim_repository.of_episode(connection, user_id, episode_id)
+        if claim.retracted_at is not None and claim.set_by != "owner"
+    ]
+    return [one for one in told if not any(_same_statement(one, claim) for claim in retracted)]
+
+
+def _identity(claim: Claim | NewClaim) -> tuple[object, ...]:
+    name = claim.name if isinstance(claim, Claim) else _name(claim.relation)
+    return claim.source, name, claim.target, statement_key(claim.fact), claim.valid_at, claim.invalid_at
+
+
+def _same_statement(one: NewClaim, claim: Claim) -> bool:
+    name = _name(one.relation)
+    if (one.source, name, one.target) != (claim.source, claim.name, claim.target):
+        return False
+    return is_functional(name) or not materially_different(one.fact, claim.fact)
+
+
+def _name(relation: str) -> str:
+    try:
+        return relation_name(relation)
+    except Refused:
+        return ""  # it is refused when it is recorded
