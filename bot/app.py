@@ -40,6 +40,7 @@ from internal.access.model import Role
 from internal.config import Config
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
+from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
 from internal.recall.context import RecallLimits, TurnRecall
@@ -175,7 +176,20 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
 
 
 def _services(app: App, menus: ChatMenus) -> Services:
-    return Services(app.database, app.clock, app.config, archival=app, export=app, names=app.names, menu=menus)
+    return Services(
+        app.database,
+        app.clock,
+        app.config,
+        archival=app,
+        export=app,
+        names=app.names,
+        menu=menus,
+        knowledge=app.knowledge,
+        past=PastQuestions(
+            app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
+        ),
+        dates=app.dates,
+    )
 
 
 def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:

@@ -23,6 +23,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
 from internal.flows.calls import CallRecorder
+from internal.flows.dating import WorkerDates
 from internal.flows.digestion import Digestion
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
@@ -69,6 +70,7 @@ class App:
     metrics: Metrics
     models: Models
     names: WorkerNames
+    dates: WorkerDates
     search: PeopleSearch
     knowledge: KnowledgeSearch
     buffers: DialogueBuffers
@@ -237,6 +239,7 @@ def _assemble(
         metrics=metrics,
         models=models,
         names=names,
+        dates=WorkerDates(worker),
         search=search,
         knowledge=knowledge,
         buffers=buffers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from internal.access.model import User
@@ -37,6 +38,10 @@ class Chat(Protocol):
 
     async def toast(self, text: str = "") -> None:
         """Answers a button press (cosmetic: may be lost)."""
+        ...
+
+    def working(self) -> AbstractAsyncContextManager[None]:
+        """Shows that an answer is being prepared, for as long as the block takes (cosmetic: may be lost)."""
         ...
 
     async def document(self, filename: str, content: str, caption: str) -> None:

@@ -17,6 +17,10 @@ log = logging.getLogger(__name__)
 COMMANDS = (
     "people",
     "person",
+    "facts",
+    "why",
+    "asof",
+    "correct",
     "archive",
     "status",
     "forget",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
+from collections.abc import AsyncIterator
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
@@ -22,6 +25,10 @@ log = logging.getLogger(__name__)
 
 TOAST_TIMEOUT_S = 5
 """The chat's other updates wait for this call, and Telegram forgets a button press soon anyway."""
+
+
+TYPING_S = 4.5
+"""Telegram shows "typing" for five seconds."""
 
 
 class OutboxChat:
@@ -83,6 +90,25 @@ class OutboxChat:
             await self._bot.answer_callback_query(self._pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
         except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more
             log.debug("toast_shed", extra={"error": describe(error)})
+
+    @contextlib.asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        showing = asyncio.create_task(self._typing())
+        try:
+            yield
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+
+    async def _typing(self) -> None:
+        try:
+            while True:
+                await self._bot.send_chat_action(
+                    self._chat_id, "typing", message_thread_id=self._thread_id, request_timeout=TOAST_TIMEOUT_S
+                )
+                await asyncio.sleep(TYPING_S)
+        except TelegramAPIError as error:  # cosmetic: nothing more is shown
+            log.debug("typing_shed", extra={"error": describe(error)})
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)

@@ -6,22 +6,20 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from bot.telegram.handlers.suggestions import suggestion_card
+from bot.telegram.handlers.suggestions import next_question
 from bot.telegram.i18n import phrase
 from bot.telegram.outbox_chat import buttons
 from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
-from internal.people import suggestion_repository
 
 
 def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
-    """Asks the first thing an archivist may only suggest, once; the others follow as the owner decides."""
-    waiting = suggestion_repository.pending(connection, user_id, limit=1)
-    if waiting:
-        text, rows = suggestion_card(connection, users.get(connection, user_id), waiting[0])
-        _owe(connection, user_id, text, f"suggestion:{waiting[0].id}", now, buttons(rows))
+    """Asks the first thing that only the owner can decide, once; the others follow as he decides."""
+    question = next_question(connection, users.get(connection, user_id))
+    if question is not None:
+        _owe(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
 
 
 def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:

@@ -82,7 +82,7 @@ def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
             messages.c.tg_id == incoming.tg_id,
         )
     ).one_or_none()
-    return None if row is None else _message(row)
+    return None if row is None else message_of(row)
 
 
 def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:
@@ -92,7 +92,7 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
         .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
         .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
     )
-    return _message(connection.execute(changed.returning(*messages.c)).one())
+    return message_of(connection.execute(changed.returning(*messages.c)).one())
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
@@ -115,13 +115,13 @@ def of_turn(connection: Connection, turn: Turn) -> list[Message]:
         messages.c.turn_id == turn.id,
         messages.c.role == "user",
     )
-    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+    return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Message]:
     """The messages with these ids that still exist, in order."""
     query = select(messages).where(messages.c.user_id == user_id, messages.c.id.in_(ids))
-    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+    return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
 
 
 def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:
@@ -129,7 +129,7 @@ def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: i
     query = select(messages).where(
         messages.c.user_id == user_id, messages.c.seq >= first_seq, messages.c.seq <= last_seq
     )
-    return [_message(row) for row in connection.execute(query.order_by(messages.c.seq))]
+    return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
 
 
 def recent(connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int) -> list[Message]:
@@ -138,7 +138,7 @@ def recent(connection: Connection, user_id: int, *, before_seq: int | None = Non
     if before_seq is not None:
         query = query.where(messages.c.seq < before_seq)
     rows = connection.execute(query.order_by(messages.c.seq.desc()).limit(limit)).all()
-    return [_message(row) for row in reversed(rows)]
+    return [message_of(row) for row in reversed(rows)]
 
 
 def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
@@ -147,7 +147,7 @@ def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -
     Departs from the specification, which would restore an empty buffer and lose every user's first conversation.
     """
     query = _waiting(user_id).order_by(messages.c.seq)
-    return [_message(row) for row in connection.execute(query if limit is None else query.limit(limit))]
+    return [message_of(row) for row in connection.execute(query if limit is None else query.limit(limit))]
 
 
 def publish_cursor(
@@ -244,10 +244,11 @@ def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
         "id": new_id(),
         "rev": next_rev(connection, user_id),
     }
-    return _message(connection.execute(insert(messages).values(values).returning(*messages.c)).one())
+    return message_of(connection.execute(insert(messages).values(values).returning(*messages.c)).one())
 
 
-def _message(row: Row[Any]) -> Message:
+def message_of(row: Row[Any]) -> Message:
+    """A row of the log as a message."""
     return Message(
         user_id=row.user_id,
         seq=row.seq,

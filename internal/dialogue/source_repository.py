@@ -7,8 +7,9 @@ from dataclasses import asdict
 
 from sqlalchemy import Connection, insert, select
 
-from internal.dialogue.model import ReplySource
-from internal.storage.tables import reply_sources
+from internal.dialogue.model import UNDELIVERED, Message, ReplySource
+from internal.dialogue.repository import message_of
+from internal.storage.tables import messages, reply_sources
 
 
 def add(connection: Connection, user_id: int, message_id: str, sources: Sequence[ReplySource]) -> None:
@@ -24,3 +25,37 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
         reply_sources.c.user_id == user_id, reply_sources.c.message_id == message_id
     )
     return [ReplySource(*row) for row in connection.execute(query.order_by(reply_sources.c.n))]
+
+
+def last_reply(connection: Connection, user_id: int) -> Message | None:
+    """The latest answer to the owner that was, or is being, delivered."""
+    return _first_reply(connection, user_id, after_seq=0, latest=True)
+
+
+def at_place(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+    """The message of this owner that is, or begins, with this one of Telegram's."""
+    place = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
+    row = connection.execute(select(messages).where(messages.c.user_id == user_id, place)).one_or_none()
+    return None if row is None else message_of(row)
+
+
+def reply_to(connection: Connection, asked: Message) -> Message | None:
+    """The answer that a message of the owner got, together with others of its turn or alone."""
+    if asked.turn_id is None:
+        return None
+    return _first_reply(connection, asked.user_id, after_seq=asked.seq, turn_id=asked.turn_id)
+
+
+def _first_reply(
+    connection: Connection, user_id: int, *, after_seq: int, turn_id: str | None = None, latest: bool = False
+) -> Message | None:
+    query = select(messages).where(
+        messages.c.user_id == user_id,
+        messages.c.seq > after_seq,
+        messages.c.role == "assistant",
+        messages.c.turn_id.is_not(None) if turn_id is None else messages.c.turn_id == turn_id,
+        messages.c.delivery.is_(None) | messages.c.delivery.not_in(UNDELIVERED),
+    )
+    order = messages.c.seq.desc() if latest else messages.c.seq
+    row = connection.execute(query.order_by(order).limit(1)).one_or_none()
+    return None if row is None else message_of(row)

@@ -237,6 +237,15 @@ def by_dedupe(connection: Connection, dedupe: str) -> OutboxRow | None:
     return None if row is None else _outbox_row(row)
 
 
+def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> str | None:
+    """The id of the answer of which this message of Telegram's is a part; None for what is none, or is long gone."""
+    shown = select(outbox.c.message_id).where(
+        outbox.c.user_id == user_id, outbox.c.bot_id == bot_id, outbox.c.chat_id == chat_id, outbox.c.tg_id == tg_id
+    )
+    latest = shown.where(outbox.c.message_id.is_not(None)).order_by(outbox.c.n.desc()).limit(1)
+    return connection.execute(latest).scalar_one_or_none()
+
+
 def owed_to_turn(connection: Connection, user_id: int, turn_id: str) -> int:
     """How many parts of a turn's answer are not settled yet."""
     query = select(func.count()).where(outbox.c.user_id == user_id, outbox.c.turn_id == turn_id, _UNSETTLED)

@@ -6,8 +6,12 @@ from aiogram import Router
 
 from bot.telegram.handlers import (
     admission,
+    asof,
     border,
     contacts,
+    contradictions,
+    correct,
+    facts,
     forgetting,
     memory,
     merging,
@@ -16,6 +20,7 @@ from bot.telegram.handlers import (
     settings,
     start,
     suggestions,
+    why,
 )
 from bot.telegram.handlers.asking import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.services import Services
@@ -42,8 +47,13 @@ def build_router(services: Services) -> Router:
         person.router(),
         merging.router(),
         forgetting.router(),
+        facts.router(),
+        why.router(),
+        asof.router(),
+        correct.router(),
         memory.router(),
         suggestions.router(),
+        contradictions.router(),
         admission.router(),
         start.unknown_router(),
         contacts.router(),

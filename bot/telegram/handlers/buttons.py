@@ -1,16 +1,36 @@
 """Callback data of every button. `owner` is whom the button was made for; whoever else presses it gets a toast.
 
-Telegram allows 64 bytes: prefixes are short, and ids are at most a UUID beside a Telegram id.
+Telegram allows 64 bytes: prefixes are short, and where two UUIDs stand beside a Telegram id (16 digits at most) they
+are written in base 85, in 20 characters each.
 """
 
 from __future__ import annotations
 
+import base64
 from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
 
 from aiogram.filters.callback_data import CallbackData
+from pydantic import BeforeValidator, PlainSerializer
 
 from internal.access.model import Language
 from internal.people.model import Circle
+
+_SHORT = 20
+
+
+def _short(uuid: str) -> str:
+    return base64.b85encode(UUID(uuid).bytes).decode()
+
+
+def _whole(value: str) -> str:
+    """ValueError for what is no id, so that no handler gets to see it."""
+    return str(UUID(bytes=base64.b85decode(value)) if len(value) == _SHORT else UUID(value))
+
+
+Id = Annotated[str, BeforeValidator(_whole), PlainSerializer(_short)]
+"""A UUID as text; short only inside callback data."""
 
 
 class Owned(CallbackData, prefix="_"):
@@ -92,6 +112,79 @@ class SuggestionButton(Owned, prefix="s"):
 
 class SuggestionsButton(Owned, prefix="ss"):
     """The first of what waits for the owner's decision."""
+
+
+class FactsButton(Owned, prefix="G"):
+    """A page of the facts about a node; `past` are those that have ended."""
+
+    about: Id
+    page: int = 0
+    past: bool = False
+
+
+ANEW = "+"
+"""Place of a fact that is opened below what it was opened from."""
+
+HERE = "-"
+"""Place of a fact that nothing leads back from."""
+
+WHY = "w"
+"""Place of a fact that was opened from the sources of a reply."""
+
+
+class FactButton(Owned, prefix="F"):
+    """Opens a fact.
+
+    `origin` and `place` lead back: a node and the page of its list (`p2`: of the past ones), or a reply and WHY.
+    """
+
+    fact: Id
+    origin: Id | None = None
+    place: str = HERE
+
+
+class SourcesButton(FactButton, prefix="S"):
+    """Everything that a fact rests on."""
+
+
+class VersionsButton(FactButton, prefix="V"):
+    """How a fact was told before."""
+
+
+class CorrectButton(FactButton, prefix="C"):
+    """Asks for the right words."""
+
+
+class ForgetFactButton(FactButton, prefix="D"):
+    """Asks first."""
+
+
+class SurelyForgetFactButton(FactButton, prefix="Y"):
+    """Forgets."""
+
+
+class WhyButton(Owned, prefix="W"):
+    """What a reply rests on."""
+
+    reply: Id
+
+
+class Answer(StrEnum):
+    ONE = "1"
+    BOTH = "b"
+    NEITHER = "n"
+
+
+class ContradictionButton(Owned, prefix="x"):
+    """The owner's answer; `fact` is the one that holds."""
+
+    contradiction: Id
+    answer: Answer
+    fact: Id | None = None
+
+
+class ContradictionsButton(Owned, prefix="xs"):
+    """The first contradiction that waits for the owner's answer."""
 
 
 class AccessButton(Owned, prefix="a"):

@@ -59,21 +59,29 @@ def reads_like_sentence(text: str) -> bool:
     return len(stripped.split()) > LONGEST_NAME or _END_OF_SENTENCE.search(stripped) is not None
 
 
-def _capitalised(name: str) -> str:
+def capitalised(name: str) -> str:
     """In a sentence only a capital tells a name from a word, so a name typed in haste gets one."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split())
 
 
-async def _in_another_form(name: str, user: User, services: Services) -> list[Person]:
-    """Nobody if the language tools are out of reach: what is written exactly is found without them."""
-    known = {person.id: person for person in await services.read(lambda c: repository.listing(c, user.user_id))}
-    names = {person.id: names_of(person) for person in known.values()}
+async def likeness(name: str, user: User, services: Services) -> dict[int, float]:
+    """How strongly a name means each person, in (0, 1], in the order of mentions; those it does not mean are left out.
+
+    Nobody if the language tools are out of reach: what is written exactly is found without them.
+    """
+    known = await services.read(lambda c: repository.listing(c, user.user_id))
     try:
-        boosts = await services.names.boosts(_capitalised(name), names)
+        boosts = await services.names.boosts(capitalised(name), {person.id: names_of(person) for person in known})
     except (ModelUnavailable, LanguageCallFailed):
         log.warning("name_forms_unavailable", exc_info=True)
-        return []
-    least = WHOLE_NAME if max(boosts.values(), default=0.0) >= WHOLE_NAME else NAMED
-    # `known` stands in the order of mentions, which decides among equally likely ones: sorting keeps it.
-    found = [person_id for person_id in known if boosts.get(person_id, 0.0) >= least]
-    return [known[person_id] for person_id in sorted(found, key=lambda one: -boosts[one])[:SHOWN]]
+        return {}
+    return {person.id: boosts[person.id] for person in known if boosts.get(person.id, 0.0) >= NAMED}
+
+
+async def _in_another_form(name: str, user: User, services: Services) -> list[Person]:
+    likely = await likeness(name, user, services)
+    least = WHOLE_NAME if max(likely.values(), default=0.0) >= WHOLE_NAME else NAMED
+    # `likely` stands in the order of mentions, which decides among equally likely ones: sorting keeps it.
+    found = sorted((one for one in likely if likely[one] >= least), key=lambda one: -likely[one])[:SHOWN]
+    people = await services.read(lambda c: [repository.get(c, user.user_id, person_id) for person_id in found])
+    return [person for person in people if person is not None]

@@ -1,4 +1,4 @@
-"""/forget: a person or everything, after a confirmation, with ten minutes to change one's mind."""
+"""/forget: a person, a fact or everything, after a confirmation, with ten minutes to change one's mind."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from sqlalchemy import Connection
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
 from bot.telegram.handlers.buttons import (
+    FactButton,
     ForgetButton,
+    ForgetFactButton,
     KeepButton,
     PersonAction,
     PersonButton,
     Rows,
+    SurelyForgetFactButton,
     UndoButton,
     button,
 )
@@ -23,6 +26,8 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
 from internal.flows import forgetting
+from internal.knowledge import fact_repository
+from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service
 from internal.people.model import Person
 from internal.storage import erasure
@@ -92,6 +97,32 @@ async def confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Cha
     await chat.edit(text, [[undo]])
 
 
+async def fact_pressed(query: CallbackQuery, callback_data: ForgetFactButton, chat: Chat, services: Services) -> None:
+    user = chat.user
+    fact = await services.read(lambda c: knowledge.fact(c, user.user_id, callback_data.fact))
+    way = callback_data.model_dump()
+    yes = button(label(user.lang, "forget-button-yes"), SurelyForgetFactButton(**way))
+    no = button(label(user.lang, "button-cancel"), FactButton(**way))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-fact-confirm", text=fact.fact), [[yes, no]])
+
+
+async def fact_confirmed(
+    query: CallbackQuery, callback_data: SurelyForgetFactButton, chat: Chat, services: Services
+) -> None:
+    user, now = chat.user, services.clock.now()
+
+    def work(connection: Connection) -> tuple[Forgetting, str]:
+        asked = forgetting.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
+        hidden = fact_repository.version(connection, user.user_id, callback_data.fact, hidden=True)
+        return asked, hidden.fact.fact if hidden else ""
+
+    asked, words = await services.write(work)
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES), [[undo]])
+
+
 async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
     user_id = chat.user.user_id
 
@@ -131,5 +162,7 @@ def router() -> Router:
     built.callback_query.register(person_pressed, PersonButton.filter(F.action == PersonAction.FORGET))
     built.callback_query.register(confirmed, ForgetButton.filter(F.sure))
     built.callback_query.register(unsure_pressed, ForgetButton.filter())
+    built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
+    built.callback_query.register(fact_pressed, ForgetFactButton.filter())
     built.callback_query.register(undo_pressed, UndoButton.filter())
     return built

@@ -25,6 +25,7 @@ from bot.telegram.handlers.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
+from internal.flows import uniting
 from internal.people import forget_repository, repository, service
 from internal.people.model import Person
 
@@ -76,7 +77,7 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
             # Merged before: pressed twice, or handled again after a crash. The name stands behind the redirect.
             [source] = forget_repository.profiles(connection, user.user_id, [source_id])
             return source.display_name, target
-        return source.display_name, service.merge(connection, user.user_id, source_id, target_id, now=now)
+        return source.display_name, uniting.merge(connection, user.user_id, source_id, target_id, now=now)
 
     source_name, target = await services.write(work)
     done = phrase(user.lang, "merge-done", source=source_name, target=target.display_name)
@@ -87,7 +88,7 @@ async def merge_confirmed(query: CallbackQuery, callback_data: MergeButton, chat
 
 async def undo_pressed(query: CallbackQuery, callback_data: SplitButton, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
-    source, target = await services.write(lambda c: service.undo_merge(c, user.user_id, callback_data.source, now=now))
+    source, target = await services.write(lambda c: uniting.undo_merge(c, user.user_id, callback_data.source, now=now))
     text = phrase(user.lang, "merge-undone", source=source.display_name, target=target.display_name)
     rows = [[button(one.display_name, PersonButton(owner=user.user_id, person=one.id))] for one in (source, target)]
     await chat.toast()

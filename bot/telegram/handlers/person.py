@@ -14,6 +14,7 @@ from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
 from bot.telegram.handlers.buttons import (
     CircleButton,
+    FactsButton,
     FieldButton,
     KeepButton,
     PersonAction,
@@ -27,6 +28,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import Awaiting, User
+from internal.flows import uniting
 from internal.people import service
 from internal.people.bio import bio_from_names
 from internal.people.model import Circle, Person
@@ -114,7 +116,7 @@ async def field_typed(message: Message, awaiting: Awaiting, chat: Chat, services
     user, now = chat.user, services.clock.now()
     field, text = awaiting.details["field"], answer_text(message)
     changes = {field: _value(field, text)}
-    known = await services.write(lambda c: service.edit(c, user.user_id, awaiting.details["person"], changes, now=now))
+    known = await services.write(lambda c: uniting.edit(c, user.user_id, awaiting.details["person"], changes, now=now))
     await chat.say(f"{phrase(user.lang, 'person-saved')}\n\n{profile(user, known)}", actions(user, known))
 
 
@@ -154,6 +156,7 @@ def actions(user: User, person: Person) -> Rows:
     return [
         [action("person-button-circle", PersonAction.CIRCLE), action("person-button-edit", PersonAction.EDIT)],
         [action("person-button-merge", PersonAction.MERGE), action("person-button-forget", PersonAction.FORGET)],
+        [button(label(user.lang, "facts-button-person"), FactsButton(owner=user.user_id, about=person.entity_id))],
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
@@ -11,6 +12,9 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.config import Config
 from internal.flows.ordering import Ordered
+from internal.flows.past import PastAnswer
+from internal.language.dated_questions import DatedQuestion
+from internal.recall.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
@@ -38,6 +42,42 @@ class Names(Protocol):
         ...
 
 
+class Knowledge(Protocol):
+    """Search of what is known. Raises no model's error: without a model it finds by words and names."""
+
+    @property
+    def threshold(self) -> float:
+        """The cosine from which a text belongs to a question."""
+        ...
+
+    async def facts(self, user_id: int, query: str, limit: int = 10) -> list[FactHit]:
+        """The current facts that fit best, best first."""
+        ...
+
+    async def nodes(self, user_id: int, query: str, limit: int = 10) -> list[NodeHit]:
+        """The people and things that fit best, best first."""
+        ...
+
+
+class Past(Protocol):
+    async def answer(
+        self,
+        user_id: int,
+        question: str,
+        as_of: datetime,
+        known_at: datetime | None = None,
+        until: datetime | None = None,
+    ) -> PastAnswer:
+        """What held at `as_of`, or at any time in [as_of, until)."""
+        ...
+
+
+class Dates(Protocol):
+    async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
+        """The date and the question of a text, by the user's own clock; None if no date can be read."""
+        ...
+
+
 class Menu(Protocol):
     async def show(self, user: User) -> None:
         """Puts the user's own list of commands, in his language, behind the menu button of his chat (cosmetic)."""
@@ -55,6 +95,9 @@ class Services:
     export: Export
     names: Names
     menu: Menu
+    knowledge: Knowledge
+    past: Past
+    dates: Dates
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

@@ -8,10 +8,12 @@ from sqlalchemy import Connection
 
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.buttons import Rows, SuggestionButton, SuggestionsButton, button
+from bot.telegram.handlers.contradictions import Question, first_question
 from bot.telegram.handlers.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Language, User
+from internal.flows import uniting
 from internal.people import service, suggestion_repository
 from internal.people.model import Person
 from internal.people.suggestion_repository import Suggestion
@@ -42,7 +44,7 @@ async def decided(query: CallbackQuery, callback_data: SuggestionButton, chat: C
         if not callback_data.accept:
             service.decline(connection, user.user_id, suggestion_id, now=now)
             return None
-        return service.accept(connection, user.user_id, suggestion_id, now=now)
+        return uniting.accept(connection, user.user_id, suggestion_id, now=now)
 
     person = await services.write(work)
     await chat.toast()
@@ -51,9 +53,17 @@ async def decided(query: CallbackQuery, callback_data: SuggestionButton, chat: C
     else:
         applied = phrase(user.lang, "suggestion-applied", name=person.display_name)
         await chat.edit(f"{applied}\n\n{profile(user, person)}", actions(user, person))
-    waiting = await services.read(lambda c: suggestion_repository.pending(c, user.user_id, limit=1))
+    following = await services.read(lambda c: next_question(c, user))
+    if following is not None:
+        await chat.say(following.text, following.rows)
+
+
+def next_question(connection: Connection, user: User) -> Question | None:
+    """What the owner is asked next: about people first, for facts hang on who is who, then about facts."""
+    waiting = suggestion_repository.pending(connection, user.user_id, limit=1)
     if waiting:
-        await chat.say(*await services.read(lambda c: _first(c, user)))
+        return Question(waiting[0].id, *suggestion_card(connection, user, waiting[0]))
+    return first_question(connection, user)
 
 
 def _first(connection: Connection, user: User) -> tuple[str, Rows]:

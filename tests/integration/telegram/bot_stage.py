@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aiogram.types import Update
-from handler_world import NamesHere
+from handler_world import DatesHere, NamesHere, TermsHere
 from sqlalchemy import Connection, insert, select
 
 from bot.simulator.client import ControlClient
@@ -38,12 +38,15 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
 from internal.flows.ordering import Ordered
+from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
 from internal.flows.turn import TurnFlow
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
 from internal.recall.context import RecallLimits, TurnRecall
+from internal.recall.facts import FactRecall
+from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
 from internal.storage.engine import Database
@@ -257,7 +260,11 @@ class WholeBot:
         )
         self.lanes = Lanes(database, clock, self.turns)
         menus, silent = ChatMenus(bot), SilentArchival()
-        services = Services(database, clock, Config(), silent, silent, names=NamesHere(), menu=menus)
+        knowledge = KnowledgeSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere())
+        past = PastQuestions(
+            database, FactRecall(database, knowledge), ModelResponder(self.chat, agents.responder), PersonaConfig()
+        )
+        services = Services(database, clock, Config(), silent, silent, NamesHere(), menus, knowledge, past, DatesHere())
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
         self.ingest = Ingest(

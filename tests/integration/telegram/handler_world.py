@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 from aiogram import Bot, Dispatcher
 from aiogram.dispatcher.event.bases import UNHANDLED
@@ -20,13 +22,22 @@ from bot.telegram.rendering import LIMIT, render, utf16_len
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
-from internal.config import Config
+from internal.agents.model import ResponderRequest
+from internal.config import Config, PersonaConfig
+from internal.errors import ModelError
 from internal.flows.ordering import Ordered
-from internal.language.names import name_boosts
+from internal.flows.past import PastQuestions
+from internal.language import terms
+from internal.language.dated_questions import DatedQuestion, dated_question
+from internal.language.names import NAME_WEIGHT, mentions, name_boosts
+from internal.language.terms import Word
+from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
 from internal.people.service import Sender
+from internal.recall.facts import FactRecall
+from internal.recall.knowledge import KnowledgeSearch
 from internal.storage.engine import Database
 from internal.testing.clock import FrozenClock
 
@@ -75,6 +86,10 @@ class WritingChat:
         assert utf16_len(text) <= 200
         self._log.append(Said("toast", text))
 
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        yield
+
     async def document(self, filename: str, content: str, caption: str) -> None:
         self._log.append(Said("document", filename, content=content, caption=caption))
 
@@ -120,6 +135,48 @@ class NamesHere:
     async def boosts(self, query: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, float]:
         return name_boosts(query, names)
 
+    @property
+    def weight(self) -> float:
+        return NAME_WEIGHT
+
+    async def mentions(self, text: str, names: Mapping[int, Sequence[str]]) -> Mapping[int, str]:
+        return mentions(text, names)
+
+
+class TermsHere:
+    """The words of texts, read in this process."""
+
+    async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
+        return terms.document_terms(texts)
+
+    async def query_terms(self, text: str) -> list[Word]:
+        return terms.query_terms(text)
+
+
+class DatesHere:
+    """Dates, read in this process."""
+
+    async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
+        return dated_question(text, now.astimezone(ZoneInfo(user.tz)), user.lang)
+
+
+class ScriptedResponder:
+    """Answers what the script says next, or raises it; notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.script: list[str | ModelError] = []
+        self.asked: list[ResponderRequest] = []
+
+    def messages(self, request: ResponderRequest) -> list[ChatMessage]:
+        return []
+
+    async def reply(self, request: ResponderRequest) -> AsyncIterator[ChatDelta]:
+        self.asked.append(request)
+        said = self.script.pop(0)
+        if isinstance(said, ModelError):
+            raise said
+        yield ChatDelta("", ChatReply(said, "scripted"))
+
 
 class ShownMenus:
     """Whose menu was set, and in which language."""
@@ -138,7 +195,21 @@ class World:
         self.database, self.clock = database, FrozenClock(NOW)
         self.archival = CountingArchival()
         self.menus = ShownMenus()
-        self.services = Services(database, self.clock, config, self.archival, SmallExport(), NamesHere(), self.menus)
+        self.knowledge = KnowledgeSearch(database, self.clock, embedder=None, terms=TermsHere(), names=NamesHere())
+        self.responder = ScriptedResponder()
+        past = PastQuestions(database, FactRecall(database, self.knowledge), self.responder, PersonaConfig())
+        self.services = Services(
+            database,
+            self.clock,
+            config,
+            self.archival,
+            SmallExport(),
+            NamesHere(),
+            self.menus,
+            self.knowledge,
+            past,
+            DatesHere(),
+        )
         self.use()
         self.bot = Bot("7:secret")
         self.said: list[Said] = []

@@ -19,6 +19,12 @@ help =
     /person Name — all about one person; you can correct it right there
     You can also send a contact or forward a message, and I'll remember who it is.
 
+    __Facts__
+    /facts Name — what I know for certain, with dates and sources; without a name, about you
+    /why — what my answer rests on (best as a reply to it)
+    /asof 2023 question — how things were at that time
+    /correct — put right what an answer rests on
+
     __Memory__
     /archive — go through the conversation now, without waiting for a pause
     /status — what I'm working on

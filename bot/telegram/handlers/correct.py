@@ -1,0 +1,105 @@
+"""/correct: the owner says how something really is; what was noted before stays in its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aiogram import Router
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.chat import Chat
+from bot.telegram.handlers.asking import Answers, ask
+from bot.telegram.handlers.buttons import CorrectButton, FactButton, Rows, button
+from bot.telegram.handlers.facts import card_rows
+from bot.telegram.handlers.finding import answer_text
+from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.telling import Card, card_text, number_rows, numbered, read_card, told
+from bot.telegram.handlers.why import reply_meant
+from bot.telegram.i18n import phrase
+from internal.access.model import Awaiting, User
+from internal.flows import explaining
+from internal.flows.explaining import Explanation
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Fact
+
+_OFFERED = 8
+
+
+async def correct(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    now = services.clock.now()
+
+    def work(connection: Connection) -> Explanation | None:
+        reply = reply_meant(connection, message, chat)
+        if reply is None:
+            return None
+        return explaining.explain(connection, chat.user.user_id, reply.id, now=now)
+
+    found = await services.read(work)
+    if found is None:
+        key = "why-no-answer" if message.reply_to_message is None else "why-not-answer"
+        await chat.say(phrase(chat.user.lang, key))
+        return
+    offered = [fact for fact in found.cited if fact is not None] or list(found.given)
+    await _offer(offered[:_OFFERED], command.args, chat, services)
+
+
+async def _offer(offered: Sequence[Fact], words: str | None, chat: Chat, services: Services) -> None:
+    user = chat.user
+    if not offered:
+        await chat.say(phrase(user.lang, "correct-nothing"))
+    elif len(offered) > 1:
+        title = phrase(user.lang, "correct-choose")
+        await chat.say(f"{title}\n\n{numbered([told(user, one) for one in offered])}", _choice(user, offered))
+    elif words:
+        await _take(offered[0].id, words, chat, services)
+    else:
+        await _ask(offered[0], chat, services)
+
+
+def _choice(user: User, offered: Sequence[Fact]) -> Rows:
+    ids = [CorrectButton(owner=user.user_id, fact=one.id) for one in offered]
+    return number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
+
+
+async def pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat, services: Services) -> None:
+    fact = await services.read(lambda c: knowledge.history(c, chat.user.user_id, callback_data.fact)[-1])
+    await chat.toast()
+    await _ask(fact, chat, services)
+
+
+async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
+    question = phrase(chat.user.lang, "correct-ask", text=fact.fact)
+    await ask(chat, services, Awaiting("correct", {"fact": fact.id}), question)
+
+
+async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    await _take(awaiting.details["fact"], answer_text(message), chat, services)
+
+
+async def _take(fact_id: str, words: str, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+    said = " ".join(words.split())
+
+    def work(connection: Connection) -> tuple[bool, Card]:
+        # The newest version: another one may have taken its place since the question, or this very answer did before
+        # a crash, and is handled again.
+        current = knowledge.history(connection, user.user_id, fact_id)[-1]
+        if current.fact == said:
+            return current.set_by == "owner" and current.id != fact_id, read_card(connection, user.user_id, current.id)
+        _, new = knowledge.update_fact(connection, user.user_id, current.id, said, now=now)
+        return True, read_card(connection, user.user_id, new.id)
+
+    changed, card = await services.write(work)
+    here = FactButton(owner=user.user_id, fact=card.fact.id)
+    outcome = phrase(user.lang, "correct-done" if changed else "correct-same")
+    await chat.say(f"{outcome}\n\n{card_text(user, card)}", card_rows(user, card, here))
+
+
+def router() -> Router:
+    built = Router(name="correct")
+    built.message.register(correct, Command("correct", ignore_mention=True))
+    built.message.register(typed, Answers("correct"))
+    built.callback_query.register(pressed, CorrectButton.filter())
+    return built

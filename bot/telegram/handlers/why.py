@@ -1,0 +1,120 @@
+"""/why: what an answer rests on, with a way to open, correct and forget it."""
+
+from __future__ import annotations
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.chat import Chat
+from bot.telegram.handlers.buttons import (
+    WHY,
+    Button,
+    CorrectButton,
+    FactButton,
+    ForgetFactButton,
+    PersonButton,
+    Rows,
+    WhyButton,
+    button,
+)
+from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.telling import cut, number_rows, numbered, told
+from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
+from internal.access.model import User
+from internal.dialogue.model import Message as Said
+from internal.flows import explaining
+from internal.flows.explaining import Explanation
+from internal.knowledge.model import Fact
+from internal.people.model import Person
+
+_MOST_CITED = 10
+_MOST_GIVEN = 6
+_MOST_ROWS = 5
+"""Facts with a row of their own; further ones get a number, behind which the rest is found."""
+
+_MOST_PEOPLE = 8
+_QUOTE = 160
+
+
+async def why(message: Message, chat: Chat, services: Services) -> None:
+    reply = await services.read(lambda c: reply_meant(c, message, chat))
+    if reply is None:
+        key = "why-no-answer" if message.reply_to_message is None else "why-not-answer"
+        await chat.say(phrase(chat.user.lang, key))
+        return
+    await chat.say(*await _explained(chat.user, services, reply.id))
+
+
+async def pressed(query: CallbackQuery, callback_data: WhyButton, chat: Chat, services: Services) -> None:
+    shown = await _explained(chat.user, services, callback_data.reply)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+def reply_meant(connection: Connection, message: Message, chat: Chat) -> Said | None:
+    """The answer that a command is about: the one it replies to, else the latest."""
+    to = message.reply_to_message
+    if to is None:
+        return explaining.last_reply(connection, chat.user.user_id)
+    return explaining.reply_at(connection, chat.user.user_id, chat.bot_id, chat.chat_id, to.message_id)
+
+
+async def _explained(user: User, services: Services, reply_id: str) -> tuple[str, Rows]:
+    now = services.clock.now()
+    found = await services.read(lambda c: explaining.explain(c, user.user_id, reply_id, now=now))
+    return _text(user, found), _rows(user, found)
+
+
+def _text(user: User, found: Explanation) -> str:
+    lang = user.lang
+    quote = f"> {escape(cut(found.reply.content, _QUOTE))}"
+    if found.empty:
+        return f"{quote}\n\n{phrase(lang, 'why-none')}"
+    cited = [told(user, fact) if fact else phrase(lang, "why-gone") for fact in found.cited[:_MOST_CITED]]
+    given = [told(user, fact) for fact in found.given[:_MOST_GIVEN]]
+    parts = [f"{phrase(lang, 'why-title')}\n{quote}"]
+    if cited:
+        parts.append(numbered(cited))
+    if given:
+        title = phrase(lang, "why-given" if found.cited else "why-uncited")
+        parts.append(f"{title}\n{numbered(given, len(found.cited) + 1)}")
+    if found.people:
+        names = ", ".join(person.display_name for person in found.people[:_MOST_PEOPLE])
+        parts.append(phrase(lang, "why-people", names=names))
+    return "\n\n".join(parts)
+
+
+def _rows(user: User, found: Explanation) -> Rows:
+    facts = list(enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1))
+    whole = [(number, fact) for number, fact in facts if fact and number <= min(len(found.cited), _MOST_ROWS)]
+    short = [(number, fact) for number, fact in facts if fact and number > min(len(found.cited), _MOST_ROWS)]
+    rows: Rows = [_fact_row(user, found.reply.id, number, fact) for number, fact in whole]
+    rows += number_rows([_opening(user, found.reply.id, str(number), fact) for number, fact in short])
+    return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
+
+
+def _fact_row(user: User, reply_id: str, number: int, fact: Fact) -> list[Button]:
+    way = {"owner": user.user_id, "fact": fact.id, "origin": reply_id, "place": WHY}
+    return [
+        _opening(user, reply_id, label(user.lang, "fact-button-open", n=number), fact),
+        button(label(user.lang, "fact-button-correct"), CorrectButton(**way)),
+        button(label(user.lang, "fact-button-forget"), ForgetFactButton(**way)),
+    ]
+
+
+def _opening(user: User, reply_id: str, text: str, fact: Fact) -> Button:
+    return button(text, FactButton(owner=user.user_id, fact=fact.id, origin=reply_id, place=WHY))
+
+
+def _person(user: User, person: Person) -> Button:
+    return button(person.display_name, PersonButton(owner=user.user_id, person=person.id))
+
+
+def router() -> Router:
+    built = Router(name="why")
+    built.message.register(why, Command("why", ignore_mention=True))
+    built.callback_query.register(pressed, WhyButton.filter())
+    return built

@@ -1,0 +1,132 @@
+# Факты: списки, карточка, источники, ответы о прошлом, исправления, противоречия.
+
+facts-title-own = **О тебе** — { $count } { $count ->
+    [one] факт
+    [few] факта
+   *[other] фактов
+}
+facts-title-own-past = **О тебе, как было раньше** — { $count } { $count ->
+    [one] факт
+    [few] факта
+   *[other] фактов
+}
+facts-title = **{ $name }** — { $count } { $count ->
+    [one] факт
+    [few] факта
+   *[other] фактов
+}
+facts-title-past = **{ $name }, как было раньше** — { $count } { $count ->
+    [one] факт
+    [few] факта
+   *[other] фактов
+}
+facts-none-own =
+    О тебе самом я пока ничего определённого не знаю.
+    Рассказывай как есть, а «/facts Имя» покажет, что я знаю о ком-то или о чём-то ещё.
+facts-none = { $name }: фактов пока нет.
+facts-unknown = Никого и ничего под именем «{ $name }» я не знаю.
+facts-found = Под именем «{ $name }» никого и ничего не знаю. Но вот что нашлось:
+facts-choose = «{ $name }» может значить разное. Что показать?
+facts-kind = { $kind ->
+    [person] человек
+    [organization] организация
+    [place] место
+    [tool] вещь
+    [Preference] предпочтение
+    [Topic] тема
+   *[other] понятие
+}
+facts-button-past = Как было раньше: { $count }
+facts-button-current = Что верно сейчас: { $count }
+facts-button-person = Факты
+
+when-since = с { DATETIME($since, dateStyle: "long") }
+when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
+when-said = сказано { DATETIME($since, dateStyle: "long") }
+when-said-until = сказано { DATETIME($since, dateStyle: "long") }, верно до { DATETIME($until, dateStyle: "long") }
+when-open = с каких пор, неизвестно
+when-open-until = до { DATETIME($until, dateStyle: "long") }
+
+fact-owners-word = Это твоё слово.
+fact-disputed = С этим спорит другой факт: ждёт твоего решения.
+fact-replaced = Это прежняя версия, её сменила другая ({ DATETIME($at, dateStyle: "long") }).
+fact-withdrawn = Это больше не считается верным ({ DATETIME($at, dateStyle: "long") }).
+fact-before = Раньше было записано: «{ $text }»
+fact-reason = Почему изменено: { $reason }
+fact-sources = __Откуда это__
+fact-sources-all = __Откуда это: всё по порядку__
+fact-sources-none = Сообщений за этим нет.
+fact-sources-more = …и ещё { $count }.
+source-own = твои слова, { DATETIME($at, dateStyle: "long") }
+source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
+source-forward = переслано от { $from }, { DATETIME($at, dateStyle: "long") }
+source-speaker-forward = { $speaker }, переслано от { $from }, { DATETIME($at, dateStyle: "long") }
+source-text = { DATETIME($at, dateStyle: "long") }
+source-open = открыть
+fact-versions = __Как менялась запись__
+version-recorded = записано { DATETIME($at, dateStyle: "long") }
+version-owners = твоя правка, { DATETIME($at, dateStyle: "long") }
+fact-button-correct = Поправить
+fact-button-forget = Забыть
+fact-button-sources = Все источники: { $count }
+fact-button-versions = Версии: { $count }
+fact-button-newest = К нынешней версии
+fact-button-open = Открыть { $n }
+
+forget-fact-confirm = Забыть это? «{ $text }» Факт исчезнет со всеми версиями, а сообщения останутся в переписке.
+forget-fact-done = Забываю: «{ $text }». В ближайшие { $minutes } { $minutes ->
+    [one] минуту
+    [few] минуты
+   *[other] минут
+} ещё можно передумать.
+
+correct-ask =
+    Как правильно? Напиши это одним предложением.
+    Сейчас: «{ $text }»
+    Оставить как есть — /cancel.
+correct-done = Исправил. Теперь это твоё слово, и само оно уже не изменится.
+correct-same = Так и записано, менять нечего.
+correct-choose = Что поправить?
+correct-nothing = Этот ответ не стоит ни на одном факте, поправлять в нём нечего. Посмотреть факты можно через /facts.
+refused-empty_fact = Нужны слова: хотя бы одно.
+refused-too_long = Слишком длинно для одного факта. Попробуй, пожалуйста, короче.
+
+why-title = **На чём стоит этот ответ**
+why-uncited = Прямо он не ссылается ни на что. Под рукой было:
+why-given = Ещё было под рукой:
+why-people = Я держал в уме этих людей: { $names }
+why-gone = этого факта уже нет
+why-none = В этом ответе память не участвовала: я отвечал только по самому разговору.
+why-no-answer = Объяснять пока нечего: ответов ещё не было.
+why-not-answer = Это не ответ на вопрос. Ответь командой /why на мой ответ — покажу, откуда я это взял.
+
+asof-usage =
+    Спроси о другом времени: сначала дата, потом вопрос.
+    /asof май 2023 где работает Маша?
+    /asof прошлым летом с кем живёт Петров?
+asof-unreadable =
+    Не понимаю, о каком времени речь: «{ $text }».
+    Подойдёт год, месяц, дата или слова вроде «прошлым летом», «два года назад». Например: /asof май 2023 где работает Маша?
+asof-ask = { $period }. Что узнать об этом времени?
+asof-future = { $period } ещё впереди, а я помню только то, что было.
+asof-nothing = { $period }: ничего об этом не знаю.
+asof-title = **{ $period }**
+asof-rests = __Это было верно тогда__
+asof-without-words = Ответить своими словами сейчас не получилось, но вот что тогда было верно:
+period-moment = { DATETIME($first, dateStyle: "long", timeStyle: "short") }
+period-day = { DATETIME($first, dateStyle: "long") }
+period-span = { DATETIME($first, dateStyle: "long") } — { DATETIME($last, dateStyle: "long") }
+
+contradiction-ask = Тут одно с другим не сходится. Что верно?
+contradiction-button-both = { $count ->
+    [2] Верно и то и другое
+   *[other] Верно всё
+}
+contradiction-button-neither = { $count ->
+    [2] Ни то ни другое
+   *[other] Всё неверно
+}
+contradiction-one = Хорошо, верно это: { $fact }.
+contradiction-both = Хорошо, пусть стоит и то и другое.
+contradiction-neither = Хорошо, больше на это не опираюсь.
+contradiction-gone = Этот вопрос уже отпал: с тех пор что-то изменилось.

@@ -1,0 +1,131 @@
+# Факти: списки, картка, джерела, відповіді про минуле, виправлення, суперечності.
+
+facts-title-own = **Про тебе** — { $count } { $count ->
+    [one] факт
+    [few] факти
+   *[other] фактів
+}
+facts-title-own-past = **Про тебе, як було раніше** — { $count } { $count ->
+    [one] факт
+    [few] факти
+   *[other] фактів
+}
+facts-title = **{ $name }** — { $count } { $count ->
+    [one] факт
+    [few] факти
+   *[other] фактів
+}
+facts-title-past = **{ $name }, як було раніше** — { $count } { $count ->
+    [one] факт
+    [few] факти
+   *[other] фактів
+}
+facts-none-own =
+    Про тебе я поки нічого певного не знаю.
+    Розповідай як є, а «/facts Ім’я» покаже, що я знаю про когось чи про щось іще.
+facts-none = { $name }: фактів поки немає.
+facts-unknown = Нікого й нічого на ім’я «{ $name }» я не знаю.
+facts-found = Нікого й нічого на ім’я «{ $name }» не знаю. Але ось що знайшлося:
+facts-choose = «{ $name }» може означати різне. Що показати?
+facts-kind = { $kind ->
+    [person] людина
+    [organization] організація
+    [place] місце
+    [tool] річ
+    [Preference] уподобання
+    [Topic] тема
+   *[other] поняття
+}
+facts-button-past = Як було раніше: { $count }
+facts-button-current = Що правда зараз: { $count }
+facts-button-person = Факти
+
+when-since = з { DATETIME($since, dateStyle: "long") }
+when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
+when-said = сказано { DATETIME($since, dateStyle: "long") }
+when-said-until = сказано { DATETIME($since, dateStyle: "long") }, правда до { DATETIME($until, dateStyle: "long") }
+when-open = відколи, невідомо
+when-open-until = до { DATETIME($until, dateStyle: "long") }
+
+fact-owners-word = Це твоє слово.
+fact-disputed = Із цим сперечається інший факт: чекає на твоє рішення.
+fact-replaced = Це попередня версія, її змінила інша ({ DATETIME($at, dateStyle: "long") }).
+fact-withdrawn = Це більше не вважається правдою ({ DATETIME($at, dateStyle: "long") }).
+fact-before = Раніше було записано: «{ $text }»
+fact-reason = Чому змінено: { $reason }
+fact-sources = __Звідки це__
+fact-sources-all = __Звідки це: усе по порядку__
+fact-sources-none = Повідомлень за цим немає.
+fact-sources-more = …і ще { $count }.
+source-own = твої слова, { DATETIME($at, dateStyle: "long") }
+source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
+source-forward = переслано від { $from }, { DATETIME($at, dateStyle: "long") }
+source-speaker-forward = { $speaker }, переслано від { $from }, { DATETIME($at, dateStyle: "long") }
+source-text = { DATETIME($at, dateStyle: "long") }
+source-open = відкрити
+fact-versions = __Як змінювався запис__
+version-recorded = записано { DATETIME($at, dateStyle: "long") }
+version-owners = твоє виправлення, { DATETIME($at, dateStyle: "long") }
+fact-button-correct = Виправити
+fact-button-forget = Забути
+fact-button-sources = Усі джерела: { $count }
+fact-button-versions = Версії: { $count }
+fact-button-newest = До нинішньої версії
+fact-button-open = Відкрити { $n }
+
+forget-fact-confirm = Забути це? «{ $text }» Факт зникне з усіма версіями, а повідомлення лишаться в листуванні.
+forget-fact-done = Забуваю: «{ $text }». Упродовж { $minutes } { $minutes ->
+    [one] хвилини
+   *[other] хвилин
+} ще можна передумати.
+
+correct-ask =
+    Як правильно? Напиши це одним реченням.
+    Зараз: «{ $text }»
+    Лишити як є — /cancel.
+correct-done = Виправив. Тепер це твоє слово, і саме собою воно вже не зміниться.
+correct-same = Так і записано, міняти нічого.
+correct-choose = Що виправити?
+correct-nothing = Ця відповідь не спирається на жоден факт, виправляти в ній нічого. Переглянути факти можна через /facts.
+refused-empty_fact = Потрібні слова: хоча б одне.
+refused-too_long = Задовго для одного факту. Спробуй, будь ласка, коротше.
+
+why-title = **На чому стоїть ця відповідь**
+why-uncited = Прямо вона ні на що не посилається. Під рукою було:
+why-given = Ще було під рукою:
+why-people = Я мав на думці цих людей: { $names }
+why-gone = цього факту вже немає
+why-none = У цій відповіді пам’ять участі не брала: я відповідав лише з самої розмови.
+why-no-answer = Пояснювати поки нічого: відповідей ще не було.
+why-not-answer = Це не відповідь на питання. Відповідай командою /why на мою відповідь — покажу, звідки я це взяв.
+
+asof-usage =
+    Запитай про інший час: спершу дата, потім питання.
+    /asof травень 2023 де працює Оля?
+    /asof минулого літа з ким живе Петренко?
+asof-unreadable =
+    Не розумію, про який час ідеться: «{ $text }».
+    Підійде рік, місяць, дата або слова на зразок «минулого літа», «два роки тому». Наприклад: /asof травень 2023 де працює Оля?
+asof-ask = { $period }. Що дізнатися про цей час?
+asof-future = { $period } ще попереду, а я пам’ятаю лише те, що було.
+asof-nothing = { $period }: нічого про це не знаю.
+asof-title = **{ $period }**
+asof-rests = __Це було правдою тоді__
+asof-without-words = Відповісти своїми словами зараз не вийшло, але ось що тоді було правдою:
+period-moment = { DATETIME($first, dateStyle: "long", timeStyle: "short") }
+period-day = { DATETIME($first, dateStyle: "long") }
+period-span = { DATETIME($first, dateStyle: "long") } — { DATETIME($last, dateStyle: "long") }
+
+contradiction-ask = Тут одне з одним не сходиться. Що правда?
+contradiction-button-both = { $count ->
+    [2] Правда і те і те
+   *[other] Усе правда
+}
+contradiction-button-neither = { $count ->
+    [2] Ні те ні те
+   *[other] Усе неправда
+}
+contradiction-one = Гаразд, правда це: { $fact }.
+contradiction-both = Гаразд, хай лишається і те і те.
+contradiction-neither = Гаразд, більше на це не спираюся.
+contradiction-gone = Це питання вже відпало: відтоді щось змінилося.

@@ -1,0 +1,78 @@
+"""What an answer rests on: the facts it cites, the rest of what it was written from, the people in its prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.dialogue import repository as dialogue
+from internal.dialogue import source_repository as sources
+from internal.dialogue.model import Message
+from internal.errors import NotFound
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Fact
+from internal.mailbox import repository as mailbox
+from internal.people import service as people
+from internal.people.model import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`cited` are the facts in the order of the numbers in the answer, from ¹ on, None for one that is gone.
+
+    `given` are facts that the model was shown as well; `people` those whose profiles it was shown.
+    """
+
+    reply: Message
+    cited: Sequence[Fact | None]
+    given: Sequence[Fact]
+    people: Sequence[Person]
+
+    @property
+    def empty(self) -> bool:
+        return not (self.cited or self.given or self.people)
+
+
+def reply_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+    """The answer that a message of Telegram's belongs to: as any part of it, or as the question it answers."""
+    said = sources.at_place(connection, user_id, bot_id, chat_id, tg_id)
+    if said is not None:
+        return said if said.role == "assistant" else sources.reply_to(connection, said)
+    message_id = mailbox.message_shown(connection, user_id, bot_id, chat_id, tg_id)
+    found = dialogue.by_ids(connection, user_id, [message_id]) if message_id else []
+    return found[0] if found else None
+
+
+def last_reply(connection: Connection, user_id: int) -> Message | None:
+    """The latest answer."""
+    return sources.last_reply(connection, user_id)
+
+
+def explain(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Explanation:
+    """What is still known of what an answer was written from. Raises NotFound if the answer is gone."""
+    found = dialogue.by_ids(connection, user_id, [message_id])
+    if not found:
+        raise NotFound("that answer is gone")
+    kept = sources.of_reply(connection, user_id, message_id)
+    facts = knowledge.facts(connection, user_id, [one.ref_id for one in kept if one.kind == "fact"], now=now)
+    return Explanation(
+        reply=found[0],
+        cited=[facts.get(one.ref_id) for one in kept if one.kind == "fact" and one.cited],
+        given=[facts[one.ref_id] for one in kept if one.kind == "fact" and not one.cited and one.ref_id in facts],
+        people=_people(connection, user_id, [int(one.ref_id) for one in kept if one.kind == "person"]),
+    )
+
+
+def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:
+    """Those who are still known, each once: two may be one person by now."""
+    found: dict[int, Person] = {}
+    for person_id in ids:
+        try:
+            person = people.person(connection, user_id, person_id)
+        except NotFound:
+            continue
+        found[person.id] = person
+    return list(found.values())
