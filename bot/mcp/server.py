@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from importlib.metadata import version
 from typing import Any
 
@@ -26,6 +27,8 @@ from starlette.applications import Starlette
 
 from bot.mcp.rest import CallRefused, Rest
 from bot.mcp.tools import TOOLS, Tool
+
+log = logging.getLogger(__name__)
 
 _INSTRUCTIONS = """The user's long-term memory: people, entities, facts with their times and sources, and the episodes
 they come from. Search before you answer a question about the user's life or work, and cite what you found. group_id is
@@ -78,11 +81,16 @@ def application(rest: Rest, path: str, largest_body: int) -> tuple[Starlette, St
 async def _called(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallToolResult:
     """A refusal is an answer too: the model reads it and tries otherwise."""
     try:
-        answer = dict(await tool.call(rest, tool.takes.model_validate(arguments)))
+        wanted = tool.takes.model_validate(arguments)
     except ValidationError as error:
         return _refused("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
+    try:
+        answer = dict(await tool.call(rest, wanted))
     except CallRefused as error:
         return _refused(str(error))
+    except Exception:  # border of a call: one that breaks must not end the connection
+        log.exception("tool_failed", extra={"tool": tool.name})
+        return _refused("something went wrong; the log says more")
     text = json.dumps(answer, ensure_ascii=False)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=answer)
 

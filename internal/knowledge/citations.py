@@ -14,6 +14,9 @@ from internal.knowledge.model import Citation, CitationOperation, Episode, Evide
 from internal.knowledge.reading import claims_of, fact
 
 _LAST_SEGMENT = 2**62
+_OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
+"""What the operations on a person's profile did to his entity."""
+
 _STRENGTH: dict[str, int] = {"created": 0, "updated": 1, "referenced": 2}
 
 
@@ -43,7 +46,8 @@ def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[C
     person_id = fact_repository.person_of(connection, user_id, node_id)
     if person_id is not None:
         targets.append(f"person:{person_id}")
-    rows = [(row.episode_id, row.operation) for row in claim_repository.node_support(connection, user_id, targets)]
+    support = claim_repository.node_support(connection, user_id, targets)
+    rows = [(row.episode_id, _OF_PROFILES.get(row.operation, row.operation)) for row in support]
     told = [one for one in claim_repository.at_nodes(connection, user_id, [node_id]) if one.retracted_at is None]
     rows += [(one.episode_id, "referenced") for one in told if one.episode_id is not None]
     known = episodes.by_ids(connection, user_id, {episode_id for episode_id, _ in rows})
