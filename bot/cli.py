@@ -26,7 +26,7 @@ __all__ = ["main", "memory_commands"]
 
 
 _GC_THRESHOLDS = (10_000, 20, 100)
-"""Python's own 700, 10, 10 look through everything again and again while thousands of facts are read: 0.4 s at a time."""
+"""By Python's own (700, 10, 10) everything is looked through while thousands of facts are read, 0.4 s at a time."""
 
 
 @command("laplaced run --config /etc/laplaced.yaml")
