@@ -174,7 +174,7 @@ def erase_person(
     for person in profiles:
         marks = tombstones.marks(key, user_id, person.names, person.username, person.telegram_id)
         suggestion_repository.bury(connection, user_id, marks, asked_at)
-        words |= {*person.names, person.username or "", str(person.telegram_id or "")}
+        words |= {*namings.words_of(person.names), person.username or "", str(person.telegram_id or "")}
         phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
     erased.erase_people(profiles)
     erased.erase_namings(namings.own_names(connection, user_id, words - {""}))

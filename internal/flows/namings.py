@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.access import repository as users
 from internal.flows.lines import texts_of
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
@@ -25,11 +27,18 @@ _SHORTEST = 3
 
 _THINGS = ("Entity", "Preference", "Topic")
 _PAGE = 500
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def names_of(node: Node) -> list[str]:
     """What a thing is called, its own name first."""
     return [name for name in (node.name, *node.properties.get("aliases", ())) if name]
+
+
+def words_of(names: Iterable[str]) -> set[str]:
+    """Names of people, and each word of them that can stand for the whole: a surname, a first name."""
+    words = {word for name in names for word in _WORD.findall(name) if len(word) >= _SHORTEST}
+    return {*names, *words}
 
 
 def is_proper(name: str) -> bool:
@@ -40,6 +49,7 @@ def is_proper(name: str) -> bool:
 def own_names(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
     """Those of a forgotten person's names by which nobody else is called: of two Annas the other one stays."""
     others = [name for person in people.listing(connection, user_id) for name in person.names]
+    others.append(users.get(connection, user_id).name)
     return [name for name in names if not any(map(_naming([name]), others))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.tables import name_keys
@@ -39,6 +39,21 @@ def entities_named(connection: Connection, user_id: int, keys: Collection[str], 
         name_keys.c.user_id == user_id, name_keys.c.key.in_(sorted(keys)[:limit]), ~name_keys.c.rejected
     )
     return list(connection.execute(named.distinct().order_by(name_keys.c.entity_id).limit(limit)).scalars())
+
+
+def setters(connection: Connection, user_id: int, entity_id: str) -> dict[str, str]:
+    """Who set each name of an entity, by its folded key."""
+    query = select(name_keys.c.key, name_keys.c.set_by).where(
+        name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, ~name_keys.c.rejected
+    )
+    return {row.key: row.set_by for row in connection.execute(query)}
+
+
+def set_setters(connection: Connection, user_id: int, entity_id: str, set_by: Mapping[str, str]) -> None:
+    """Notes who set these names of an entity, by their folded keys."""
+    for key, setter in set_by.items():
+        one = (name_keys.c.user_id == user_id) & (name_keys.c.entity_id == entity_id) & (name_keys.c.key == key)
+        connection.execute(update(name_keys).where(one).values(set_by=setter))
 
 
 def drop_keys(connection: Connection, user_id: int, entity_id: str, keys: Collection[str]) -> None:

@@ -69,6 +69,7 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datet
     if not chain:
         raise NotFound(f"there is no fact {fact_id}")
     told = claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain])
+    _drop_namings(connection, user_id, told)
     return _Removing(connection, user_id, now).remove(told, (), chain)
 
 
@@ -115,6 +116,20 @@ def _remove_lines(
     cited = claim_repository.entities_cited(connection, user_id, **where)
     claim_repository.drop_lines(connection, user_id, **where)
     return _Removing(connection, user_id, now).remove(falling, cited)
+
+
+def _drop_namings(connection: Connection, user_id: int, told: Sequence[Claim]) -> None:
+    """A thing that only these claims are about is not kept by the lines that tell them."""
+    ids = {claim.id for claim in told}
+    support = claim_repository.support(connection, user_id, ids)
+    lines: dict[str, set[int]] = defaultdict(set)
+    for row in support:
+        lines[row.episode_id].add(row.segment)
+    ends = {end for claim in told for end in (claim.source, claim.target)}
+    alone = [end for end in ends if {one.id for one in claim_repository.at_nodes(connection, user_id, [end])} <= ids]
+    for episode_id, segments in lines.items():
+        targets = [f"entity:{end}" for end in alone]
+        claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
 
 
 def _falls(claim: Claim, support: Iterable[Row[Any]], removed: Any) -> bool:

@@ -37,6 +37,7 @@ class Merge:
     added_evidence: Sequence[tuple[str, int]]
     moved: Moved
     undone: bool = False
+    added_parts: Sequence[tuple[str, str, int]] = ()
 
 
 def redirect(connection: Connection, source: Person, target_id: int) -> None:
@@ -96,6 +97,7 @@ def record(
     *,
     mentions_added: Sequence[str],
     evidence_added: Sequence[tuple[str, int]],
+    parts_added: Sequence[tuple[str, str, int]],
     moved: Moved,
     now: datetime,
     run_id: str | None,
@@ -106,6 +108,7 @@ def record(
         "after": _plain(after),
         "mentions": list(mentions_added),
         "evidence": [list(place) for place in evidence_added],
+        "parts": [list(place) for place in parts_added],
         "graph": {"removed": list(moved.removed), "claims": [list(claim) for claim in moved.claims]},
     }
     row = insert(merges).values(
@@ -206,6 +209,7 @@ def _merge(row: Row[Any]) -> Merge:
         added_evidence=[(episode_id, segment) for episode_id, segment in before["evidence"]],
         moved=_moved(before.get("graph", {})),
         undone=row.undone_at is not None,
+        added_parts=[(key, episode_id, segment) for key, episode_id, segment in before.get("parts", ())],
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused
+from internal.graph import names_repository
 from internal.language.spelling import name_key
 from internal.people import entities, merge_repository, repository, suggestion_repository, support_repository
 from internal.people.bio import bio_from_names, join_bio, sentences, without_sentences
@@ -64,7 +65,12 @@ def merge(
     merge_repository.redirect(connection, source, target.id)
     joined = _joined(source, target, rejected, by)
     setters: dict[str, SetBy] = {name: _setter(source, target, joined, name, by) for name in repository.CONTENT}
+    known = names_repository.setters(connection, user_id, target.entity_id)
     after = repository.save(connection, target, joined, by=setters, now=now, run_id=run_id)
+    # Who merges does not vouch for the names: they stay set by whoever set them.
+    theirs = names_repository.setters(connection, user_id, source.entity_id)
+    fresh = {key: setter for key, setter in theirs.items() if key not in known}
+    names_repository.set_setters(connection, user_id, target.entity_id, fresh)
     merge_repository.record(
         connection,
         source,
@@ -72,11 +78,11 @@ def merge(
         after,
         mentions_added=merge_repository.copy_mentions(connection, user_id, source.id, target.id),
         evidence_added=merge_repository.copy_evidence(connection, user_id, source.id, target.id),
+        parts_added=support_repository.copy_parts(connection, user_id, source.id, target.id),
         moved=entities.merge(connection, source, target),
         now=now,
         run_id=run_id,
     )
-    support_repository.copy_parts(connection, user_id, source.id, target.id)
     suggestion_repository.repoint(connection, user_id, source.id, target.id)
     return after
 
@@ -123,6 +129,7 @@ def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) ->
     repository.refuse_taken(connection, undone.source)
     merge_repository.lift_redirect(connection, undone.source)
     merge_repository.take_back(connection, user_id, undone)
+    support_repository.take_back_parts(connection, user_id, undone.target_id, undone.added_parts)
     within = repository.entity_ids(connection, user_id, repository.sources_of(connection, user_id, undone.source_id))
     entities.split(connection, undone.source, target, within, undone.moved)
     merge_repository.mark_undone(connection, user_id, undone.id, now)
@@ -179,6 +186,8 @@ def _setter(source: Person, target: Person, joined: Person, field: str, by: SetB
     if field != "aliases" and "owner" in (_by(source, field), _by(target, field)):
         return "owner"
     took_source: Any = getattr(joined, field) == getattr(source, field)
+    if field == "bio" and not took_source:
+        return "archivist"  # who merges two people does not vouch for what is told of them
     return _by(source, field) if took_source else by
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
+from internal.graph import names_repository
 from internal.language.spelling import name_key
 from internal.language.telling import alike, gives_away, telling_words
 from internal.people import forget_repository, support_repository
@@ -141,7 +142,7 @@ def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
 
 def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
     """The parts that neither the owner set nor Telegram's own metadata told."""
-    names = support_repository.set_by(connection, person.user_id, person.entity_id)
+    names = names_repository.setters(connection, person.user_id, person.entity_id)
     return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.people.repository import ITEM_PREFIX, item_of
-from internal.storage.tables import evidence, mentions, name_keys, people
+from internal.storage.tables import evidence, mentions, people
 
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""
@@ -64,20 +64,37 @@ def add(
         connection.execute(upsert(evidence).on_conflict_do_nothing(), rows)
 
 
-def inherit(connection: Connection, user_id: int, from_target: tuple[int, str], to_target: tuple[int, str]) -> None:
-    """What supports one part (person id, key) supports another one too."""
+def inherit(
+    connection: Connection, user_id: int, from_target: tuple[int, str], to_target: tuple[int, str]
+) -> list[Place]:
+    """What supports one part (person id, key) supports another one too; the lines that are new to it."""
     ours = (evidence.c.user_id == user_id) & (evidence.c.target == _target(*from_target))
-    rows = [dict(row) for row in connection.execute(select(evidence).where(ours)).mappings()]
-    if rows:
-        moved = [row | {"target": _target(*to_target)} for row in rows]
-        connection.execute(upsert(evidence).on_conflict_do_nothing(), moved)
+    added = []
+    for row in connection.execute(select(evidence).where(ours)).mappings().all():
+        moved = upsert(evidence).values({**row, "target": _target(*to_target)}).on_conflict_do_nothing()
+        if connection.execute(moved).rowcount:
+            added.append((row["episode_id"], row["segment"]))
+    return added
 
 
-def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
-    """Gives the target of a merge what supports the parts of the source. A split leaves it: it says what is true."""
+def copy_parts(connection: Connection, user_id: int, source_id: int, target_id: int) -> list[tuple[str, str, int]]:
+    """Gives the target of a merge what supports the parts of the source; (key, episode, segment) of what is new."""
+    added = []
     for target in list(connection.execute(_targets(user_id, source_id)).scalars()):
         key = target.rsplit(":", 1)[1]
-        inherit(connection, user_id, (source_id, key), (target_id, key))
+        new = inherit(connection, user_id, (source_id, key), (target_id, key))
+        added += [(key, episode_id, segment) for episode_id, segment in new]
+    return added
+
+
+def take_back_parts(
+    connection: Connection, user_id: int, target_id: int, added: Iterable[tuple[str, str, int]]
+) -> None:
+    """A split: what `copy_parts` gave the target goes."""
+    for key, episode_id, segment in added:
+        place = and_(evidence.c.episode_id == episode_id, evidence.c.segment == segment)
+        one = and_(evidence.c.user_id == user_id, evidence.c.target == _target(target_id, key), place)
+        connection.execute(delete(evidence).where(one))
 
 
 def places(connection: Connection, user_id: int, person_id: int) -> dict[str, set[Place]]:
@@ -144,14 +161,6 @@ def drop_mentions(connection: Connection, user_id: int, episode_id: str, person_
 def is_mentioned(connection: Connection, user_id: int, person_id: int) -> bool:
     one = (mentions.c.user_id == user_id) & (mentions.c.person_id == person_id)
     return connection.execute(select(mentions.c.episode_id).where(one)).first() is not None
-
-
-def set_by(connection: Connection, user_id: int, entity_id: str) -> dict[str, str]:
-    """Who set each name of a person, by its folded key."""
-    query = select(name_keys.c.key, name_keys.c.set_by).where(
-        name_keys.c.user_id == user_id, name_keys.c.entity_id == entity_id, ~name_keys.c.rejected
-    )
-    return {row.key: row.set_by for row in connection.execute(query)}
 
 
 def _target(person_id: int, key: str) -> str:

@@ -36,8 +36,11 @@ def test_an_added_person_is_stored_with_everything_that_follows(archive: Archive
         ("node", person.entity_id, "put"),
         ("item", item_key, "put"),
     }
-    cited = connection.execute(select(evidence.c.segment, evidence.c.message_id).order_by(evidence.c.segment)).all()
+    lines = select(evidence.c.segment, evidence.c.message_id).order_by(evidence.c.segment)
+    cited = connection.execute(lines.where(evidence.c.target == f"person:{person.id}")).all()
     assert cited == [(12, "message-2"), (13, "message-3")]
+    parts = connection.execute(lines.where(evidence.c.target.startswith(f"profile:{person.id}:"))).all()
+    assert set(map(tuple, parts)) == {(12, "message-2"), (13, "message-3")}
 
 
 def test_evidence_that_is_absent_is_the_whole_fragment(archive: Archive, connection: Connection) -> None:
@@ -45,7 +48,8 @@ def test_evidence_that_is_absent_is_the_whole_fragment(archive: Archive, connect
     archive.fragment(Added("Петров"))
     person = archive.person("Петров")
     assert (person.first_seen, person.last_seen) == (NOON, NOON + timedelta(minutes=2))
-    assert connection.execute(select(evidence.c.segment, evidence.c.message_id)).all() == [(0, None)]
+    cited = select(evidence.c.segment, evidence.c.message_id).where(evidence.c.target == f"person:{person.id}")
+    assert connection.execute(cited).all() == [(0, None)]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "???"])
