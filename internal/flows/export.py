@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.storage import export
 
-FORMAT: Final = "laplaced-export/1"
+FORMAT: Final = "laplaced-export/2"
 
 
 def export_owner(connection: Connection, user_id: int, *, now: datetime) -> dict[str, Any]:

@@ -85,8 +85,7 @@ def add_episode(
     )
     episodes.add_episode(connection, episode, segments)
     rev = next_rev(connection, user_id)
-    found_by = f"{name}\n{content_of(episode, segments)}"[:FOUND_BY]
-    search_items.put(connection, user_id, EPISODE_ITEM, episode.id, found_by, rev)
+    put_episode_item(connection, episode, segments, rev)
     place = rev + (BEHIND if behind else 0)
     for agent in agents:
         runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=place, now=now)
@@ -101,6 +100,12 @@ def add_episode(
         links={"fragment": episode.id},
     )
     return Stored(episode, created=True)
+
+
+def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
+    """Keeps what an episode is found by: the beginning of what it says."""
+    found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
+    search_items.put(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
 
 
 def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:

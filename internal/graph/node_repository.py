@@ -112,6 +112,12 @@ def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> 
     return found
 
 
+def node_ids(connection: Connection, user_id: int) -> list[str]:
+    """Every node that is not merged away, hidden ones too, in the order in which they came."""
+    query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, graph_nodes.c.merged_into.is_(None))
+    return list(connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id)).scalars())
+
+
 def resolve_node(connection: Connection, user_id: int, node_id: str) -> Node | None:
     """The node an id means now, redirects of merges followed; None if unknown or being forgotten."""
     seen: set[str] = set()
@@ -254,6 +260,14 @@ def matching(wanted: NodeFilter) -> list[ColumnElement[bool]]:
     if wanted.status is not None:
         conditions.append(graph_nodes.c.status == wanted.status)
     return conditions
+
+
+def make_findable(connection: Connection, user_id: int, node_id: str) -> None:
+    """Gives a node anew what it is found by, hidden or not: its search item and name keys. Raises NotFound."""
+    node = get_node(connection, user_id, node_id, hidden=True)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    _make_findable(connection, node)
 
 
 def _make_findable(connection: Connection, node: Node) -> None:

@@ -185,6 +185,11 @@ def count(connection: Connection, user_id: int, wanted: FactFilter, now: datetim
     return connection.execute(query.where(*_fitting(user_id, wanted, now))).scalar_one()
 
 
+def every(connection: Connection, user_id: int) -> list[Fact]:
+    """Every version of every fact, hidden ones too."""
+    return [_version(row).fact for row in connection.execute(_select(user_id))]
+
+
 def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
     """(id, words) of every version, and of every claim beneath one: all in which facts are or were told."""
     told = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]

@@ -82,7 +82,7 @@ def listing(
     user_id: int,
     *,
     source: EpisodeSource | None = None,
-    limit: int = 100,
+    limit: int | None = 100,
     offset: int = 0,
 ) -> list[Episode]:
     """Episodes in the order in which they happened, newest first."""

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, Table, select
 
-from internal.storage.tables import inbox, metadata, settings
+from internal.storage.export import NUMBERED, owned_tables
+from internal.storage.tables import inbox, metadata, settings, users
 from internal.storage.types import to_micros
 
 VOLATILE_TABLES: Final = frozenset({"changes", "model_calls"})
@@ -37,10 +38,30 @@ def table_hashes(connection: Connection) -> dict[str, str]:
     return {table.name: _table_hash(connection, table) for table in wanted}
 
 
+def owner_hashes(connection: Connection, user_id: int) -> dict[str, str]:
+    """The hash of each table over what one owner's export would hold, without numbers that only order rows.
+
+    Nor does it matter when and as whom this instance admitted him, and how far his counter of changes went.
+    """
+    hashes = {}
+    for table in owned_tables():
+        left_out = _ADMISSION if table is users else {NUMBERED.get(table)}
+        query = select(*(column for column in table.c if column.name not in left_out))
+        hashes[table.name] = _hash(connection, query.where(table.c.user_id == user_id))
+    return hashes
+
+
+_ADMISSION: Final = frozenset({"role", "state", "created_at", "next_rev"})
+
+
 def _table_hash(connection: Connection, table: Table) -> str:
+    return _hash(connection, _content(table))
+
+
+def _hash(connection: Connection, query: Select[Any]) -> str:
     """The sum of the rows' hashes: engines sort text differently, and no store has to be held in memory."""
     total = count = 0
-    for rows in connection.execute(_content(table)).mappings().partitions(_FETCH):
+    for rows in connection.execute(query).mappings().partitions(_FETCH):
         for row in rows:
             count += 1
             total += int.from_bytes(hashlib.sha256(_canonical(dict(row))).digest(), "big")
