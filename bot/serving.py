@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from fastapi import FastAPI
 
@@ -21,7 +20,6 @@ from bot.web.server import RunningServer, listening, serving, serving_on
 from bot.web.upkeep import Upkeep
 from bot.web.webhook import Webhook
 from internal.flows.importing import Importing
-from internal.knowledge import service as knowledge
 from internal.storage.keys import ensure_key
 from internal.telemetry.logs import redact
 
@@ -52,9 +50,7 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
     config = app.config
 
     async def erase(user_id: int, episode_id: str) -> None:
-        await app.database.write(
-            partial(knowledge.remove_episode_claims, user_id=user_id, episode_id=episode_id, now=app.clock.now())
-        )
+        await app.eraser.erase_now(user_id, "episode", episode_id)
 
     agents = importing_agents(config)
     return build_web(

@@ -50,6 +50,11 @@ class McpServer:
         if scope["path"].rstrip("/") != PATH:
             await JSONResponse({"detail": f"MCP is at {PATH}"}, 404)(scope, receive, send)
             return
+        if scope["method"] != "POST":
+            # Streams of the server's own messages are optional; there are none, and open ones would hold up a stop.
+            told = {"detail": "every call is a POST of its own"}
+            await JSONResponse(told, 405, {"Allow": "POST"})(scope, receive, send)
+            return
         async with self._one_building:
             app = self._app = self._app or await self._built()
         await app(scope, receive, send)

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.fields import AskedUser, GroupQuery, Limit, Offset, Uuid, in_zone
-from bot.web.knowing import processed_episode, wire_episodes
+from bot.web.knowing import being_forgotten, processed_episode, wire_episodes
 from bot.web.owners import Owners, owner_of, zone_of
 from bot.web.refusals import KEYED, READING, WRITING, refusals
 from bot.web.wire import EpisodeCreateRequest, EpisodeCreateResponse, EpisodesOut, ProcessedEpisode
@@ -28,7 +28,7 @@ _YEARS: Final = range(1000, 9999)
 """Years in which something can have happened: what is told as "ten years before" must still have a date."""
 
 EraseEpisode = Callable[[int, str], Awaitable[None]]
-"""Erases an episode of an owner with all that only it supports. Raises NotFound."""
+"""Erases an episode of an owner with all that only it supports. Raises NotFound, and Conflict while it is in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,8 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, taking: Ta
 
         def read(connection: Connection) -> EpisodesOut:
             listed = episodes.listing(connection, user_id, limit=limit, offset=offset)
-            count = episodes.count(connection, user_id)
+            hidden = being_forgotten(connection, user_id)
+            count = episodes.count(connection, user_id) - len(hidden) if hidden is not None else 0
             return EpisodesOut(episodes=wire_episodes(connection, user_id, listed), count=count)
 
         return await database.read(read)
@@ -88,16 +89,16 @@ def episodes_router(database: Database, clock: Clock, owners: Owners, taking: Ta
 
         def read(connection: Connection) -> ProcessedEpisode:
             user_id = owner_of(connection, episodes.owner_of, "episode", uuid, asked)
-            known = episodes.episode(connection, user_id, uuid)
-            if known is None:
+            known, hidden = episodes.episode(connection, user_id, uuid), being_forgotten(connection, user_id)
+            if known is None or hidden is None or uuid in hidden:
                 raise NotFound(f"there is no episode {uuid}")
             return processed_episode(connection, user_id, known)
 
         return await database.read(read)
 
-    @router.delete("/{uuid}", status_code=204, responses=READING)
+    @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
     async def erase(uuid: Uuid, asked: AskedUser = None) -> None:
-        """Removes it with all that only it supports, and reopens what that had superseded."""
+        """Removes it with all that only it supports, and reopens what that had superseded. 409 while it is in use."""
         user_id = await database.read(lambda c: owner_of(c, episodes.owner_of, "episode", uuid, asked))
         await taking.erase(user_id, uuid)
 

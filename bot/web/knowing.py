@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection
 
@@ -11,6 +11,7 @@ from internal.flows.ingestion import content_of
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, Fact
+from internal.storage.erasure import EVERYTHING, pending
 
 _LAST_SEGMENT = 2**62
 
@@ -28,8 +29,18 @@ def edge(connection: Connection, user_id: int, fact: Fact) -> EntityEdge:
     return edges(connection, user_id, [fact])[0]
 
 
+def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | None:
+    """The ids of episodes that are about to be erased and shown to nobody meanwhile; None: all of them."""
+    asked = pending(connection, user_id)
+    if any(one.kind == EVERYTHING for one in asked):
+        return None
+    return {one.ref_id or "" for one in asked if one.kind == "episode"}
+
+
 def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode]) -> list[EpisodeOut]:
-    """Episodes with their content, also where it is that of their messages."""
+    """Episodes with their content, also where it is that of their messages; without those being forgotten."""
+    hidden = being_forgotten(connection, user_id)
+    listed = [one for one in listed if hidden is not None and one.id not in hidden]
     return [EpisodeOut.of(one, _content(connection, user_id, one), knowledge.wire_description(one)) for one in listed]
 
 

@@ -16,11 +16,13 @@ from bot.web.refusals import KEYED, WRITING
 from bot.web.wire import EntityEdge, EntityNode, EpisodeOut, GraphSearchRequest, GraphSearchResponse
 from internal.errors import NotFound, Refused
 from internal.graph import store
+from internal.recall.hits import Reasons
 from internal.recall.knowledge import KnowledgeSearch
 from internal.storage.engine import Database
 
-Found = Sequence[tuple[float, EntityEdge | EntityNode | EpisodeOut]]
-"""What one owner's search found, best first, each with its score."""
+Result = EntityEdge | EntityNode | EpisodeOut
+Found = Sequence[tuple[float, Result]]
+"""What one owner's search found, best first, each with how well it fits by itself."""
 
 
 def search_router(database: Database, owners: Owners, search: KnowledgeSearch) -> APIRouter:
@@ -42,17 +44,13 @@ class _Searching:
     def __init__(self, database: Database, search: KnowledgeSearch) -> None:
         self._database, self._search = database, search
 
-    async def search(
-        self, groups: Sequence[int], wanted: GraphSearchRequest
-    ) -> list[EntityEdge | EntityNode | EpisodeOut]:
-        """The best of all groups together. Scores compare, for one model made all vectors."""
+    async def search(self, groups: Sequence[int], wanted: GraphSearchRequest) -> list[Result]:
+        """The best of all groups together."""
         center = None
         if wanted.center_node_uuid is not None:
             groups, center = await self._around(groups, wanted.center_node_uuid)
-        found = [one for user_id in groups for one in await self._of(user_id, wanted, center)]
-        if len(groups) > 1:
-            found.sort(key=lambda one: -one[0])
-        return [result for _, result in found[: wanted.max_results]]
+        found = [await self._of(user_id, wanted, center) for user_id in groups]
+        return _joined(found)[: wanted.max_results]
 
     async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
         """The one group whose node it is, and the node: near to it there is nothing of others."""
@@ -93,17 +91,34 @@ class _Searching:
             entity_types=wanted.entity_types or (),
         )
         told = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
-        return [(hit.score, one) for hit, one in zip(hits, told, strict=True)]
+        return [(_fit(hit.reasons), one) for hit, one in zip(hits, told, strict=True)]
 
     async def _nodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
         types = wanted.entity_types or ()
         hits = await self._search.nodes(user_id, wanted.query, wanted.max_results, entity_types=types)
-        return [(hit.score, EntityNode.of(hit.node)) for hit in hits]
+        return [(_fit(hit.reasons), EntityNode.of(hit.node)) for hit in hits]
 
     async def _episodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
         hits = await self._search.episodes(user_id, wanted.query, wanted.max_results)
+        fits = {hit.episode.id: _fit(hit.reasons) for hit in hits}
         told = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
-        return [(hit.score, one) for hit, one in zip(hits, told, strict=True)]
+        return [(fits[one.uuid], one) for one in told]
+
+
+def _fit(reasons: Reasons) -> float:
+    """What can be compared between owners: a score counts among the candidates of its own search only."""
+    return (reasons.meaning or 0.0) + reasons.words + reasons.name
+
+
+def _joined(several: Sequence[Found]) -> list[Result]:
+    """Lists joined without changing the order of any: the next one is always that of the best beginning."""
+    left = [list(found) for found in several if found]
+    joined: list[Result] = []
+    while left:
+        best = max(left, key=lambda found: found[0][0])
+        joined.append(best.pop(0)[1])
+        left = [found for found in left if found]
+    return joined
 
 
 def _moment(field: str, told: datetime | date | None, zone: ZoneInfo) -> datetime | None:

@@ -29,7 +29,18 @@ _SHAPES = (
     re.compile(r"(?P<kept>://[^/\s:@]*:)[^/\s@\"']+(?=@)"),  # a password inside an address
 )
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName"}
-_NOISY = ("apscheduler", "aiogram", "alembic", "asyncio", "httpx", "httpcore", "uvicorn", "aiosqlite", "filelock")
+_NOISY = (
+    "apscheduler",
+    "aiogram",
+    "alembic",
+    "asyncio",
+    "httpx",
+    "httpcore",
+    "uvicorn",
+    "aiosqlite",
+    "filelock",
+    "mcp",
+)
 """Libraries whose news is ours only when something is wrong."""
 
 

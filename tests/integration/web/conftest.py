@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from graph_stage import ANNA, BORIS, Stage, stage, user
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
@@ -89,3 +90,17 @@ async def caller(build: Callable[[str, str], FastAPI]) -> AsyncIterator[httpx.As
     headers = {"Authorization": f"Bearer {KEY}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
         yield client
+
+
+@pytest.fixture
+async def known(database: Database, metrics: Metrics) -> AsyncIterator[Stage]:
+    """Two users with memories of their own."""
+    async with stage(database, metrics, user(ANNA), user(BORIS, "Europe/Kyiv")) as running:
+        yield running
+
+
+@pytest.fixture
+async def sole(database: Database, metrics: Metrics) -> AsyncIterator[Stage]:
+    """One user."""
+    async with stage(database, metrics, user(ANNA)) as running:
+        yield running

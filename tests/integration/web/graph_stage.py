@@ -20,6 +20,7 @@ from bot.web.graph import Graph
 from bot.web.owners import Owners
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
+from internal.flows.forgetting import Eraser
 from internal.graph import store
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
@@ -136,7 +137,9 @@ def user(user_id: int, tz: str = "UTC") -> User:
 
 
 @asynccontextmanager
-async def stage(database: Database, metrics: Metrics, *known: User, agents: tuple[str, ...] = ("archivist",)) -> AsyncIterator[Stage]:
+async def stage(
+    database: Database, metrics: Metrics, *known: User, agents: tuple[str, ...] = ("archivist",)
+) -> AsyncIterator[Stage]:
     clock, embedder, stopping, woken = FrozenClock(NOON), TrigramEmbedder(64), asyncio.Event(), list[int]()
     search = KnowledgeSearch(database, clock, embedder=embedder, terms=None, names=None)
 
@@ -146,8 +149,10 @@ async def stage(database: Database, metrics: Metrics, *known: User, agents: tupl
     async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
         raise NotImplementedError
 
+    eraser = Eraser(database, clock, b"key", [search])
+
     async def erase(user_id: int, episode_id: str) -> None:
-        await database.write(lambda c: knowledge.remove_episode_claims(c, user_id, episode_id, now=clock.now()))
+        await eraser.erase_now(user_id, "episode", episode_id)
 
     owners = Owners(database, allows, open_door=True)
     app = build_web(
