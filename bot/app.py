@@ -189,6 +189,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
             app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
         ),
         dates=app.dates,
+        corrections=app.restating,
     )
 
 

@@ -31,6 +31,7 @@ from internal.flows.maintenance import Job, Maintenance, drop_settled
 from internal.flows.names import WorkerNameReader
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
+from internal.flows.restating import Restating
 from internal.flows.runs import RunLoop
 from internal.flows.setback import Setback
 from internal.language.worker import LanguageWorker
@@ -71,6 +72,7 @@ class App:
     models: Models
     names: WorkerNames
     dates: WorkerDates
+    restating: Restating
     search: PeopleSearch
     knowledge: KnowledgeSearch
     buffers: DialogueBuffers
@@ -240,6 +242,7 @@ def _assemble(
         models=models,
         names=names,
         dates=WorkerDates(worker),
+        restating=Restating(database, clock, worker),
         search=search,
         knowledge=knowledge,
         buffers=buffers,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,9 @@ from bot.telegram.rendering import escape
 from internal.access.model import Language
 
 LOCALES = Path(__file__).parent / "locales"
+
+LONG = 2_000
+"""Characters. The library refuses values of more than 2,500, and a fact or what somebody typed may be longer."""
 
 Value = str | int | float | date
 
@@ -56,10 +60,22 @@ def _format(lang: Language, key: str, values: dict[str, Value]) -> str:
     pattern = messages.get_message(key).value if messages.has_message(key) else None
     if pattern is None:
         raise KeyError(f"{lang}: there is no message {key}")
-    text, errors = messages.format_pattern(pattern, dict(values))
+    # Stand-ins are formatted in the place of long values: letters of Unicode's private area, which nobody types.
+    stand_ins = {value: f"\uf8f0{n}\uf8f1" for n, value in enumerate(values.values()) if _is_long(value)}
+    text, errors = messages.format_pattern(pattern, {name: stand_ins.get(v, v) for name, v in values.items()})
     if errors:
         raise KeyError(f"{lang}: {key}: {errors[0]}")
-    return _stopped_once(str(text), values.values())
+    meant = {stand_in: str(value) for value, stand_in in stand_ins.items()}
+    return _stopped_once(_replaced(str(text), meant), values.values())
+
+
+def _is_long(value: Value) -> bool:
+    return isinstance(value, str) and len(value) > LONG
+
+
+def _replaced(text: str, meant: Mapping[str, str]) -> str:
+    """All at once, so that what is put in is not searched again."""
+    return re.sub("|".join(meant), lambda found: meant[found[0]], text) if meant else text
 
 
 def _stopped_once(text: str, values: Iterable[Value]) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from http import HTTPStatus
@@ -32,6 +33,8 @@ MOST_UPDATE_ID = 2**63 - 1
 """What a column of the database holds; Telegram's numbers have 32 bits."""
 CONFLICTS = 4
 """Our own previous poll may still hang for a moment after a restart; a second poller does not go away."""
+CONFLICT_WINDOW_S = 120.0
+"""So many within it are a second poller's, also where updates come between them: each gets a share of them."""
 
 ALLOWED_UPDATES = (
     "message",
@@ -79,7 +82,7 @@ class Poller:
         self._spoken_at = time.monotonic()
         self._heard = False
         self._failures = 0
-        self._conflicts = 0
+        self._conflicts: deque[float] = deque(maxlen=CONFLICTS)
 
     async def run(self) -> None:
         """Polls until cancelled. Raises SecondPoller or BadToken."""
@@ -100,7 +103,6 @@ class Poller:
                 return
 
     async def _take(self, updates: Sequence[RawUpdate]) -> None:
-        self._conflicts = 0
         self._heard = True
         self._observer.polled()
         now = time.monotonic()
@@ -134,16 +136,19 @@ class Poller:
         if code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
             raise BadToken
         if code == HTTPStatus.CONFLICT:
-            self._conflicts += 1
             if "webhook" in str(answer.get("description", "")).lower():
                 raise ConfigurationError("a webhook is set for this bot; use telegram.mode=webhook or delete it")
-            if self._conflicts >= CONFLICTS:
-                raise SecondPoller
+            self._conflict(time.monotonic())
         match answer.get("parameters"):
             case {"retry_after": int(seconds) | float(seconds)} if seconds > 0:
                 await self._pause(str(code), float(seconds))
             case _:
                 await self._pause(str(code))
+
+    def _conflict(self, now: float) -> None:
+        self._conflicts.append(now)
+        if len(self._conflicts) == CONFLICTS and now - self._conflicts[0] <= CONFLICT_WINDOW_S:
+            raise SecondPoller
 
     async def _pause(self, kind: str, seconds: float | None = None) -> None:
         self._failures += 1

@@ -29,11 +29,12 @@ WRITING_S: Final = 45.0
 class PastAnswer:
     """`text` is Markdown for the owner, None if the model failed or nothing was known; then the facts must do.
 
-    `facts` are those that held and belong to the question, those that the text cites first: its ¹ is the first one.
+    `facts` are those that held and belong to the question, the `cited` ones first: the text's ¹ is the first one.
     """
 
     text: str | None
     facts: Sequence[RecalledFact]
+    cited: int = 0
 
 
 class PastQuestions:
@@ -66,7 +67,8 @@ class PastQuestions:
             log.warning("past_answer_failed", extra={"reason": type(error).__name__})
             return PastAnswer(None, facts)
         marked = {number: place for place, number in enumerate(cited(text))}
-        return PastAnswer(with_numbers(text), sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n)))
+        in_order = sorted(facts, key=lambda fact: (marked.get(fact.n, len(facts)), fact.n))
+        return PastAnswer(with_numbers(text), in_order, len(marked))
 
     def _request(self, user: User, question: str, moment: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
         """The question as if it were asked at that moment."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from aiogram import Router
 from aiogram.filters import Command, CommandObject
@@ -17,7 +16,7 @@ from bot.telegram.handlers.facts import opening
 from bot.telegram.handlers.finding import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.telling import cut, local, numbered, told
-from bot.telegram.i18n import Markdown, label, phrase
+from bot.telegram.i18n import Markdown, phrase
 from internal.access import service as access
 from internal.access.model import Awaiting, User
 from internal.agents.model import RecalledFact
@@ -62,7 +61,8 @@ async def _answer(asked: DatedQuestion, chat: Chat, services: Services) -> None:
     until = None if asked.ends is None else min(asked.ends, now)
     async with chat.working():
         found = await services.past.answer(user.user_id, asked.question, asked.begins, until=until)
-    facts = await services.read(lambda c: _facts(c, user, found.facts[:_SHOWN], now))
+    rests_on = found.facts[: found.cited] or found.facts[:_SHOWN]
+    facts = await services.read(lambda c: _facts(c, user, rests_on, now))
     period = _period(user, asked)
     if not facts:
         await chat.say(phrase(user.lang, "asof-nothing", period=period))
@@ -82,15 +82,15 @@ def _facts(connection: Connection, user: User, recalled: Sequence[RecalledFact],
     return [found[one.fact_id] for one in recalled if one.fact_id in found]
 
 
-def _period(user: User, asked: DatedQuestion) -> str:
+def _period(user: User, asked: DatedQuestion) -> Markdown:
     """How the date was understood, in whole days of the owner's; a moment to the minute."""
     first = local(user, asked.begins)
     if asked.ends is None:
-        return label(user.lang, "period-moment", first=first)
-    last = asked.ends.astimezone(ZoneInfo(user.tz)) - timedelta(days=1)
-    if last.date() <= first.date():
-        return label(user.lang, "period-day", first=first)
-    return label(user.lang, "period-span", first=first, last=last)
+        return Markdown(phrase(user.lang, "period-moment", first=first))
+    last = local(user, asked.ends) - timedelta(days=1)
+    key = "period-day" if last.date() <= first.date() else "period-span"
+    values = {"first": first} | ({} if key == "period-day" else {"last": last})
+    return Markdown(phrase(user.lang, key, **values))
 
 
 def router() -> Router:

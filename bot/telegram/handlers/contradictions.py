@@ -99,23 +99,22 @@ async def decided(query: CallbackQuery, callback_data: ContradictionButton, chat
     user, now, contradiction_id = chat.user, services.clock.now(), callback_data.contradiction
     choice = _CHOICE.get(callback_data.answer, callback_data.fact or "")
 
-    def work(connection: Connection) -> str | None:
-        """The answer that counts: this one, else the one that was given before; None if the question has lapsed."""
+    def work(connection: Connection) -> tuple[str, Rows]:
         waiting = {one.id: one for one in knowledge.open_contradictions(connection, user.user_id)}
         asked = waiting.get(contradiction_id)
-        if asked is None:
-            return knowledge.answer_given(connection, user.user_id, contradiction_id)
-        if choice not in {BOTH, NEITHER, *asked.facts}:
-            return None
+        if asked is None:  # pressed twice, or handled again after a crash: the answer that was given stands
+            answer = knowledge.answer_given(connection, user.user_id, contradiction_id)
+            return _outcome(connection, user, answer, now)
+        if choice not in {BOTH, NEITHER, *asked.facts}:  # the sides are told in other words since
+            return _card(connection, user, asked)
         knowledge.resolve_contradiction(connection, user.user_id, contradiction_id, choice, now=now)
-        return choice
+        return _outcome(connection, user, choice, now)
 
-    outcome = await services.write(work)
-    shown = await services.read(lambda c: _outcome(c, user, outcome, now))
+    shown = await services.write(work)
     await chat.toast()
     await chat.edit(*shown)
     following = await services.read(lambda c: first_question(c, user))
-    if following is not None:
+    if following is not None and following.rows != shown[1]:
         await chat.say(following.text, following.rows)
 
 

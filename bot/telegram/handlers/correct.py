@@ -15,7 +15,7 @@ from bot.telegram.handlers.buttons import CorrectButton, FactButton, Rows, butto
 from bot.telegram.handlers.facts import card_rows
 from bot.telegram.handlers.finding import answer_text
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import Card, card_text, number_rows, numbered, read_card, told
+from bot.telegram.handlers.telling import card_text, number_rows, numbered, read_card, told
 from bot.telegram.handlers.why import reply_meant
 from bot.telegram.i18n import phrase
 from internal.access.model import Awaiting, User
@@ -79,21 +79,11 @@ async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Serv
 
 
 async def _take(fact_id: str, words: str, chat: Chat, services: Services) -> None:
-    user, now = chat.user, services.clock.now()
-    said = " ".join(words.split())
-
-    def work(connection: Connection) -> tuple[bool, Card]:
-        # The newest version: another one may have taken its place since the question, or this very answer did before
-        # a crash, and is handled again.
-        current = knowledge.history(connection, user.user_id, fact_id)[-1]
-        if current.fact == said:
-            return current.set_by == "owner" and current.id != fact_id, read_card(connection, user.user_id, current.id)
-        _, new = knowledge.update_fact(connection, user.user_id, current.id, said, now=now)
-        return True, read_card(connection, user.user_id, new.id)
-
-    changed, card = await services.write(work)
+    user = chat.user
+    restated = await services.corrections.restate(user, fact_id, words)
+    card = await services.read(lambda c: read_card(c, user.user_id, restated.fact.id))
     here = FactButton(owner=user.user_id, fact=card.fact.id)
-    outcome = phrase(user.lang, "correct-done" if changed else "correct-same")
+    outcome = phrase(user.lang, "correct-done" if restated.changed else "correct-same")
     await chat.say(f"{outcome}\n\n{card_text(user, card)}", card_rows(user, card, here))
 
 

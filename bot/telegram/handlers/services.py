@@ -13,6 +13,7 @@ from internal.access.model import User
 from internal.config import Config
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastAnswer
+from internal.flows.restating import Restated
 from internal.language.dated_questions import DatedQuestion
 from internal.recall.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
@@ -72,6 +73,12 @@ class Past(Protocol):
         ...
 
 
+class Corrections(Protocol):
+    async def restate(self, user: User, fact_id: str, words: str) -> Restated:
+        """Takes the owner's words for a fact. Raises NotFound, Conflict, and Refused for no words or too many."""
+        ...
+
+
 class Dates(Protocol):
     async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
         """The date and the question of a text, by the user's own clock; None if no date can be read."""
@@ -98,6 +105,7 @@ class Services:
     knowledge: Knowledge
     past: Past
     dates: Dates
+    corrections: Corrections
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

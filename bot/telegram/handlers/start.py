@@ -62,7 +62,7 @@ async def cancel(message: Message, chat: Chat, services: Services) -> None:
 
 
 async def unknown(message: Message, command: CommandObject, chat: Chat) -> None:
-    await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command}"))
+    await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))
 
 
 def router() -> Router:

@@ -66,7 +66,7 @@ def local(user: User, moment: datetime) -> datetime:
 
 
 def when(user: User, fact: Fact) -> str:
-    """Since when and until when a fact holds, as plain text; empty if nothing is known of either."""
+    """Since when and until when a fact holds, in words that need no escaping; empty if nothing is known of either."""
     until = fact.invalid_at and local(user, fact.invalid_at)
     if fact.valid_at is None:
         return label(user.lang, "when-open-until", until=until) if until else ""
@@ -79,9 +79,8 @@ def when(user: User, fact: Fact) -> str:
 
 def told(user: User, fact: Fact) -> str:
     """One line: the words and the dates."""
-    dates = when(user, fact)
-    words = escape(cut(fact.fact, LINE))
-    return f"{words} — {escape(dates)}" if dates else words
+    dates, words = when(user, fact), cut(fact.fact, LINE)
+    return f"{escape(words.removesuffix('.'))} — {dates}" if dates else escape(words)
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> str:
@@ -127,15 +126,14 @@ def sources_text(user: User, card: Card, limit: int) -> str:
 
 
 def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
-    said = f"> {escape(cut(line.quote, QUOTE))}"
     url = line.telegram_link or line.url or (episode.source_url if episode else None)
     named = [escape(episode.episode_name)] if episode else []
-    return said + "\n\n" + " · ".join([_who(user, line), *named, *_link(user, url)])
+    return f"> «{escape(cut(line.quote, QUOTE))}»\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
 
 
 def _place(user: User, episode: Citation) -> str:
     dated = [phrase(user.lang, "source-text", at=local(user, episode.created_at))] if episode.created_at else []
-    return " · ".join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])
+    return f"> {' · '.join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])}"
 
 
 def _who(user: User, line: EvidenceLine) -> str:
@@ -186,4 +184,4 @@ def cut(text: str, length: int) -> str:
 
 
 def _sentence(text: str) -> str:
-    return escape(text[:1].upper() + text[1:])
+    return text[:1].upper() + text[1:]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aiogram.types import Update
-from handler_world import DatesHere, NamesHere, TermsHere
+from handler_world import DatesHere, LanguageHere, NamesHere, TermsHere
 from sqlalchemy import Connection, insert, select
 
 from bot.simulator.client import ControlClient
@@ -40,6 +40,7 @@ from internal.flows.intake import Intake
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
+from internal.flows.restating import Restating
 from internal.flows.turn import TurnFlow
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
@@ -264,7 +265,19 @@ class WholeBot:
         past = PastQuestions(
             database, FactRecall(database, knowledge), ModelResponder(self.chat, agents.responder), PersonaConfig()
         )
-        services = Services(database, clock, Config(), silent, silent, NamesHere(), menus, knowledge, past, DatesHere())
+        services = Services(
+            database,
+            clock,
+            Config(),
+            silent,
+            silent,
+            NamesHere(),
+            menus,
+            knowledge,
+            past,
+            DatesHere(),
+            Restating(database, clock, LanguageHere()),
+        )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
         self.ingest = Ingest(

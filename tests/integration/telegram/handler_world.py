@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
 from aiogram import Bot, Dispatcher
@@ -27,6 +27,7 @@ from internal.config import Config, PersonaConfig
 from internal.errors import ModelError
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
+from internal.flows.restating import Restating
 from internal.language import terms
 from internal.language.dated_questions import DatedQuestion, dated_question
 from internal.language.names import NAME_WEIGHT, mentions, name_boosts
@@ -41,6 +42,7 @@ from internal.recall.knowledge import KnowledgeSearch
 from internal.storage.engine import Database
 from internal.testing.clock import FrozenClock
 
+P = ParamSpec("P")
 T = TypeVar("T")
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 CODES = {"ru": "ru", "uk": "uk", "en": "en-GB"}
@@ -160,6 +162,13 @@ class DatesHere:
         return dated_question(text, now.astimezone(ZoneInfo(user.tz)), user.lang)
 
 
+class LanguageHere:
+    """The language process, in this process."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
+
+
 class ScriptedResponder:
     """Answers what the script says next, or raises it; notes what it was asked."""
 
@@ -209,6 +218,7 @@ class World:
             self.knowledge,
             past,
             DatesHere(),
+            Restating(database, self.clock, LanguageHere()),
         )
         self.use()
         self.bot = Bot("7:secret")

@@ -149,6 +149,31 @@ async def test_a_second_poller_is_told_plainly(stage: BotStage) -> None:
         await eventually(lambda: _count(accepted, 1))
 
 
+_CONFLICT = {"ok": False, "error_code": 409, "description": "Conflict: terminated by other getUpdates request"}
+
+
+async def test_a_second_poller_is_told_of_while_updates_come() -> None:
+    """Two bots each get some of the updates: a poll that goes well between two conflicts is no peace."""
+    accepted, observer = Accepted(), Counted()
+    good = [{"ok": True, "result": [{"update_id": number}]} for number in range(1, polling.CONFLICTS)]
+    fight = [answer for update in good for answer in (_CONFLICT, update)]
+    async with strange_telegram(*fight, _CONFLICT) as (url, _):
+        with pytest.raises(SecondPoller):
+            await asyncio.wait_for(Poller(url, accepted.accept, observer).run(), 20)
+    assert [number for number, _ in accepted.updates] == list(range(1, polling.CONFLICTS))
+
+
+async def test_conflicts_that_lie_far_apart_are_no_second_poller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may be a poll of our own that a break of the network left behind."""
+    monkeypatch.setattr(polling, "CONFLICT_WINDOW_S", 0.5)
+    accepted, observer = Accepted(), Counted()
+    async with strange_telegram(*[_CONFLICT] * polling.CONFLICTS) as (url, _):
+        running = asyncio.create_task(Poller(url, accepted.accept, observer).run())
+        await eventually(lambda: _count(accepted, 1))
+        await cancelled(running)
+    assert observer.counts["error 409"] == polling.CONFLICTS
+
+
 async def test_a_webhook_is_told_plainly(stage: BotStage) -> None:
     """With what to do about it."""
     await stage.bot.set_webhook("https://127.0.0.1:9/hook")

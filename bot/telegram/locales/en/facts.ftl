@@ -103,7 +103,7 @@ asof-unreadable =
     I can't tell which time you mean: “{ $text }”.
     A year, a month, a date will do, or words like “last summer” or “two years ago”. For example: /asof May 2023 where does Kate work?
 asof-ask = { $period }. What would you like to know about that time?
-asof-future = { $period } is still ahead, and I only remember what has been.
+asof-future = That time is still ahead: { $period }. I only remember what has been.
 asof-nothing = { $period }: I don't know anything about that.
 asof-title = **{ $period }**
 asof-rests = __What held then__
