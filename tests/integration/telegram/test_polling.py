@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -165,7 +166,8 @@ async def test_a_second_poller_is_told_of_while_updates_come() -> None:
 
 async def test_conflicts_that_lie_far_apart_are_no_second_poller(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each may be a poll of our own that a break of the network left behind."""
-    monkeypatch.setattr(polling, "CONFLICT_WINDOW_S", 0.5)
+    monkeypatch.setattr(polling, "CONFLICT_WINDOW_S", 0.1)
+    monkeypatch.setattr(polling, "RETRY_BASE", timedelta(seconds=0.05))
     accepted, observer = Accepted(), Counted()
     async with strange_telegram(*[_CONFLICT] * polling.CONFLICTS) as (url, _):
         running = asyncio.create_task(Poller(url, accepted.accept, observer).run())

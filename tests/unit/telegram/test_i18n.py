@@ -140,6 +140,17 @@ def test_mistakes_of_the_program_are_errors() -> None:
         phrase("ru", "people-count")
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_value_is_too_long(lang: Language) -> None:
+    """A fact, or what somebody typed, may be longer than the library takes: whole, escaped, and several at once."""
+    name, value = "Ї" * 5_000, "a*b" * 1_000
+    text = phrase(lang, "suggestion-circle", name=name, value=value, current="short")
+    assert name in text
+    assert value.replace("*", "\\*") in text
+    assert "short" in text
+    assert label(lang, "unknown-command", command="/q" * 2_000).count("/q" * 2_000) == 1
+
+
 @pytest.mark.parametrize("key", ["too-fast", "daily-cost-reached", "stranger", "works-in-private"])
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_sentences_sent_without_rendering_hold_no_marks(lang: Language, key: str) -> None:
