@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pytest
-from knowledge_stage import DirectTerms, Known, day
+from fact_search_stage import DirectTerms, Known, day
 from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames
 
 from internal.errors import ModelUnavailable, NotFound, Refused

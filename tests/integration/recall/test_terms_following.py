@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from knowledge_stage import DirectTerms, Known
+from fact_search_stage import DirectTerms, Known
 from recall_stage import DIMENSIONS, OWNER, STRANGER
 from sqlalchemy import Connection, select, update
 

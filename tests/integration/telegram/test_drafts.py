@@ -141,6 +141,12 @@ async def test_an_edit_under_way_cannot_come_after_the_answer(stage: BotStage, d
     await drafts.begin(turn)
     await drafts.show(turn, "half")
     message = await stage.wait_for_message(turn.chat_id, lambda m: m["text"] == "…")
+
+    async def known() -> bool:
+        row = await drafts._placeholder(turn)
+        return row is not None and row.tg_id is not None
+
+    await eventually(known)  # before that there is nothing to edit
     await drafts.show(turn, "half of the")
 
     async def in_flight() -> bool:

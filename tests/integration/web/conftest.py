@@ -33,6 +33,7 @@ class Ports:
         self.poll_fresh = True
         self.updates: list[bytes] = []
         self.archived: list[tuple[int | None, str | None]] = []
+        self.mistake: Exception | None = None
 
     async def allows(self, user_id: int) -> bool:
         return user_id == ALLOWED_USER
@@ -40,7 +41,9 @@ class Ports:
     async def accept(self, raw: bytes) -> None:
         self.updates.append(raw)
 
-    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
+    async def archive(self, user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
+        if self.mistake is not None:
+            raise self.mistake
         if user_id not in {None, ALLOWED_USER}:
             raise NotFound(f"there is no user {user_id}")
         if backfill not in {None, "archivist"}:
