@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot import memory_commands
+from bot import memory_commands, owner_commands
 from bot.command_line import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.diagnosis import Check
 
-__all__ = ["main", "memory_commands"]
+__all__ = ["main", "memory_commands", "owner_commands"]
 
 
 _GC_THRESHOLDS = (10_000, 20, 100)
@@ -63,28 +63,31 @@ async def _run(config: Config) -> int:
     help="Telegram id of the one user to archive.  [default: everybody]",
 )
 @click.option("--backfill", metavar="AGENT", help="Also give this agent all earlier fragments it never worked on.")
-def archive(config_path: Path | None, user_id: int | None, backfill: str | None) -> None:
+@click.option("--again", is_flag=True, help="With --backfill: also those it worked on; its calls are paid once more.")
+def archive(config_path: Path | None, user_id: int | None, backfill: str | None, again: bool) -> None:
     """Archive what was said so far now, without waiting for silence.
 
     A running bot is asked to do it; if none runs, it is done here.
     """
-    report = asyncio.run(_archive(load(config_path), user_id, backfill))
+    if again and backfill is None:
+        raise click.UsageError("--again belongs to --backfill AGENT")
+    report = asyncio.run(_archive(load(config_path), user_id, backfill, again))
     click.echo(
         f"{report.fragments} fragments published; "
         f"runs: {report.applied} applied, {report.waiting} waiting, {report.dead} dead"
     )
 
 
-async def _archive(config: Config, user_id: int | None, backfill: str | None) -> ArchiveReport:
+async def _archive(config: Config, user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
     server = server_of(config)
     if server is not None:
         from bot.web.client import ask_archive
 
-        return await ask_archive(config, server, user_id, backfill)
+        return await ask_archive(config, server, user_id, backfill, again)
     from bot.core import open_app  # the models take seconds to import: only who works here himself needs them
 
     async with open_app(config) as opened:
-        return await opened.archive(user_id, backfill)
+        return await opened.archive(user_id, backfill, again)
 
 
 @command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
@@ -95,7 +98,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["telegram", "slack", "github", "zoom"]),
+    type=click.Choice(["telegram", "slack", "github", "zoom", "laplaced"]),
     help="[default: by what is in it]",
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what it would be, and what the archivist would cost.")
@@ -109,6 +112,8 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None) ->
 def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | None, **more: Any) -> None:
     """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts.
 
+    What `laplaced export` wrote is read back whole, where its user has no memory yet.
+
     Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
     stores it; if none runs, it is done here.
     """
@@ -119,6 +124,9 @@ def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | No
 async def _import(config: Config, **asked: Any) -> list[str]:
     from bot.importing import ImportOrder, open_importing, run_import
 
+    paths = asked["paths"]
+    if asked["format"] == "laplaced" or (asked["format"] is None and any(map(owner_commands.is_own_export, paths))):
+        return await owner_commands.read_back(config, asked["user_id"], paths, dry_run=asked["dry_run"])
     async with open_importing(config, server_of(config)) as importing:
         return await run_import(config, ImportOrder(**asked), importing)
 

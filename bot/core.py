@@ -85,15 +85,18 @@ class App:
     recorder: CallRecorder
     setback: Setback
 
-    async def archive(self, user_id: int | None, backfill: str | None) -> ArchiveReport:
-        """Publishes what waits and works it off. Raises NotFound for an unknown user, Refused for an unknown agent."""
+    async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
+        """Publishes what waits and works it off; `again` = also what the agent to backfill has worked on.
+
+        Raises NotFound for an unknown user, Refused for an unknown agent.
+        """
         owners = await self._owners(user_id)
         before = await self._runs_by_state(owners)
         fragments = 0
         for owner in owners:
             fragments += (await self._order(owner)).fragments
         if backfill is not None:
-            fragments += await self.publication.backfill(backfill, owners)
+            fragments += await self.publication.backfill(backfill, owners, again=again)
         for owner in owners:
             await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
         await self.terms.follow_due()

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from bot.core import App
 from bot.importing import importing_agents
+from bot.keeping import Keeping
 from bot.mcp.http import PATH, McpServer
 from bot.web.app import build_web
 from bot.web.episodes import Taking
@@ -52,6 +53,10 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
     async def erase(user_id: int, episode_id: str) -> None:
         await app.eraser.erase_now(user_id, "episode", episode_id)
 
+    async def taken_in() -> None:
+        await app.restore()
+        app.ticker.wake()
+
     agents = importing_agents(config)
     return build_web(
         database=app.database,
@@ -71,6 +76,7 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         recall=app.recall,
         upkeep=doors.upkeep,
         importing=Importing(app.database, app.clock, agents, woken=app.ticker.wake),
+        keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
         webhook=doors.webhook,
         chat_page=doors.chat_page,
         mcp=mcp,

@@ -24,8 +24,9 @@ class ArchiveReport:
     dead: int = 0
 
 
-Archive = Callable[[int | None, str | None], Awaitable[ArchiveReport]]
-"""Archives what waits, now: of one user or (None) of everybody, and with an agent's name what that agent never saw.
+Archive = Callable[[int | None, str | None, bool], Awaitable[ArchiveReport]]
+"""Archives what waits, now: of one user or (None) of everybody, and with an agent's name what that agent never saw; if
+the last is true, also what it saw.
 
 Raises NotFound for an unknown user and Refused for an unknown agent.
 """
@@ -36,6 +37,7 @@ class ArchiveOrder(BaseModel):
 
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
     backfill: str | None = None
+    again: bool = False
 
 
 def admin_router(archive: Archive) -> APIRouter:
@@ -43,6 +45,6 @@ def admin_router(archive: Archive) -> APIRouter:
 
     @router.post(ARCHIVE_PATH)
     async def archive_now(order: ArchiveOrder) -> ArchiveReport:
-        return await archive(order.user_id, order.backfill)
+        return await archive(order.user_id, order.backfill, order.again)
 
     return router

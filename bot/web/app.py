@@ -20,6 +20,7 @@ from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
 from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
+from bot.web.keeping import Keeping, keeping_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
@@ -36,6 +37,7 @@ Not described here, since OpenAPI has no words for it: `GET /events/stream?user_
 live, as server-sent events. The same as these calls is offered over MCP.
 """
 
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _STATUS: dict[type[LaplacedError], int] = {NotFound: 404, Conflict: 409, Refused: 422, StorageError: 503}
 
 
@@ -53,6 +55,7 @@ def build_web(
     recall: Recall | None = None,
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
+    keeping: Keeping | None = None,
     webhook: Webhook | None = None,
     chat_page: str | None = None,
     mcp: str | None = None,
@@ -78,7 +81,7 @@ def build_web(
     app.include_router(events_router(database, owners, stopping or asyncio.Event()))
     if graph is not None:
         app.include_router(graph_router(database, clock, owners, graph))
-    _take_orders(app, archive, recall, upkeep, importing)
+    _take_orders(app, archive, recall, upkeep, importing, keeping)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
         _refuse_taken(app, webhook.path)
@@ -91,7 +94,12 @@ def build_web(
 
 
 def _take_orders(
-    app: FastAPI, archive: Archive, recall: Recall | None, upkeep: Upkeep | None, importing: Importing | None
+    app: FastAPI,
+    archive: Archive,
+    recall: Recall | None,
+    upkeep: Upkeep | None,
+    importing: Importing | None,
+    keeping: Keeping | None,
 ) -> None:
     """What the command line asks of the server; it changes with the program and is nobody else's contract."""
     app.include_router(admin_router(archive), include_in_schema=False)
@@ -101,6 +109,8 @@ def _take_orders(
         app.include_router(upkeep_router(upkeep), include_in_schema=False)
     if importing is not None:
         app.include_router(import_router(importing), include_in_schema=False)
+    if keeping is not None:
+        app.include_router(keeping_router(keeping), include_in_schema=False)
 
 
 def _refuse_taken(app: FastAPI, path: str) -> None:
@@ -119,8 +129,8 @@ def _answer_faults_as_json(app: FastAPI) -> None:
         return JSONResponse({"detail": "; ".join(_fault(item["loc"], item["msg"]) for item in error.errors())}, 422)
 
     @app.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> JSONResponse:
-        headers = {"Allow": _methods_of(app, _)} if error.status_code == 405 else error.headers
+    async def refused(request: Request, error: HTTPException) -> JSONResponse:
+        headers = {"Allow": _methods_of(app, request)} if error.status_code == 405 else error.headers
         return JSONResponse({"detail": error.detail}, error.status_code, headers)
 
     @app.exception_handler(Exception)
@@ -131,8 +141,12 @@ def _answer_faults_as_json(app: FastAPI) -> None:
 
 def _methods_of(app: FastAPI, request: Request) -> str:
     """Every method of a path: the router itself names those of the first route only."""
-    paths = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return ", ".join(sorted({method for route in paths for method in getattr(route, "methods", None) or ()}))
+
+    def answers(method: str) -> bool:
+        asked = {**request.scope, "method": method}
+        return any(route.matches(asked)[0] is Match.FULL for route in app.routes)
+
+    return ", ".join(method for method in _METHODS if answers(method))
 
 
 def _refusal(status: int) -> Callable[[Request, Exception], JSONResponse]:

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.web.admin import ARCHIVE_PATH, ArchiveReport
 from bot.web.importing import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
+from bot.web.keeping import EXPORT_PATH, FORGET_PATH, READ_BACK_PATH
 from bot.web.recalling import RECALL_PATH, Recalled, RecallOrder
 from bot.web.upkeep import (
     BACKUP_PATH,
@@ -28,9 +29,12 @@ from bot.web.upkeep import (
 from internal.config import Config
 from internal.errors import LaplacedError
 from internal.flows.diagnosis import Check
+from internal.flows.forgetting import Erased
 from internal.flows.importing import OwnerTerms, Taken
+from internal.flows.reading_back import ReadBack
 from internal.importing.model import Draft
 from internal.mailbox.model import QuarantinedUpdate
+from internal.storage.erasure import Kind
 from internal.storage.keys import existing_key
 from internal.storage.lock import Holder
 
@@ -38,7 +42,7 @@ PATIENCE = httpx.Timeout(10.0, read=3600.0)
 """Archival asks models, fragment after fragment: only the connection itself must be quick."""
 
 T = TypeVar("T")
-Order = dict[str, int | str | None]
+Order = dict[str, int | str | bool | None]
 
 _REPORT = TypeAdapter(ArchiveReport)
 _BACKUP = TypeAdapter(BackupReport)
@@ -48,6 +52,8 @@ _DEAD_RUNS = TypeAdapter(list[DeadRun])
 _COUNT = TypeAdapter(int)
 _TERMS = TypeAdapter(OwnerTerms)
 _TAKEN = TypeAdapter(Taken)
+_ERASED = TypeAdapter(Erased)
+_READ_BACK = TypeAdapter(ReadBack)
 _RECALLED = TypeAdapter(Recalled)
 
 
@@ -59,12 +65,14 @@ class ServerRefused(LaplacedError):
     """The server refused the request."""
 
 
-async def ask_archive(config: Config, server: Holder, user_id: int | None, backfill: str | None) -> ArchiveReport:
+async def ask_archive(
+    config: Config, server: Holder, user_id: int | None, backfill: str | None, again: bool = False
+) -> ArchiveReport:
     """Asks the holder of the data folder to archive now, and waits for its report.
 
     Raises ServerUnreachable, and ServerRefused with the server's own words.
     """
-    return await _ask(config, server, ARCHIVE_PATH, {"user_id": user_id, "backfill": backfill}, _REPORT)
+    return await _ask(config, server, ARCHIVE_PATH, {"user_id": user_id, "backfill": backfill, "again": again}, _REPORT)
 
 
 async def ask_recall(config: Config, server: Holder, user_id: int, query: str, limit: int) -> Recalled:
@@ -114,6 +122,28 @@ class RemoteUpkeep:
 
     async def _ask(self, path: str, order: Order, answer: TypeAdapter[T]) -> T:
         return await _ask(self._config, self._server, path, order, answer)
+
+
+class RemoteKeeping:
+    """Keeping by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
+
+    def __init__(self, config: Config, server: Holder) -> None:
+        self._config, self._server = config, server
+
+    async def export(self, user_id: int) -> str:
+        answer = await _post(self._server, EXPORT_PATH, key_of(self._config), {"user_id": user_id})
+        if answer.is_error:
+            raise ServerRefused(_detail(answer))
+        return answer.text
+
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+        order: Order = {"user_id": user_id, "kind": kind, "ref_id": ref_id}
+        return await _ask(self._config, self._server, FORGET_PATH, order, _ERASED)
+
+    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+        """The server reads the file."""
+        order: Order = {"user_id": user_id, "file": str(file)}
+        return await _ask(self._config, self._server, READ_BACK_PATH, order, _READ_BACK)
 
 
 class RemoteImporting:

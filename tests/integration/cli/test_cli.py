@@ -20,7 +20,13 @@ from internal.storage.lock import hold
 
 COMMANDS = sorted(main.commands)
 TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
-NEEDED = {"restore": ["absent.db"], "import": ["--user", "1", "absent.json"]}
+NEEDED = {
+    "restore": ["absent.db"],
+    "import": ["--user", "1", "absent.json"],
+    "export": ["--user", "1"],
+    "forget": ["--user", "1", "--everything", "--yes"],
+    "recall": ["--user", "1", "question"],
+}
 """Arguments without which a command is called wrongly."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
@@ -43,7 +49,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    assert COMMANDS == ["archive", "backup", "doctor", "import", "quarantine", "restore", "run", "runs"]
+    everyday = ["archive", "backup", "doctor", "export", "forget", "import", "mcp"]
+    assert COMMANDS == [*everyday, "quarantine", "recall", "restore", "run", "runs"]
     assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
 
 
@@ -78,6 +85,8 @@ def test_help_loads_nothing_heavy() -> None:
         ("import", "--user", "1"),
         ("import", "--user", "1", "--format", "icq", "absent.json"),
         ("import", "--user", "1", "--start", "soon", "absent.vtt"),
+        ("archive", "--again"),
+        ("forget", "--user", "1"),
         ("quarantine", "--replay", "some"),
         ("quarantine", "--replay", "0"),
         ("quarantine", "--replay", "1", "--drop", "2"),
@@ -139,9 +148,9 @@ def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) 
 async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Path) -> None:
     """A running bot does the work; its report is printed, and its refusal is the command's failure."""
 
-    async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
+    async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
         assert backfill in {None, "archivist"}
-        return ArchiveReport(fragments=user_id or 0, applied=2, waiting=1)
+        return ArchiveReport(fragments=user_id or 0, applied=3 if again else 2, waiting=1)
 
     app = FastAPI()
     app.include_router(admin_router(archive))
@@ -149,10 +158,10 @@ async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Pat
         guarded = Guard(app, api_key=ensure_key(tmp_path / "data", "server_api_key"), allowed_hosts=[], own_secret=[])
         async with serving(guarded, "127.0.0.1", 0) as server:
             lock.announce(server.url)
-            words = ("archive", "--user", "7", "--backfill", "archivist")
+            words = ("archive", "--user", "7", "--backfill", "archivist", "--again")
             told = await asyncio.to_thread(called, tmp_path, *words)
             refused = await asyncio.to_thread(called, tmp_path, "archive", LAPLACED_SERVER__API_KEY="other")
-    assert (told.returncode, told.stdout) == (0, "7 fragments published; runs: 2 applied, 1 waiting, 0 dead\n")
+    assert (told.returncode, told.stdout) == (0, "7 fragments published; runs: 3 applied, 1 waiting, 0 dead\n")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "server.api_key" in refused.stderr
 

@@ -146,7 +146,7 @@ async def stage(
     async def allows(user_id: int) -> bool:
         return user_id == EXPECTED
 
-    async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
+    async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
         raise NotImplementedError
 
     eraser = Eraser(database, clock, b"key", [search])

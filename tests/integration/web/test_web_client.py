@@ -20,10 +20,10 @@ from internal.storage.keys import ensure_key
 from internal.storage.lock import Holder, hold, holder
 
 
-async def archive(user_id: int | None, backfill: str | None) -> ArchiveReport:
+async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
     if user_id == 404:
         raise NotFound("there is no user 404")
-    return ArchiveReport(fragments=user_id or 0, applied=len(backfill or ""))
+    return ArchiveReport(fragments=user_id or 0, applied=len(backfill or ""), waiting=int(again))
 
 
 @pytest.fixture
@@ -55,6 +55,7 @@ async def test_report_comes_back(config: Config, server: Holder) -> None:
     """The order and the report pass through the real server, with the key it generated."""
     assert await ask_archive(config, server, 7, "archivist") == ArchiveReport(fragments=7, applied=9)
     assert await ask_archive(config, server, None, None) == ArchiveReport(fragments=0)
+    assert await ask_archive(config, server, None, None, again=True) == ArchiveReport(fragments=0, waiting=1)
 
 
 async def test_refusal_is_told_in_the_servers_words(config: Config, server: Holder) -> None:
@@ -74,6 +75,7 @@ async def test_environments_proxy_is_not_asked(config: Config, server: Holder, m
     """A proxy set for the outside world does not come between two processes of one machine."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     assert await ask_archive(config, server, None, None) == ArchiveReport(fragments=0)
+    assert await ask_archive(config, server, None, None, again=True) == ArchiveReport(fragments=0, waiting=1)
 
 
 async def test_silence_is_told(config: Config) -> None:

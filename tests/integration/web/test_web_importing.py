@@ -48,7 +48,7 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
     async def nobody(user_id: int) -> bool:
         return False
 
-    async def archive(user_id: int | None, backfill: str | None) -> None:
+    async def archive(user_id: int | None, backfill: str | None, again: bool) -> None:
         raise NotImplementedError
 
     return build_web(

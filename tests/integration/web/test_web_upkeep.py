@@ -53,7 +53,7 @@ async def operator(
     async def nobody(user_id: int) -> bool:
         return False
 
-    async def archive(user_id: int | None, backfill: str | None) -> None:
+    async def archive(user_id: int | None, backfill: str | None, again: bool) -> None:
         raise NotImplementedError
 
     clock = SystemClock()

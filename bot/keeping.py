@@ -1,0 +1,84 @@
+"""One owner's data as a whole: exported, read back, forgotten; by the running bot or over a stopped one's database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bot.web.keeping import Keeping as KeepingPort
+from internal.access import repository as users
+from internal.errors import Refused
+from internal.flows.export import export_document
+from internal.flows.forgetting import Erased, Eraser
+from internal.flows.reading_back import ReadBack, read_back
+from internal.scheduling.clock import Clock, SystemClock
+from internal.storage import backup
+from internal.storage.engine import Database
+from internal.storage.erasure import Kind
+from internal.storage.keys import ensure_key
+from internal.storage.lock import Holder
+
+if TYPE_CHECKING:
+    from internal.config import Config
+
+
+async def _nothing_buffered() -> None:
+    """Without a running bot there is no buffer to fill."""
+
+
+class Keeping:
+    """`taken_in` is called after an export was read back: what waits in it is to be published and worked on."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        eraser: Eraser,
+        *,
+        taken_in: Callable[[], Awaitable[object]] = _nothing_buffered,
+    ) -> None:
+        self._database, self._clock, self._eraser, self._taken_in = database, clock, eraser, taken_in
+
+    async def export(self, user_id: int) -> str:
+        now = self._clock.now()
+        await self._database.read(lambda c: users.get(c, user_id))
+        return await self._database.read(lambda c: export_document(c, user_id, now=now))
+
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+        await self._database.read(lambda c: users.get(c, user_id))
+        return await self._eraser.erase_now(user_id, kind, ref_id)
+
+    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+        document = await asyncio.to_thread(_parsed, file)
+        done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
+        await self._taken_in()
+        return done
+
+
+@contextlib.asynccontextmanager
+async def open_keeping(config: Config, server: Holder | None) -> AsyncIterator[KeepingPort]:
+    """Through the running server, or over the data of a stopped one. Raises what `open_stopped` raises."""
+    if server is not None:
+        from bot.web.client import RemoteKeeping
+
+        yield RemoteKeeping(config, server)
+        return
+    from bot.upkeep import open_stopped
+
+    async with open_stopped(config) as database:
+        clock, folder = SystemClock(), backup.folder_of(config.data_dir)
+        key = ensure_key(config.data_dir, "hmac_key").encode()
+        yield Keeping(database, clock, Eraser(database, clock, key, backups=lambda: backup.listing(folder)))
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except OSError as error:
+        raise Refused("file", f"{file} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise Refused("file", f"{file} is no JSON, or was cut") from None
