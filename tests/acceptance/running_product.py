@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,25 +13,30 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from program import BOT, ROOT, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from internal.storage.crash import CRASH_VARIABLE
 from internal.testing import ScriptedModel
 
 ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"
-ROOT = Path(__file__).parents[2]
+__all__ = ["ROOT"]  # of those who are driven by it
 
 
 @dataclass
 class Product:
-    """`start` runs `laplaced run` until its HTTP server answers; `kill` is SIGKILL; `stop` is SIGTERM."""
+    """`start` runs `laplaced run` until its HTTP server answers; `kill` is SIGKILL; `stop` is SIGTERM.
+
+    Its processes are forked from one that has imported the program, or `fresh` ones as from a shell.
+    """
 
     data_dir: Path
     telegram: LocalTelegram | None
     model: ScriptedModel | None
     settings: dict[str, str] = field(default_factory=dict)
-    process: asyncio.subprocess.Process | None = None
+    fresh: bool = False
+    process: Process | None = None
     url: str = ""
     chat_page: str = ""
     output: list[str] = field(default_factory=list)
@@ -40,13 +44,17 @@ class Product:
 
     async def start(self, **extra: str) -> None:
         self.log = self.data_dir.parent / "bot.log"
+        environment = self._environment() | extra
         with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", "run",
-                env=self._environment() | extra, cwd=self.data_dir.parent,
-                stdout=asyncio.subprocess.PIPE, stderr=log,
-            )  # fmt: skip
+            self.process = await started(BOT, ["run"], environment, self.data_dir.parent, stderr=log, fresh=self.fresh)
         await asyncio.wait_for(self._until_ready(self.process), 60)
+
+    async def command(self, *words: str, **environ: str) -> tuple[int, str, str]:
+        """Exit code, stdout and stderr of `laplaced` with these words, beside the bot or without it."""
+        environment = self._environment() | environ
+        process = await started(BOT, words, environment, self.data_dir.parent, fresh=self.fresh)
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+        return await process.wait(), out.decode(), err.decode()
 
     async def start_until_killed(self, crash_at: str) -> None:
         """Starts with a crash point armed; the process may die before it is ready."""
@@ -118,7 +126,7 @@ class Product:
             }
         return environment | self.settings
 
-    async def _until_ready(self, process: asyncio.subprocess.Process) -> None:
+    async def _until_ready(self, process: Process) -> None:
         assert process.stdout is not None
         while line := (await process.stdout.readline()).decode():
             self.output.append(line.rstrip())
@@ -136,19 +144,19 @@ class ProcessEnded(Exception):
 
 @asynccontextmanager
 async def product(
-    tmp_path: Path, *, scripted: bool, own_telegram: bool = True, **settings: str
+    tmp_path: Path, *, scripted: bool, own_telegram: bool = True, fresh: bool = False, **settings: str
 ) -> AsyncIterator[tuple[Product, ControlClient | None]]:
     """A product that is not started yet; with a Telegram of its own that outlives the bot, and a scripted model."""
     data_dir = tmp_path / "data"
     model = ScriptedModel() if scripted else None
     if model is not None:
         await model.__aenter__()
-    bot = Product(data_dir, None, model, settings)
+    bot = Product(data_dir, None, model, settings, fresh)
     try:
         if not own_telegram:
             yield bot, None
             return
-        async with start_local_telegram(tmp_path / "telegram") as telegram, ControlClient(telegram.url) as people:
+        async with local_telegram(tmp_path / "telegram") as telegram, ControlClient(telegram.url) as people:
             bot.telegram = telegram
             yield bot, people
             await bot.kill()

@@ -131,7 +131,7 @@ async def test_three_people_are_remembered_over_stops_and_kills(tmp_path: Path) 
 
 async def test_the_terminal_says_what_answers(tmp_path: Path) -> None:
     """At start the bot says where to write to it, and that no real Telegram and no real model is used."""
-    async with product(tmp_path, scripted=False, own_telegram=False) as (bot, _):
+    async with product(tmp_path, scripted=False, own_telegram=False, fresh=True) as (bot, _):
         await bot.start()
         said = "\n".join(bot.output)
         assert f"Open {bot.chat_page} and write to Laplaced" in said

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shlex
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,23 +16,10 @@ from bot.simulator.client import ControlClient
 from internal.storage.content import logical_hash
 from internal.storage.engine import Database
 
-Told = tuple[int, str, str]
-
-
-async def laplaced(bot: Product, *words: str, **environ: str) -> Told:
-    """Exit code, stdout and stderr of a command beside the product."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", *words, env=bot._environment() | environ, cwd=bot.data_dir.parent,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    out, err = await asyncio.wait_for(process.communicate(), 60)
-    assert process.returncode is not None
-    return process.returncode, out.decode(), err.decode()
-
 
 async def checks(bot: Product) -> tuple[int, dict[str, dict[str, Any]]]:
     """Exit code of the examination, and its checks by their name; of several of one name the worst."""
-    code, out, err = await laplaced(bot, "doctor", "--json")
+    code, out, err = await bot.command("doctor", "--json")
     assert err == ""
     told = json.loads(out)
     assert told["findings"] == sum(check["level"] == "finding" for check in told["checks"])
@@ -82,22 +67,22 @@ async def test_backup_wipe_restore_brings_everything_back(tmp_path: Path) -> Non
         knows(bot)
         await bot.start()
         await talked(bot, people, user)
-        code, out, _ = await laplaced(bot, "backup")
+        code, out, _ = await bot.command("backup")
         assert (code, "verified" in out) == (0, True)
         made = Path(out.split(" (")[0])
         made_at = float((await bot.metrics()).split("\nlaplaced_last_backup_timestamp_seconds ")[1].split()[0])
         assert abs(datetime.now(UTC).timestamp() - made_at) < 60
-        held = await laplaced(bot, "restore", "--force", str(made))
+        held = await bot.command("restore", "--force", str(made))
         assert (held[0], "holds the data folder" in held[2]) == (1, True)
         assert await bot.stop() == 0
 
         before = await content(bot)
         for file in bot.data_dir.glob("laplaced.db*"):
             file.unlink()
-        code, out, _ = await laplaced(bot, "restore", str(made))
+        code, out, _ = await bot.command("restore", str(made))
         assert (code, out.splitlines()[0].startswith("restored ")) == (0, True)
         assert await content(bot) == before
-        refused = await laplaced(bot, "restore", str(made))
+        refused = await bot.command("restore", str(made))
         assert (refused[0], "--force" in refused[2]) == (1, True)
 
         await bot.start()
@@ -123,12 +108,12 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"), within=60)
         code, found = await checks(bot)
         assert (code, found["runs"]["level"], found["model"]["level"]) == (1, "finding", "ok")
-        code, out, _ = await laplaced(bot, "runs")
+        code, out, _ = await bot.command("runs")
         assert (code, out.count("\n"), "archivist" in out) == (0, 1, True)
 
         bot.model.forget(ARCHIVIST)
         knows(bot)
-        assert (await laplaced(bot, "runs", "--revive"))[1] == "1 runs are tried again\n"
+        assert (await bot.command("runs", "--revive"))[1] == "1 runs are tried again\n"
         await until(lambda: bot.rows("SELECT 1 FROM vectors"), within=60)
         code, found = await checks(bot)
         assert (code, {name for name, check in found.items() if check["level"] == "finding"}) == (0, set())
@@ -138,15 +123,15 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         code, found = await checks(bot)  # over the data of the stopped bot
         assert (code, found["quarantine"]["level"]) == (1, "finding")
         await bot.start()
-        code, out, _ = await laplaced(bot, "quarantine")
+        code, out, _ = await bot.command("quarantine")
         assert (code, out.count("\n"), "2 faults" in out) == (0, 2, True)
         number = out.split()[0]
-        assert "Сховане" in (await laplaced(bot, "quarantine", "--show", number))[1]
-        assert (await laplaced(bot, "quarantine", "--replay", number))[1] == "1 updates are handled once more\n"
+        assert "Сховане" in (await bot.command("quarantine", "--show", number))[1]
+        assert (await bot.command("quarantine", "--replay", number))[1] == "1 updates are handled once more\n"
         await until(lambda: bot.rows("SELECT 1 FROM messages WHERE content = 'Сховане'"), within=30)
-        unknown = await laplaced(bot, "quarantine", "--replay", number)
+        unknown = await bot.command("quarantine", "--replay", number)
         assert (unknown[0], "no update" in unknown[2]) == (1, True)
-        assert (await laplaced(bot, "quarantine", "--drop", "all"))[1] == "1 updates are given up\n"
+        assert (await bot.command("quarantine", "--drop", "all"))[1] == "1 updates are given up\n"
         assert bot.rows("SELECT count(*) FROM inbox WHERE state = 'quarantined' OR raw LIKE '%broken%'") == [(0,)]
         assert (await checks(bot))[1]["quarantine"]["level"] == "ok"
         assert await bot.stop() == 0
@@ -177,7 +162,7 @@ async def test_damaged_database_is_told_with_the_command_that_helps(tmp_path: Pa
         knows(bot)
         await bot.start()
         await talked(bot, people, user)
-        assert (await laplaced(bot, "backup"))[0] == 0
+        assert (await bot.command("backup"))[0] == 0
         assert await bot.stop() == 0
         before = await content(bot)
         database = bot.data_dir / "laplaced.db"
@@ -196,7 +181,7 @@ async def test_damaged_database_is_told_with_the_command_that_helps(tmp_path: Pa
         assert (code, found["integrity"]["level"]) == (1, "finding")
 
         command = shlex.split(said.split("to restore it: laplaced ")[1])
-        code, out, _ = await laplaced(bot, *command)
+        code, out, _ = await bot.command(*command)
         assert (code, "cannot be read" in out) == (0, True)
         assert await content(bot) == before
         await bot.start()
@@ -210,7 +195,7 @@ async def test_no_backup_is_offered_where_there_is_none(tmp_path: Path) -> None:
         database = bot.data_dir / "laplaced.db"
         database.write_bytes(b"garbage " * 1000)
         for words in (["run"], ["archive"], ["backup"]):
-            code, out, err = await laplaced(bot, *words)
+            code, out, err = await bot.command(*words)
             assert (code, out) == (1, "")
             assert "there is no backup in the data folder" in err.splitlines()[-1]
         assert database.read_bytes() == b"garbage " * 1000

@@ -7,7 +7,6 @@ import itertools
 import os
 import re
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from program import local_telegram
 from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, Product, until
 
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from internal.testing import Answer, Asked, ScriptedModel, Step
 
 LONG = os.environ.get("LAPLACED_TORTURE") == "1"
@@ -112,14 +112,9 @@ class Stage:
 
     async def laplaced(self, *words: str, **environ: str) -> tuple[int, str, str]:
         """Exit code, stdout and stderr of a command beside the bot; none of them may tell a secret."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", *words, env=self.bot._environment() | environ, cwd=self.bot.data_dir.parent,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
-        assert process.returncode is not None
-        assert told_secrets(out.decode() + err.decode()) == []
-        return process.returncode, out.decode(), err.decode()
+        code, out, err = await self.bot.command(*words, **environ)
+        assert told_secrets(out + err) == []
+        return code, out, err
 
     async def end(self) -> None:
         """Kills the bot, having taken down what it shows the world."""
@@ -164,7 +159,7 @@ async def under_faults(folder: Path, **settings: str) -> AsyncIterator[Stage]:
     """
     async with (
         ScriptedModel() as model,
-        start_local_telegram(folder / "telegram", token=BOT_TOKEN) as telegram,
+        local_telegram(folder / "telegram", BOT_TOKEN) as telegram,
         ControlClient(telegram.url) as people,
     ):
         stage = Stage(Product(folder / "data", telegram, model, _settings() | settings), people, model, telegram)
