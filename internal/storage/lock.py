@@ -33,7 +33,11 @@ class FolderLock:
         self._note = data_dir / HOLDER_FILE
 
     def announce(self, url: str | None) -> None:
-        write_private(self._note, json.dumps({"pid": os.getpid(), "url": url}))
+        """Raises StorageError: who cannot be found by the other commands must not hold the folder."""
+        try:
+            write_private(self._note, json.dumps({"pid": os.getpid(), "url": url}))
+        except OSError as error:
+            raise _unusable(self._note.parent, error) from error
 
     def _withdraw(self) -> None:
         self._note.unlink(missing_ok=True)
@@ -53,7 +57,7 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
     except Timeout:
         raise StorageLocked(_who_holds(data_dir)) from None
     except OSError as error:
-        raise StorageError(f"cannot use the data folder {data_dir}: {error.strerror}") from error
+        raise _unusable(data_dir, error) from error
     lock = FolderLock(data_dir)
     try:
         lock.announce(None)
@@ -88,7 +92,7 @@ def held(data_dir: Path) -> bool:
     except Timeout:
         return True
     except OSError as error:
-        raise StorageError(f"cannot use the data folder {data_dir}: {error.strerror}") from error
+        raise _unusable(data_dir, error) from error
 
 
 def holder(data_dir: Path) -> Holder | None:
@@ -103,6 +107,10 @@ def holder(data_dir: Path) -> Holder | None:
 def _lock_of(data_dir: Path) -> FileLock:
     # A soft lock, the fallback of file systems without flock, would outlive a killed process.
     return FileLock(data_dir / LOCK_FILE, timeout=0, mode=PRIVATE_FILE, fallback_to_soft=False)
+
+
+def _unusable(data_dir: Path, error: OSError) -> StorageError:
+    return StorageError(f"cannot use the data folder {data_dir}: {error.strerror}")
 
 
 def _who_holds(data_dir: Path) -> str:

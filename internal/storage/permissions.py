@@ -50,11 +50,18 @@ def private_database(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half."""
+    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half.
+
+    Raises OSError; then the old text stands, and nothing beside it.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise

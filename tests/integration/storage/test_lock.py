@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -104,6 +105,22 @@ def test_folder_that_cannot_be_one_is_told(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot use the data folder"), hold(tmp_path / "data"):
         pass
+
+
+def test_full_disk_is_told(folder: Path) -> None:
+    """Who cannot leave his note is told why, leaves nothing behind, and holds nothing."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with hold(folder):
+        pass
+    before = sorted(folder.iterdir())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # as if not a byte were left
+    try:
+        with pytest.raises(StorageError, match=r"cannot use the data folder .*data: "), hold(folder):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not held(folder)
+    assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": null, "url": null}', '{"pid": 1}'])
