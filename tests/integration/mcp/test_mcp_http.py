@@ -1,0 +1,132 @@
+"""MCP over streamable HTTP: behind the guard, built when it is first asked, driven by the SDK's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import httpx2
+import pytest
+from mcp import MCPError
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_stage import ROOT, configured, drive, refusals, scripted
+
+from bot.alone import open_alone
+from bot.mcp import http as mcp_http
+from bot.mcp.http import McpServer
+from bot.serving import Served, served, server_key
+from bot.web.server import listening, serving
+from internal.errors import ConfigurationError
+
+
+@asynccontextmanager
+async def connected(url: str, key: str, mode: str = "auto") -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+async def running(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
+    """The product's servers, and the key."""
+    async with (
+        scripted() as model,
+        open_alone(configured(tmp_path, model)) as (app, doors),
+        served(app, doors) as server,
+    ):
+        yield server, server_key(app)
+
+
+async def test_every_tool_works_for_the_sdks_own_client(running: tuple[Served, str]) -> None:
+    """From add_memory to delete_episode; refusals are answers; unknown tools are errors of the protocol."""
+    server, key = running
+    async with connected(server.mcp, key) as client:
+        assert client.server_info is not None
+        assert client.server_info.name == "laplaced"
+        await drive(client)
+        await refusals(client)
+        with pytest.raises(MCPError, match="there is no tool clear_graph; there are add_memory, "):
+            await client.call_tool("clear_graph", {})
+    async with connected(server.mcp, key, "legacy") as old:
+        assert (await old.call_tool("get_status", {})).structured_content["status"] == "ok"
+
+
+async def test_nobody_gets_in_without_the_key(running: tuple[Served, str]) -> None:
+    """401 without it, 403 under a foreign name; only POST at the one path."""
+    server, key = running
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for headers, status in (
+            ({"Authorization": "Bearer wrong"}, 401),
+            ({"Authorization": ""}, 401),
+            ({"Host": "evil.example"}, 403),
+            ({}, 200),
+        ):
+            assert (await client.post(server.mcp, json=call, headers=accept | headers)).status_code == status
+        for method, path, status in (("GET", "/mcp", 405), ("DELETE", "/mcp", 405), ("POST", "/", 404)):
+            url = server.mcp.removesuffix("/mcp") + path
+            assert (await client.request(method, url, headers=accept)).status_code == status
+        big = b" " * (5 << 20)
+        headers = accept | {"Content-Type": "application/json"}
+        assert (await client.post(server.mcp, content=big, headers=headers)).status_code == 413
+
+
+async def test_the_sdk_is_loaded_by_the_first_call_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strangers and probes load nothing; clients that come together load it once; nothing changes the signals."""
+    loaded = []
+    build = McpServer._application
+
+    def counted(self: McpServer) -> object:
+        loaded.append(1)
+        return build(self)
+
+    monkeypatch.setattr(McpServer, "_application", counted)
+
+    async def web(scope: object, receive: object, send: object) -> None:
+        raise AssertionError("no tool is called")
+
+    tools = McpServer(web, "the-key", [])
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    async with serving(tools.guarded, "127.0.0.1", 0) as server, httpx.AsyncClient(trust_env=False) as client:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        url = f"{server.url}{mcp_http.PATH}"
+        await client.post(url, json=call)
+        await client.get(url, headers={"Authorization": "Bearer the-key"})
+        assert loaded == []
+        headers = {"Accept": "application/json", "Authorization": "Bearer the-key"}
+        answers = await asyncio.gather(*(client.post(url, json=call, headers=headers) for _ in range(3)))
+        assert [len(answer.json()["result"]["tools"]) for answer in answers] == [10, 10, 10]
+        assert loaded == [1]
+    await tools.close()
+    assert before == [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+
+
+async def test_a_taken_port_is_told(tmp_path: Path) -> None:
+    """In one line that names the setting, before anything is served."""
+    async with scripted() as model, open_alone(configured(tmp_path, model)) as (app, doors):
+        taken = listening("127.0.0.1", 0)
+        mcp = app.config.mcp.model_copy(update={"port": taken.port})
+        busy = replace(app, config=app.config.model_copy(update={"mcp": mcp}))
+        with pytest.raises(ConfigurationError, match=rf":{taken.port} \(server\.host, mcp\.port\): .*in use"):
+            async with served(busy, doors):
+                pass
+        taken.close()
+
+
+async def test_the_program_is_not_loaded_with_the_sdk() -> None:
+    """`laplaced run` imports neither the SDK nor its HTTP client: they come with the first call."""
+    script = "import sys, bot.app; print([name for name in ('mcp', 'mcp_types', 'httpx2') if name in sys.modules])"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    assert (await process.communicate())[0] == b"[]\n"

@@ -1,0 +1,84 @@
+"""`laplaced recall` and `laplaced mcp`: through a running server, and over a stopped one's data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from mcp_stage import OWNER, SAID, configured, environment, scripted
+
+from bot.alone import open_alone
+from bot.cli import main
+from bot.core import App
+from bot.mcp.rest import Rest
+from bot.serving import served, server_key
+from internal.testing import ScriptedModel
+
+
+async def laplaced(folder: Path, model: ScriptedModel, *arguments: str) -> Result:
+    """A command, in a thread of its own as it needs an event loop of its own."""
+    runner = CliRunner(env=environment(folder, model))
+    return await asyncio.to_thread(runner.invoke, main, arguments)
+
+
+async def remember(app: App, url: str) -> None:
+    """Tells SAID over REST and waits until it has been read, its vectors included."""
+    rest = Rest.of_server(url, server_key(app))
+    await rest.send("POST", "/graph/episodes", {"name": "note", "content": SAID, "reference_time": "2026-02-05"})
+    async with asyncio.timeout(20):
+        while (await rest.get("/graph/status"))["waiting"]:  # noqa: ASYNC110 - it is asked from outside
+            await asyncio.sleep(0.05)
+    await app.archive(OWNER, None)
+    await rest.aclose()
+
+
+async def test_recall_shows_what_a_question_brings_to_mind(tmp_path: Path) -> None:
+    """People, facts, entities and episodes with their scores: the same from the running server and from the data."""
+    question = ["recall", "--user", str(OWNER), "Де працює Олена?"]
+    async with scripted() as model:
+        async with open_alone(configured(tmp_path, model)) as (app, doors), served(app, doors) as server:
+            app.lock.announce(server.rest.url)
+            await remember(app, server.rest.url)
+            asked = await laplaced(tmp_path, model, *question)
+            stranger = await laplaced(tmp_path, model, "recall", "--user", "5", "x")
+            where = await laplaced(tmp_path, model, "mcp")
+            address = server.mcp
+        alone = await laplaced(tmp_path, model, *question)
+        plain = await laplaced(tmp_path, model, *question, "--json", "--limit", "1")
+    assert (asked.exit_code, asked.stderr) == (0, "")
+    lines = asked.stdout.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ["people", "facts", "entities", "episodes"]
+    assert "Олена | Friends | Працює в ACME." in lines[1]
+    assert "Олена працює в ACME (2026-02-01 ..)" in lines[3]
+    assert lines[-1].endswith("note | 2026-02-05 00:00 UTC")
+    assert alone.stdout == asked.stdout
+    found = json.loads(plain.stdout)
+    assert [len(found[kind]) for kind in ("people", "facts", "entities", "episodes")] == [1, 1, 1, 1]
+    assert set(found["facts"][0]) == {"id", "text", "score"}
+    assert (stranger.exit_code, stranger.stderr) == (1, "laplaced: there is no user 5\n")
+    assert where.stdout.startswith(f"MCP: {address} (served by process ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["recall", "x"], ["recall", "--user", "1", " "], ["recall", "--user", "1", "x", "--limit", "0"], ["mcp", "x"]],
+)
+def test_wrong_usage_ends_with_2(tmp_path: Path, arguments: list[str]) -> None:
+    """Nothing is opened for it."""
+    done = CliRunner(env={"LAPLACED_DATA_DIR": str(tmp_path / "data")}).invoke(main, arguments)
+    assert done.exit_code == 2
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_holder_that_serves_nothing_is_told(tmp_path: Path) -> None:
+    """The holder of the folder announced an address at which nobody answers: one line, exit code 1."""
+    async with scripted() as model, open_alone(configured(tmp_path, model)) as (app, _):
+        app.lock.announce("http://127.0.0.1:9")
+        for arguments in (["mcp"], ["recall", "--user", str(OWNER), "x"]):
+            done = await laplaced(tmp_path, model, *arguments)
+            assert done.exit_code == 1
+            assert done.stderr.startswith("laplaced: process ")
+            assert done.stderr.count("\n") == 1
