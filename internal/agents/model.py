@@ -156,8 +156,8 @@ class DialogueLine:
 class RecalledFact:
     """A fact as a prompt shows it: `[F1]` cites the one whose `n` is 1.
 
-    It held from `valid_at` (None: unknown) to `invalid_at` (None: still does) and was last said at `said_at`; times
-    are aware. `source` and `target` are the names of its ends, `relation` its name (`WORKS_FOR`).
+    It held from `valid_at` (None: nobody said since when) to `invalid_at` (None: still does) and was last said at
+    `said_at`; times are aware. `source` and `target` are the names of its ends, `relation` its name (`WORKS_FOR`).
     """
 
     n: int

@@ -92,7 +92,7 @@ class FactRecall:
                 n=number,
                 fact_id=fact.id,
                 text=fact.fact,
-                valid_at=fact.valid_at,
+                valid_at=fact.valid_at if fact.valid_stated else None,
                 invalid_at=fact.invalid_at,
                 said_at=said.get(fact.id),
                 relation=fact.name,

@@ -22,9 +22,8 @@ from bot.telegram.handlers.buttons import (
     button,
 )
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import QUOTE, cut, numbered, told
+from bot.telegram.handlers.telling import QUOTE, cut, numbered, quotable, told
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import BOTH, NEITHER, OpenContradiction
@@ -65,7 +64,9 @@ def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
     """The fact, and the words it rests on where they say more than it does."""
     said = cut(lines[-1].quote, QUOTE // 2) if lines else ""
     line = told(user, fact)
-    return line if not said or said.rstrip(".") == fact.fact.rstrip(".") else f"{line}\n{escape(f'«{said}»')}"
+    if not said or said.removesuffix(".") == fact.fact.removesuffix("."):
+        return line
+    return f"{line}\n{phrase(user.lang, 'source-quote', text=said)}"
 
 
 def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> Rows:
@@ -127,8 +128,8 @@ def _outcome(connection: Connection, user: User, answer: str | None, now: dateti
         return phrase(user.lang, "contradiction-gone"), []
     chosen = knowledge.history(connection, user.user_id, answer)[-1]
     opened = FactButton(owner=user.user_id, fact=chosen.id, place=ANEW)
-    text = phrase(user.lang, "contradiction-one", fact=chosen.fact)
-    return text, [[button(label(user.lang, "source-open").capitalize(), opened)]]
+    text = phrase(user.lang, "contradiction-one", fact=quotable(chosen.fact))
+    return text, [[button(label(user.lang, "fact-button-look"), opened)]]
 
 
 def router() -> Router:

@@ -15,7 +15,7 @@ from bot.telegram.handlers.buttons import CorrectButton, FactButton, Rows, butto
 from bot.telegram.handlers.facts import card_rows
 from bot.telegram.handlers.finding import answer_text
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import card_text, number_rows, numbered, read_card, told
+from bot.telegram.handlers.telling import card_text, number_rows, numbered, quotable, read_card, told
 from bot.telegram.handlers.why import reply_meant
 from bot.telegram.i18n import phrase
 from internal.access.model import Awaiting, User
@@ -70,7 +70,7 @@ async def pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat
 
 
 async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
-    question = phrase(chat.user.lang, "correct-ask", text=fact.fact)
+    question = phrase(chat.user.lang, "correct-ask", text=quotable(fact.fact))
     await ask(chat, services, Awaiting("correct", {"fact": fact.id}), question)
 
 

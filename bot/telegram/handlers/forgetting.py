@@ -23,6 +23,7 @@ from bot.telegram.handlers.buttons import (
 )
 from bot.telegram.handlers.finding import answer_text, find, find_answer
 from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.telling import quotable
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
 from internal.flows import forgetting
@@ -104,7 +105,7 @@ async def fact_pressed(query: CallbackQuery, callback_data: ForgetFactButton, ch
     yes = button(label(user.lang, "forget-button-yes"), SurelyForgetFactButton(**way))
     no = button(label(user.lang, "button-cancel"), FactButton(**way))
     await chat.toast()
-    await chat.edit(phrase(user.lang, "forget-fact-confirm", text=fact.fact), [[yes, no]])
+    await chat.edit(phrase(user.lang, "forget-fact-confirm", text=quotable(fact.fact)), [[yes, no]])
 
 
 async def fact_confirmed(
@@ -115,7 +116,7 @@ async def fact_confirmed(
     def work(connection: Connection) -> tuple[Forgetting, str]:
         asked = forgetting.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
         hidden = fact_repository.version(connection, user.user_id, callback_data.fact, hidden=True)
-        return asked, hidden.fact.fact if hidden else ""
+        return asked, quotable(hidden.fact.fact) if hidden else ""
 
     asked, words = await services.write(work)
     undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))

@@ -79,8 +79,13 @@ def when(user: User, fact: Fact) -> str:
 
 def told(user: User, fact: Fact) -> str:
     """One line: the words and the dates."""
-    dates, words = when(user, fact), cut(fact.fact, LINE)
-    return f"{escape(words.removesuffix('.'))} — {dates}" if dates else escape(words)
+    dates, words = when(user, fact), escape(quotable(fact.fact))
+    return f"{words} — {dates}" if dates else words
+
+
+def quotable(text: str) -> str:
+    """Words to stand inside a sentence: cut, and without a full stop of their own."""
+    return cut(text, LINE).removesuffix(".")
 
 
 def numbered(lines: Sequence[str], first: int = 1) -> str:
@@ -95,7 +100,7 @@ def card_text(user: User, card: Card) -> str:
     if fact.set_by == "owner":
         lines.append(phrase(lang, "fact-owners-word"))
     if fact.original_fact and fact.original_fact != fact.fact:
-        lines.append(phrase(lang, "fact-before", text=cut(fact.original_fact, LINE)))
+        lines.append(phrase(lang, "fact-before", text=quotable(fact.original_fact)))
     if fact.update_reason:
         lines.append(phrase(lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
     return "\n".join(lines) + "\n\n" + sources_text(user, card, SHOWN_SOURCES)
@@ -128,7 +133,8 @@ def sources_text(user: User, card: Card, limit: int) -> str:
 def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
     url = line.telegram_link or line.url or (episode.source_url if episode else None)
     named = [escape(episode.episode_name)] if episode else []
-    return f"> «{escape(cut(line.quote, QUOTE))}»\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
+    said = phrase(user.lang, "source-quote", text=cut(line.quote, QUOTE))
+    return f"> {said}\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
 
 
 def _place(user: User, episode: Citation) -> str:
@@ -163,7 +169,7 @@ def versions_text(user: User, card: Card) -> str:
 
 def _version(user: User, fact: Fact) -> str:
     key = "version-owners" if fact.set_by == "owner" else "version-recorded"
-    lines = [f"{escape(cut(fact.fact, LINE))} — {phrase(user.lang, key, at=local(user, fact.created_at))}"]
+    lines = [f"{escape(quotable(fact.fact))} — {phrase(user.lang, key, at=local(user, fact.created_at))}"]
     if fact.update_reason:
         lines.append(phrase(user.lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
     return "\n".join(lines)

@@ -309,7 +309,7 @@ async def test_a_fact_tells_its_sources(world: World, life: Life) -> None:
     await life.fact("Петров", "WORKS_FOR", "ACME", again, year(2021), forward="Зина")
     await life.fact("Петров", "WORKS_FOR", "ACME", again, year(2021), page=("Minutes of May", url))
     card = only(await world.press(FactButton(owner=1, fact=fact_id).pack()))
-    assert card.text.count(f"«{again}»") == 3
+    assert card.text.count(f"“{again}”") == 3
     for part in ("Since January 1, 2021", "your words, November 21, 2026", "forwarded from Зина", "Kate, November"):
         assert part in card.text
     assert "Minutes of May · open" in card.text
@@ -322,9 +322,9 @@ async def test_many_sources_have_a_list_of_their_own(world: World, life: Life) -
     ids = [await life.fact("me", "LIKES", "tea", words, year(2020)) for _ in range(10)]
     assert len(set(ids)) == 1
     card = only(await world.press(FactButton(owner=1, fact=ids[0]).pack()))
-    assert card.text.count(f"«{words}»") == 3
+    assert card.text.count(f"“{words}”") == 3
     everything = await press(world, card, label("en", "fact-button-sources", count=10))
-    assert everything.text.count(f"«{words}»") == 8
+    assert everything.text.count(f"“{words}”") == 8
     assert everything.text.endswith(text("fact-sources-more", count=2))
     assert (await press(world, everything, "« Back")).text == card.text
 
@@ -470,7 +470,7 @@ async def test_the_owner_says_how_it_is(world: World, lang: Language) -> None:
     assert done.text.startswith(text("correct-done", lang))
     assert text("fact-owners-word", lang) in done.text
     assert text("fact-before", lang, text="Петров работает в ACME") in done.text
-    assert "«Петров работает в ACME»" in done.text
+    assert text("source-quote", lang, text="Петров работает в ACME") in done.text
     new = await life.current("Петров давно работает в ACME")
     assert (new.set_by, new.supersedes) == ("owner", old)
     versions = await press(world, done, label(lang, "fact-button-versions", count=2), 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import product
 
 import pytest
@@ -42,8 +42,13 @@ def messages(lang: str) -> dict[str, set[str]]:
 
 KEYS = sorted(messages("en"))
 
-SAMPLES: dict[str, Value] = {"first": date(2026, 1, 2), "last": date(2026, 11, 21), "day": date(2026, 11, 21)}
-NUMBERS = ("count", "limit", "seconds", "minutes", "page", "pages", "spent")
+EARLY, LATE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC), datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+SAMPLES: dict[str, Value] = {
+    **dict.fromkeys(("first", "since", "at"), EARLY),
+    **dict.fromkeys(("last", "until"), LATE),
+    "day": date(2026, 11, 21),
+}
+NUMBERS = ("count", "limit", "seconds", "minutes", "page", "pages", "spent", "n")
 
 
 def sample(name: str) -> Value:

@@ -12,7 +12,7 @@ stranger = Hi! This is a private bot, and I only answer people its owner has inv
 works-in-private = I work in private messages: write to me there and we'll talk in peace.
 
 help =
-    __Just write to me__ in plain words. When the conversation pauses, I go through it and remember the people you talked about.
+    __Just write to me__ in plain words. When the conversation pauses, I go through it and remember who and what you talked about.
 
     __People__
     /people — everyone I know, by circle
