@@ -120,6 +120,8 @@ def clear_aliases(
     """
     cleared = 0
     for node in store.nodes_by_ids(connection, user_id, node_ids).values():
+        if fact_repository.person_of(connection, user_id, node.id) is not None:
+            continue  # his names know their own lines
         search_items.forget_words(connection, user_id, item_kind(node.label), node.id)
         if node.field_meta.get("aliases", {}).get("by") == "owner" or not node.properties.get("aliases"):
             continue

@@ -57,10 +57,16 @@ def remove_claims_of_segments(
 
 
 def remove_told(
-    connection: Connection, user_id: int, told: Sequence[Claim], cited: Collection[str], *, now: datetime
+    connection: Connection,
+    user_id: int,
+    told: Sequence[Claim],
+    cited: Collection[str],
+    described: Collection[str],
+    *,
+    now: datetime,
 ) -> Removal:
-    """Removes these claims, and the entities among `cited` that nothing supports any more."""
-    return _Removing(connection, user_id, now).remove(told, cited)
+    """Removes these claims, the entities among `cited` that nothing supports, and the words about those `described`."""
+    return _Removing(connection, user_id, now, described=described).remove(told, cited)
 
 
 def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
@@ -141,10 +147,22 @@ def _falls(claim: Claim, support: Iterable[Row[Any]], removed: Any) -> bool:
 
 
 class _Removing:
-    """One removal. `erased` is a node that goes anyway."""
+    """One removal. `erased` is a node that goes anyway; `described` are those that stay and lose their description.
 
-    def __init__(self, connection: Connection, user_id: int, now: datetime, *, erased: str | None = None) -> None:
+    None of `described`: all whose lines are removed.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        *,
+        erased: str | None = None,
+        described: Collection[str] | None = None,
+    ) -> None:
         self._connection, self._user_id, self._erased = connection, user_id, erased
+        self._described = described
         self._reconciler = Reconciler(connection, user_id, now=now, forgetting=True)
         self._now = now
 
@@ -184,7 +202,7 @@ class _Removing:
             if not self._supported(node):
                 store.delete_node(self._connection, self._user_id, node_id)
                 dropped.append(node_id)
-            elif node_id in cited:
+            elif node_id in (cited if self._described is None else self._described):
                 self._drop_words(node)
         return dropped
 
@@ -202,7 +220,12 @@ class _Removing:
         return bool(store.edges_of(self._connection, self._user_id, node.id, everything, now=self._now, limit=1))
 
     def _drop_words(self, node: Node) -> None:
-        """A description that is not the owner's may hold the removed words: it goes from a node that stays."""
+        """A description that is not the owner's may hold the removed words: it goes from a node that stays.
+
+        A person's is his profile's bio, which knows its own lines.
+        """
+        if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
+            return
         if node.properties.get("description") and node.field_meta.get("description", {}).get("by") != "owner":
             kind = store.item_kind(node.label)
             search_items.forget_words(self._connection, self._user_id, kind, node.id)

@@ -21,6 +21,8 @@ from internal.knowledge.removal import remove_told
 class ToldBefore:
     """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities."""
 
+    episode_id: str
+    segments: Collection[int]
     claims: Sequence[Claim]
     nodes: Collection[str]
 
@@ -40,19 +42,25 @@ def take_back(connection: Connection, user_id: int, episode_id: str, segments: C
     )
     targets = [evidence_target(claim.id) for claim in told] + [f"entity:{node_id}" for node_id in nodes]
     claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
-    return ToldBefore(told, nodes)
+    return ToldBefore(episode_id, segments, told, nodes)
 
 
 def drop_untold(
     connection: Connection, user_id: int, before: ToldBefore, told: Sequence[NewClaim], *, now: datetime
 ) -> Removal:
-    """Removes what was taken back and is not about to be told again in the same words with the same dates."""
+    """Removes what was taken back and is not about to be told again in the same words with the same dates.
+
+    What the new reply is about is cited already: it keeps its description.
+    """
     supported = {row.target for row in claim_repository.support(connection, user_id, [one.id for one in before.claims])}
     again = {_identity(one) for one in told}
     falling = [
         claim for claim in before.claims if evidence_target(claim.id) not in supported and _identity(claim) not in again
     ]
-    return remove_told(connection, user_id, falling, before.nodes, now=now)
+    cited = claim_repository.entities_cited(
+        connection, user_id, message_ids=(), episode_id=before.episode_id, segments=before.segments
+    )
+    return remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - set(cited), now=now)
 
 
 def without_corrected(
