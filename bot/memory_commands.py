@@ -65,8 +65,12 @@ def mcp(config_path: Path | None, stdio: bool) -> None:
 
 async def _mcp(config: Config, stdio: bool) -> None:
     server = server_of(config)
-    work = _serve_stdio(config, server) if stdio else _serve_http(config, server)
-    task = asyncio.ensure_future(work)
+    if server is not None and not stdio:
+        from bot.web.client import ask_mcp
+
+        click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
+        return
+    task = asyncio.ensure_future(_serve_stdio(config, server) if stdio else _serve_http(config))
     for wanted in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(wanted, task.cancel)
     with contextlib.suppress(asyncio.CancelledError):
@@ -94,12 +98,7 @@ async def _serve_stdio(config: Config, server: Holder | None) -> None:
         await serve_stdio(rest)
 
 
-async def _serve_http(config: Config, server: Holder | None) -> None:
-    if server is not None:
-        from bot.web.client import ask_mcp
-
-        click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
-        return
+async def _serve_http(config: Config) -> None:
     from bot.alone import open_alone
     from bot.serving import served
 
