@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,7 +15,7 @@ import pytest
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_stage import ROOT, configured, drive, refusals, scripted
+from mcp_stage import configured, drive, refusals, scripted
 
 from bot.alone import open_alone
 from bot.mcp import http as mcp_http
@@ -121,12 +120,3 @@ async def test_a_taken_port_is_told(tmp_path: Path) -> None:
             async with served(busy, doors):
                 pass
         taken.close()
-
-
-async def test_the_program_is_not_loaded_with_the_sdk() -> None:
-    """`laplaced run` imports neither the SDK nor its HTTP client: they come with the first call."""
-    script = "import sys, bot.app; print([name for name in ('mcp', 'mcp_types', 'httpx2') if name in sys.modules])"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", script, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-    )
-    assert (await process.communicate())[0] == b"[]\n"
