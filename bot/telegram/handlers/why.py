@@ -22,7 +22,7 @@ from bot.telegram.handlers.buttons import (
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.telling import cut, number_rows, numbered, told
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import escape
+from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows import explaining
@@ -70,7 +70,8 @@ async def _explained(user: User, services: Services, reply_id: str) -> tuple[str
 
 def _text(user: User, found: Explanation) -> str:
     lang = user.lang
-    quote = f"> {escape(cut(found.reply.content, _QUOTE))}"
+    said = " ".join(part.text for part in render(found.reply.content))
+    quote = f"> {escape(cut(said, _QUOTE))}"
     if found.empty:
         return f"{quote}\n\n{phrase(lang, 'why-none')}"
     cited = [told(user, fact) if fact else phrase(lang, "why-gone") for fact in found.cited[:_MOST_CITED]]

@@ -394,10 +394,10 @@ async def test_an_answer_tells_what_it_rests_on(world: World, lang: Language) ->
     lives = await life.fact("Петров", "LIVES_IN", "Київ", "Петров живёт в Києві", year(2020))
     likes = await life.fact("me", "LIKES", "чай", "Люблю чай", year(2019))
     petrov = await world.read(lambda c: c.exec_driver_sql("SELECT id FROM people").scalar_one())
-    at = await life.reply("В ACME, а живёт в Києві.", (lives, works), (likes,), [petrov])
+    at = await life.reply("В **ACME**, а живёт в Києві.", (lives, works), (likes,), [petrov])
     shown = only(await world.send("/why", 2, **reply_to(at)))
     lines = shown.text.splitlines()
-    assert lines[0] == text("why-title", lang)
+    assert lines[:2] == [text("why-title", lang), "В ACME, а живёт в Києві."]
     since = text("when-since", lang, since=year(2020))
     assert f"1. Петров живёт в Києві — {since}" in lines
     assert [line[:8] for line in lines if line[:1].isdigit()] == ["1. Петро", "2. Петро", "3. Люблю"]
