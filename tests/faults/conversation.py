@@ -31,6 +31,8 @@ WITHOUT = {
     "uk": ("Знову дощить", "Треба купити хліба і молока", "Потяг запізнився на годину", "Який сьогодні довгий день"),
     "en": ("It is raining again", "Need to buy bread and milk", "The train was an hour late", "What a long day"),
 }
+_WRITTEN = re.compile(r"^(\d+)\. .*q\d+q", re.MULTILINE)
+
 COMMANDS = ("/help", "/privacy", "/status", "/people", "/archive")
 """Each is answered by one message."""
 
@@ -66,7 +68,7 @@ class ScriptedAgents:
         return self._later(text)
 
     def _archive(self, request: Request) -> Reply:
-        """A person of this very reply, and the friend if the fragment names him.
+        """A person of this very reply with one fact, and the friend if the fragment names him.
 
         A fragment may be asked about again after a crash; two persons of one fragment would be a reply applied twice.
         """
@@ -79,11 +81,22 @@ class ScriptedAgents:
             for friend in FRIEND.values()
             if re.search(friend.removesuffix("о"), transcript)
         ]
-        return self._later({"people_operations": [{"type": "Added", "person": person} for person in told]})
+        operations = [{"type": "Added", "person": person} for person in told]
+        return self._later({"people_operations": operations, "facts": [_fact(name, transcript)]})
 
     def _later(self, reply: str | dict[str, object]) -> Reply:
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         return Fault("slow", text=text, seconds=self._rng.uniform(0, LONGEST_REPLY_S))
+
+
+def _fact(name: str, transcript: str) -> dict[str, object]:
+    """A fact of this very reply, told by the first line that a person wrote."""
+    first = _WRITTEN.search(transcript)
+    line = int(first[1]) if first else 1
+    place, types = f"{name}burg", {f"{name}burg": "Location"}
+    fact = f"{name} was born in {place}"
+    return {"source": name, "relation": "BORN_IN", "target": place, "fact": fact, "evidence": [line],
+            "entity_types": types}  # fmt: skip
 
 
 def made_up_name(number: int) -> str:

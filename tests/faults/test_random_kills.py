@@ -56,6 +56,7 @@ def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
     assert verdict.messages > 5
     assert verdict.operations == verdict.fragments > 0
     assert verdict.mentions > 0
+    assert verdict.facts == verdict.fragments
     assert verdict.replies > 0
 
 
@@ -77,6 +78,10 @@ def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
         ("DELETE FROM people WHERE mention_count = 1", "operations_lost"),
         ("UPDATE people SET mention_count = mention_count + 1", "mentions_wrong"),
         ("DELETE FROM mentions", "mentions_wrong"),
+        ("DELETE FROM claims WHERE id = (SELECT min(id) FROM claims)", "facts_wrong"),
+        ("UPDATE facts SET fact = 'something else'", "facts_wrong"),
+        ("DELETE FROM evidence WHERE target LIKE 'claim:%'", "facts_wrong"),
+        ("UPDATE graph_edges SET expired_at = 1", "facts_wrong"),
         ("UPDATE people SET display_name = 'Nobody'", None),
         ("DELETE FROM vectors", None),
         ("UPDATE inbox SET state = 'received'", None),

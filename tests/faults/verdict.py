@@ -26,7 +26,7 @@ class Verdict:
     window between "sending" and "sent", where `sends_unknown` replies were interrupted; `given_up` were interrupted
     there twice and shown as failed, as declared, and `never_came` are those of them that nobody saw; `apologies` stand
     for answers that were killed more often than they are tried. `operations_doubled` and `operations_lost` are replies
-    of the archivist applied twice or never.
+    of the archivist applied twice or never; `facts_wrong` are facts of theirs that are not there exactly once.
     """
 
     messages: int = 0
@@ -49,6 +49,8 @@ class Verdict:
     operations_doubled: int = 0
     mentions: int = 0
     mentions_wrong: int = 0
+    facts: int = 0
+    facts_wrong: int = 0
     violations: list[str] = field(default_factory=list)
 
     def says(self, broken: Iterable[str]) -> int:
@@ -71,6 +73,7 @@ def judge(
         _replies(verdict, ledger, user, database, chats[user])
         _fragments(verdict, user, database)
         _people(verdict, ledger, user, database)
+        _facts(verdict, ledger, user, database)
     _whole(verdict, ledger, database)
     return verdict
 
@@ -201,10 +204,12 @@ def _fragments(verdict: Verdict, user: int, database: sqlite3.Connection) -> Non
 
 
 def _runs(verdict: Verdict, user: int, database: sqlite3.Connection, episodes: Sequence[str]) -> None:
-    runs = database.execute("SELECT id, episode_id, state, error FROM runs WHERE user_id = ?", (user,)).fetchall()
-    applied = Counter(episode for _, episode, state, _ in runs if state == "applied")
+    """One run of each fragment, and those that an edit made due, whose effects took its place."""
+    query = "SELECT id, episode_id, state, error, replaces FROM runs WHERE user_id = ?"
+    runs = database.execute(query, (user,)).fetchall()
+    applied = Counter(episode for _, episode, state, _, replaces in runs if state == "applied" and replaces is None)
     verdict.says(f"fragment {one} of {user} has {applied[one]} applied runs" for one in episodes if applied[one] != 1)
-    verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, state, error in runs if state != "applied")
+    verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, state, error, _ in runs if state != "applied")
     results = Counter(
         row[0]
         for row in database.execute(
@@ -250,6 +255,32 @@ def _people(verdict: Verdict, ledger: Ledger, user: int, database: sqlite3.Conne
         verdict.mentions_wrong += verdict.says(
             [f"the friend of {user} was named in {expected} fragments: counted {counted}, noted {noted}: {friends}"]
         )
+
+
+def _facts(verdict: Verdict, ledger: Ledger, user: int, database: sqlite3.Connection) -> None:
+    """Of every fragment one claim about the person it brought: with its line, its fact and what that is found by."""
+    told = database.execute(
+        "SELECT c.episode_id, p.display_name, c.fact, c.edge_id, f.fact, e.expired_at,"
+        " (SELECT count(*) FROM evidence v WHERE v.user_id = c.user_id AND v.target = 'claim:' || c.id),"
+        " (SELECT count(*) FROM search_items s WHERE s.user_id = c.user_id AND s.item = 'fact:' || c.edge_id)"
+        " FROM claims c LEFT JOIN people p ON p.entity_id = c.source"
+        " LEFT JOIN facts f ON f.user_id = c.user_id AND f.edge_id = c.edge_id"
+        " LEFT JOIN graph_edges e ON e.user_id = c.user_id AND e.id = c.edge_id WHERE c.user_id = ?",
+        (user,),
+    ).fetchall()
+    verdict.facts += len(told)
+    counted = Counter(row[0] for row in told)
+    episodes = [row[0] for row in database.execute("SELECT id FROM episodes WHERE user_id = ?", (user,))]
+    wrong = [f"fragment {one} of {user} told {counted[one]} facts" for one in episodes if counted[one] != 1]
+    for episode, name, claim, edge, fact, expired, lines, items in told:
+        whole = fact == claim and expired is None and lines == 1 and items == 1
+        if name not in ledger.people or not claim.startswith(f"{name} was born") or not whole:
+            wrong.append(f"fact {edge} of fragment {episode}: {(name, claim, fact, expired, lines, items)}")
+    for table in ("facts", "graph_edges"):
+        count = database.execute(f"SELECT count(*) FROM {table} WHERE user_id = ?", (user,)).fetchone()[0]
+        if count != len(told):
+            wrong.append(f"{user} has {len(told)} claims and {count} {table}")
+    verdict.facts_wrong += verdict.says(wrong)
 
 
 def _whole(verdict: Verdict, ledger: Ledger, database: sqlite3.Connection) -> None:
