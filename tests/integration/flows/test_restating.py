@@ -1,0 +1,152 @@
+"""A fact in the owner's own words, and where its other end goes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.access.model import Author, User
+from internal.errors import Conflict, ModelUnavailable, NotFound
+from internal.flows.restating import Restating, Runs
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import NEITHER, ClaimLine, FactFilter, NewClaim
+from internal.knowledge.model import Fact
+from internal.people import service as people
+from internal.people.service import Sender
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.storage.types import new_id
+from internal.testing import FrozenClock
+
+P = ParamSpec("P")
+T = TypeVar("T")
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+class Here:
+    """The language process, in this process."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
+
+
+class Away:
+    """A language process that cannot be reached."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        raise ModelUnavailable("the language process is closed")
+
+
+class Memory:
+    """One owner's facts."""
+
+    def __init__(self, database: Database, user: User) -> None:
+        self.database, self.user, self.clock = database, user, FrozenClock(NOW)
+        self.accounts = itertools.count(100)
+
+    async def node(self, name: str, kind: str = "organization") -> str:
+        made = {"name": name, "type": kind}
+        return (await self.write(lambda c: store.add_node(c, self.user.user_id, "Entity", made, now=NOW))).id
+
+    async def person(self, name: str) -> str:
+        sender = Sender(next(self.accounts), name)
+        added = await self.write(lambda c: people.from_metadata(c, self.user.user_id, sender, seen_at=NOW, now=NOW))
+        return added.entity_id
+
+    async def fact(self, source: str, relation: str, target: str, words: str) -> str:
+        claim = NewClaim(source, relation, target, words, NOW, NOW, episode_id=new_id(), lines=[ClaimLine(1, words)])
+
+        def work(connection: Connection) -> str:
+            [fact_id] = knowledge.record_claims(connection, self.user.user_id, [claim], now=NOW).facts
+            assert fact_id is not None
+            return fact_id
+
+        return await self.write(work)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        return await self.database.write(work)
+
+    async def restated(self, fact_id: str, words: str, language: Runs | None = None) -> Fact:
+        restating = Restating(self.database, self.clock, language or Here())
+        return (await restating.restate(self.user, fact_id, words)).fact
+
+
+@pytest.fixture
+async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
+    async with Database.open(tmp_path / "laplaced.db") as database:
+        await database.exclusive(migrate)
+        author = Author(1, "Olena", None, "ru")
+        user = await database.write(lambda c: access.admit(c, author, allowed=(), open_door=True, now=NOW))
+        assert user is not None
+        yield Memory(database, user)
+
+
+async def works(memory: Memory) -> str:
+    return await memory.fact(
+        await memory.person("Петров"), "WORKS_FOR", await memory.node("ACME"), "Петров работает в ACME"
+    )
+
+
+async def test_a_thing_known_under_another_form_is_that_thing(memory: Memory) -> None:
+    """No second node is made for it."""
+    fact_id, known = await works(memory), await memory.node("Ромашка")
+    assert (await memory.restated(fact_id, "Петров работает в «Ромашке»")).target == known
+
+
+async def test_a_new_thing_is_of_the_kind_of_the_old_one(memory: Memory) -> None:
+    """And is found under its basic form."""
+    fact = await memory.restated(await works(memory), "Петров работает в Ромашке")
+    node = await memory.write(lambda c: store.get_node(c, 1, fact.target))
+    assert node is not None
+    assert (node.name, node.subtype) == ("Ромашка", "organization")
+
+
+async def test_what_two_things_are_called_moves_nothing(memory: Memory) -> None:
+    """The words change all the same."""
+    fact_id = await works(memory)
+    before = (await memory.write(lambda c: knowledge.fact(c, 1, fact_id))).target
+    await memory.node("Ромашка")
+    await memory.node("Ромашка", "project")
+    fact = await memory.restated(fact_id, "Петров работает в Ромашка")
+    assert (fact.fact, fact.target) == ("Петров работает в Ромашка", before)
+
+
+async def test_people_are_found_and_never_made(memory: Memory) -> None:
+    """A fact moves to somebody known; a stranger's name changes words only."""
+    masha, peter, olga = [await memory.person(name) for name in ("Маша", "Пётр", "Ольга")]
+    fact_id = await memory.fact(masha, "KNOWS", peter, "Маша дружит с Петром")
+    moved = await memory.restated(fact_id, "Маша дружит с Ольгой")
+    assert moved.target == olga
+    stranger = await memory.restated(fact_id, "Маша дружит с Зинаидой")
+    assert (stranger.fact, stranger.target) == ("Маша дружит с Зинаидой", olga)
+    assert await memory.write(lambda c: store.nodes_called(c, 1, ["Зинаида", "Зинаидой"])) == []
+
+
+async def test_without_the_language_process_the_words_change(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    """The other end stays where it was."""
+    fact_id = await works(memory)
+    fact = await memory.restated(fact_id, "Петров работает в Ромашке", Away())
+    assert (fact.fact, fact.target_name) == ("Петров работает в Ромашке", "ACME")
+    assert "restated_in_words_only" in caplog.text
+
+
+async def test_a_fact_that_is_gone_cannot_be_restated(memory: Memory) -> None:
+    """Nor one that the owner gave up."""
+    with pytest.raises(NotFound):
+        await memory.restated(new_id(), "Петров")
+    petrov = await memory.person("Петров")
+    for place in ("Киев", "Львов"):
+        fact_id = await memory.fact(petrov, "LIVES_IN", await memory.node(place, "place"), f"Петров: {place}")
+    [asked] = await memory.write(lambda c: knowledge.open_contradictions(c, 1))
+    await memory.write(lambda c: knowledge.resolve_contradiction(c, 1, asked.id, NEITHER, now=NOW))
+    with pytest.raises(Conflict):
+        await memory.restated(fact_id, "Петров в Одессе")
+    assert await memory.write(lambda c: knowledge.facts_about(c, 1, FactFilter(), now=NOW)) == []
