@@ -30,19 +30,26 @@ _OFFERED = 8
 async def correct(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
     now = services.clock.now()
 
-    def work(connection: Connection) -> Explanation | None:
+    def work(connection: Connection) -> Sequence[Fact] | None:
         reply = reply_meant(connection, message, chat)
         if reply is None:
             return None
-        return explaining.explain(connection, chat.user.user_id, reply.id, now=now)
+        found = explaining.explain(connection, chat.user.user_id, reply.id, now=now)
+        return _newest(connection, chat.user.user_id, found)
 
-    found = await services.read(work)
-    if found is None:
+    offered = await services.read(work)
+    if offered is None:
         key = "why-no-answer" if message.reply_to_message is None else "why-not-answer"
         await chat.say(phrase(chat.user.lang, key))
         return
-    offered = [fact for fact in found.cited if fact is not None] or list(found.given)
     await _offer(offered[:_OFFERED], command.args, chat, services)
+
+
+def _newest(connection: Connection, user_id: int, found: Explanation) -> Sequence[Fact]:
+    """What an answer rests on, as it stands now: it may have been corrected since that answer."""
+    offered = [fact for fact in found.cited if fact is not None] or list(found.given)
+    newest = [knowledge.history(connection, user_id, fact.id)[-1] for fact in offered]
+    return list({fact.id: fact for fact in newest}.values())
 
 
 async def _offer(offered: Sequence[Fact], words: str | None, chat: Chat, services: Services) -> None:

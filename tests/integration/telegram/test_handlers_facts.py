@@ -520,6 +520,18 @@ async def test_a_correction_handled_again_is_one_correction(world: World, life: 
     assert len(await world.read(lambda c: knowledge.history(c, 1, fact.id))) == 2
 
 
+async def test_what_an_answer_rests_on_is_offered_as_it_stands_now(world: World, life: Life) -> None:
+    """An answer that cites a version which was corrected since: the correction is asked about, once."""
+    tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
+    await life.reply("You like tea.", (tea,))
+    assert only(await world.send("/correct I like green tea")).text.startswith(text("correct-done"))
+    assert only(await world.send("/correct")).text == text("correct-ask", text="I like green tea")
+    await world.send("/cancel")
+    newer = await life.current("I like green tea")
+    await life.reply("Tea, green tea.", (tea, newer.id))
+    assert only(await world.send("/correct")).text == text("correct-ask", text="I like green tea")
+
+
 async def test_the_same_words_and_too_many_change_nothing(world: World, life: Life) -> None:
     """And a fact that was replaced since the question is corrected in its newest version."""
     tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
