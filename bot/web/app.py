@@ -155,6 +155,7 @@ def _refusal(status: int) -> Callable[[Request, Exception], JSONResponse]:
 
 def _fault(place: tuple[int | str, ...], message: str) -> str:
     """`limit: Input should be less than or equal to 1000`: the field, without the part of the request it stood in."""
-    field = ".".join(str(part) for part in place[1:]) or (str(place[0]) if place else "body")
+    unread = len(place) == 2 and isinstance(place[1], int)  # JSON that cannot be read: where it broke off, not a field
+    field = "body" if unread else ".".join(str(part) for part in place[1:]) or (str(place[0]) if place else "body")
     # Whoever sends half a surrogate pair as a name cannot be told it back.
     return f"{field}: {message}".encode("utf-8", "replace").decode()

@@ -202,6 +202,7 @@ async def test_bodies_that_cannot_be_read(sole: Stage, content: bytes) -> None:
     answer = await sole.client.post("/graph/episodes", content=content, headers={"Content-Type": "application/json"})
     assert answer.status_code in {400, 422}
     assert isinstance(answer.json()["detail"], str)
+    assert not answer.json()["detail"][0].isdigit(), "the place where JSON broke off is no field"
 
 
 async def test_words_that_no_database_takes_are_cleaned(sole: Stage) -> None:
