@@ -34,11 +34,15 @@ async def open_alone(config: Config) -> AsyncIterator[tuple[App, Doors]]:
 @contextlib.asynccontextmanager
 async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
     """Keeps these going. One that ends has failed: the block is cancelled, and its error raised."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(work) for work in endless]
-        yield
-        for task in tasks:
-            task.cancel()
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in endless]
+            yield
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as several:
+        # Whatever came first ended the others; a group of it would be a traceback where one line is due.
+        raise several.exceptions[0] from None
 
 
 def _nobody_new(config: Config) -> Any:

@@ -87,6 +87,7 @@ class PersonChanges(Request):
 class MergeOrder(Request):
     source_id: AnyPerson
     target_id: AnyPerson
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
 
 
 class _PersonInPath(Convertor[str]):
@@ -139,7 +140,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
         def work(connection: Connection) -> Person:
             source, target = (_person(connection, one, asked) for one in (order.source_id, order.target_id))
-            if source.user_id != target.user_id:
+            if source.user_id != target.user_id or order.user_id not in {None, source.user_id}:
                 raise NotFound(f"target_id: there is no person {order.target_id}")
             try:
                 return uniting.merge(connection, source.user_id, order.source_id, target.id, now=clock.now())

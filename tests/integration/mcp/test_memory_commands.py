@@ -14,7 +14,11 @@ from bot.alone import open_alone
 from bot.cli import main
 from bot.core import App
 from bot.mcp.rest import Rest
+from bot.memory_commands import _serve_http
 from bot.serving import served, server_key
+from bot.web.server import listening
+from internal.errors import ConfigurationError, StorageDamaged
+from internal.storage.lock import held
 from internal.testing import ScriptedModel
 
 
@@ -82,3 +86,24 @@ async def test_a_holder_that_serves_nothing_is_told(tmp_path: Path) -> None:
             assert done.exit_code == 1
             assert done.stderr.startswith("laplaced: process ")
             assert done.stderr.count("\n") == 1
+
+
+async def test_a_taken_port_is_told_in_one_line(tmp_path: Path) -> None:
+    """Also where no bot runs: the error itself comes out, nothing around it, and the folder is free again."""
+    async with scripted() as model:
+        config = configured(tmp_path, model)
+        taken = listening("127.0.0.1", 0)
+        mcp = config.mcp.model_copy(update={"port": taken.port})
+        with pytest.raises(ConfigurationError, match=r"mcp\.port"):
+            await _serve_http(config.model_copy(update={"mcp": mcp}))
+        taken.close()
+        assert not held(config.data_dir)
+
+
+async def test_background_work_that_fails_ends_the_command(tmp_path: Path) -> None:
+    """With its own error: a damaged database must not be worked on."""
+    async with scripted() as model:
+        with pytest.raises(StorageDamaged, match="broken on purpose"):  # noqa: PT012 - the block is what ends
+            async with open_alone(configured(tmp_path, model)) as (app, _):
+                app.database._damage.set_result(StorageDamaged("broken on purpose"))
+                await asyncio.sleep(10)

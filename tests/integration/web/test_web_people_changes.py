@@ -115,6 +115,7 @@ async def test_another_owners_people_are_not_found(known: Stage, petrov: Person,
     for answer in (
         await known.client.patch(f"/people/{petrov.id}?user_id={BORIS}", json={"bio": "x"}),
         await known.client.post(f"/people/merge?user_id={BORIS}", json=order),
+        await known.client.post("/people/merge", json=order | {"user_id": BORIS}),
         await known.client.post(f"/people/{petrov.id}/split?user_id={BORIS}"),
     ):
         assert answer.status_code == 404
