@@ -13,14 +13,13 @@ from sqlalchemy.exc import IntegrityError
 
 from internal.errors import Refused
 from internal.storage.tables import (
-    dialogue_state,
     events,
     messages,
     metadata,
     model_calls,
     outbox,
+    people,
     runs,
-    spend,
     turns,
     users,
 )
@@ -37,9 +36,6 @@ _OPEN: Final[dict[Table, Sequence[str]]] = {
     turns: ("collecting", "running"),
 }
 """What is on its way to Telegram: two instances would both answer."""
-
-_THERE_ALREADY: Final = frozenset({outbox, spend, dialogue_state})
-"""Rows that an owner who was only just admitted may have before anything is read back."""
 
 _CHUNK: Final = 500
 
@@ -75,13 +71,15 @@ def decoded(user_id: int, tables: Mapping[str, Any]) -> dict[Table, list[dict[st
         if not isinstance(rows, list):
             raise Refused("malformed", f"{name}: a list of rows is expected")
         found[known[name]] = [_decoded_row(known[name], user_id, row, f"{name}[{n}]") for n, row in enumerate(rows)]
+        _refuse_twice(known[name], found[known[name]])
     return {table: found[table] for table in known.values() if table in found}
 
 
 def put_rows(connection: Connection, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> dict[str, int]:
-    """Stores decoded rows of an owner who has none yet, users apart; how many of each table.
+    """Stores decoded rows of an owner without a memory, users apart; how many of each table.
 
-    Ids are kept. What is on its way to Telegram is left out. Raises Refused("taken") where another owner has an id.
+    Ids are kept; a row of his that is there (an event, a receipt, what he spent) stays as it is. What is on its way to
+    Telegram is left out. Raises Refused("taken") where another owner has an id.
     """
     stored = {}
     for table, told in rows.items():
@@ -126,7 +124,8 @@ def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequenc
 
 def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
     """Row sets of equal columns go in together: what is absent takes its default."""
-    statement = upsert(table).on_conflict_do_nothing() if table in _THERE_ALREADY else insert(table)
+    _refuse_taken(connection, table, values)
+    statement = upsert(table).on_conflict_do_nothing()
     by_columns: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for row in values:
         by_columns.setdefault(tuple(sorted(row)), []).append(row)
@@ -134,9 +133,27 @@ def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, 
         for several in by_columns.values():
             connection.execute(statement, several)
     except IntegrityError as error:
-        if "UNIQUE" in str(error.orig):
-            raise Refused("taken", f"{table.name}: an id in it belongs to somebody else here") from None
         raise Refused("malformed", f"{table.name}: {error.orig}") from None
+
+
+def _unique_across_owners(table: Table) -> Sequence[str]:
+    return ("id", "entity_id") if table is people else ("id",) if "id" in table.c else ()
+
+
+def _refuse_twice(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    for name in _unique_across_owners(table):
+        if len({row[name] for row in rows}) < len(rows):
+            raise Refused("malformed", f"{table.name}: an {name} stands in it twice")
+
+
+def _refuse_taken(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    for name in _unique_across_owners(table):
+        ids = [row[name] for row in values]
+        owner = next((row["user_id"] for row in values), None)
+        for start in range(0, len(ids), _CHUNK):
+            theirs = table.c[name].in_(ids[start : start + _CHUNK]) & (table.c.user_id != owner)
+            if connection.execute(select(table.c[name]).where(theirs).limit(1)).first():
+                raise Refused("taken", f"{table.name}: an {name} in it belongs to somebody else here")
 
 
 def _decoded_row(table: Table, user_id: int, row: Any, place: str) -> dict[str, Any]:

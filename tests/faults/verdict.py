@@ -270,8 +270,10 @@ def _facts(verdict: Verdict, ledger: Ledger, user: int, database: sqlite3.Connec
     ).fetchall()
     verdict.facts += len(told)
     counted = Counter(row[0] for row in told)
-    episodes = [row[0] for row in database.execute("SELECT id FROM episodes WHERE user_id = ?", (user,))]
-    wrong = [f"fragment {one} of {user} told {counted[one]} facts" for one in episodes if counted[one] != 1]
+    expected = _fragment_numbers(database, user).keys()  # late answers alone may be a fragment: they tell nothing
+    wrong = [
+        f"fragment {e} of {user} told {counted[e]} facts" for e in expected | counted if counted[e] != (e in expected)
+    ]
     for episode, name, claim, edge, fact, expired, lines, items in told:
         whole = fact == claim and expired is None and lines == 1 and items == 1
         if name not in ledger.people or not claim.startswith(f"{name} was born") or not whole:
