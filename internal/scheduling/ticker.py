@@ -25,10 +25,14 @@ class Ticker:
         """Makes the next tick come at once."""
         self._due.set()
 
+    async def _tick(self) -> None:
+        # A coroutine: APScheduler calls plain functions in a thread, in which no event of the loop may be set.
+        self._due.set()
+
     async def ticks(self) -> AsyncIterator[None]:
         """One item at start, then one a period, for ever."""
         self._scheduler.add_job(
-            self._due.set,
+            self._tick,
             "interval",
             seconds=self._every,
             misfire_grace_time=None,
