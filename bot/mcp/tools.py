@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from bot.mcp.rest import CallRefused, Rest
 from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Statement
-from bot.web.people import FoundPeople
+from bot.web.profiles import FoundPeople
 from bot.web.wire import (
     CitationChain,
     EpisodeCreateRequest,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import Field, StringConstraints, WithJsonSchema
 from sqlalchemy import Connection
 from starlette.convertors import Convertor, register_url_convertor
 
 from bot.web.fields import LARGEST_ID, NUL_FREE, AskedUser, Limit, Name, Offset, Short, UserId
 from bot.web.owners import Owners
+from bot.web.profiles import FoundPeople, FoundPerson, PeopleOut, PersonOut, SplitPerson
 from bot.web.refusals import KEYED, READING, WRITING, refusals
 from bot.web.wire import Request
 from internal.errors import NotFound, Refused
@@ -30,44 +30,6 @@ PersonId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Username = Annotated[Short, WithJsonSchema({"type": "string", "pattern": "^(@?[A-Za-z][A-Za-z0-9_]{2,31})?$"})]
 CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Circle)})]
 """Taken in any case, and told as the owner would write it."""
-
-
-class PersonOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-    id: int
-    user_id: int
-    display_name: str
-    aliases: list[str]
-    telegram_id: int | None
-    username: str | None
-    circle: Circle
-    bio: str
-    first_seen: datetime
-    last_seen: datetime
-    mention_count: int
-
-
-class FoundPerson(PersonOut):
-    score: float
-
-
-class SplitPerson(PersonOut):
-    """The person asked for as he is now, and the `other` who was one with him until now."""
-
-    other: PersonOut
-
-
-class PeopleOut(BaseModel):
-    """`count` is how many there are in all, whatever part of them is listed."""
-
-    people: list[PersonOut]
-    count: int
-
-
-class FoundPeople(BaseModel):
-    people: list[FoundPerson]
-    count: int
 
 
 class PersonChanges(Request):

@@ -1,0 +1,47 @@
+"""People as they go over the wire, as the people-graph specification writes a Person, without its vector."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from internal.people.model import Circle
+
+
+class PersonOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    user_id: int
+    display_name: str
+    aliases: list[str]
+    telegram_id: int | None
+    username: str | None
+    circle: Circle
+    bio: str
+    first_seen: datetime
+    last_seen: datetime
+    mention_count: int
+
+
+class FoundPerson(PersonOut):
+    score: float
+
+
+class SplitPerson(PersonOut):
+    """The person asked for as he is now, and the `other` who was one with him until now."""
+
+    other: PersonOut
+
+
+class PeopleOut(BaseModel):
+    """`count` is how many there are in all, whatever part of them is listed."""
+
+    people: list[PersonOut]
+    count: int
+
+
+class FoundPeople(BaseModel):
+    people: list[FoundPerson]
+    count: int
