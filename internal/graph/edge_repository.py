@@ -6,7 +6,20 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, exists, insert, or_, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    union_all,
+    update,
+)
 
 from internal.errors import NotFound, Refused
 from internal.graph import registry
@@ -70,15 +83,14 @@ def add_edge(
         "run_id": run_id,
         **_kept(checked, now),
     }
-    edge = connection.execute(insert(graph_edges).returning(graph_edges), row).one()
+    edge = connection.execute(_ADD, row).one()
     record_change(connection, user_id, EDGE_CHANGE, edge.id)
     return edge_of(edge)
 
 
 def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool = False) -> Edge | None:
     """An edge of this owner, whatever its times; with `hidden` also one that or whose end is hidden or merged away."""
-    query = select(graph_edges).where(_one(user_id, edge_id))
-    row = connection.execute(query if hidden else query.where(*visible())).one_or_none()
+    row = connection.execute(_ANY if hidden else _SEEN, {"owner": user_id, "edge": edge_id}).one_or_none()
     return None if row is None else edge_of(row)
 
 
@@ -147,10 +159,11 @@ def delete_edges(connection: Connection, user_id: int, ids: Collection[str]) -> 
     """Deletes edges with what is kept beside them (a fact's row, its search item and vector); the ids there were."""
     deleted: list[str] = []
     for edge_id in sorted(set(ids)):
-        if not connection.execute(delete(graph_edges).where(_one(user_id, edge_id))).rowcount:
+        one = {"owner": user_id, "edge": edge_id}
+        if not connection.execute(_DELETE, one).rowcount:
             continue
         deleted.append(edge_id)
-        connection.execute(delete(facts).where(facts.c.user_id == user_id, facts.c.edge_id == edge_id))
+        connection.execute(_DELETE_FACT, one)
         record_change(connection, user_id, EDGE_CHANGE, edge_id, "delete")
     search_items.remove(connection, user_id, FACT_ITEM, deleted)
     return deleted
@@ -165,6 +178,15 @@ def delete_edge(connection: Connection, user_id: int, edge_id: str) -> None:
 def visible() -> tuple[ColumnElement[bool], ...]:
     """Conditions over rows of `graph_edges`: neither the edge nor one of its ends is hidden or merged away."""
     return graph_edges.c.hidden_until.is_(None), ~_HIDDEN_END
+
+
+# Run once for each fact that is written, looked at or removed: built once, for building takes longer than running.
+_GIVEN: Final = (graph_edges.c.user_id == bindparam("owner")) & (graph_edges.c.id == bindparam("edge"))
+_ADD: Final = insert(graph_edges).returning(graph_edges)
+_ANY: Final = select(graph_edges).where(_GIVEN)
+_SEEN: Final = _ANY.where(*visible())
+_DELETE: Final = delete(graph_edges).where(_GIVEN)
+_DELETE_FACT: Final = delete(facts).where(facts.c.user_id == bindparam("owner"), facts.c.edge_id == bindparam("edge"))
 
 
 def holding(wanted: EdgeFilter, now: datetime) -> list[ColumnElement[bool]]:

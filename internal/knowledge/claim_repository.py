@@ -7,7 +7,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    union,
+    update,
+)
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.knowledge.claims import ClaimLine
@@ -35,23 +48,26 @@ def evidence_target(claim_id: str) -> str:
 def add(connection: Connection, claim: Claim) -> None:
     row = {name: getattr(claim, name) for name in _FIELDS}
     origins = {"source_origin": claim.source, "target_origin": claim.target}
-    connection.execute(insert(claims).values(row | origins | {"attributes": dict(claim.attributes)}))
+    connection.execute(_ADD, row | origins | {"attributes": dict(claim.attributes)})
 
 
 def add_lines(connection: Connection, claim: Claim, lines: Iterable[ClaimLine], operation: CitationOperation) -> None:
     """Records what supports a claim; a line that does so already stays as it is."""
-    for line in lines:
-        support = upsert(evidence).values(
-            user_id=claim.user_id,
-            target=evidence_target(claim.id),
-            episode_id=claim.episode_id,
-            segment=line.segment,
-            message_id=line.message_id,
-            quote=line.quote,
-            operation=operation,
-            run_id=claim.run_id,
-        )
-        connection.execute(support.on_conflict_do_nothing())
+    support = [
+        {
+            "user_id": claim.user_id,
+            "target": evidence_target(claim.id),
+            "episode_id": claim.episode_id,
+            "segment": line.segment,
+            "message_id": line.message_id,
+            "quote": line.quote,
+            "operation": operation,
+            "run_id": claim.run_id,
+        }
+        for line in lines
+    ]
+    if support:
+        connection.execute(_SUPPORT, support)
 
 
 def copy_to(connection: Connection, claim: Claim, **changes: Any) -> Claim:
@@ -68,10 +84,9 @@ def copy_to(connection: Connection, claim: Claim, **changes: Any) -> Claim:
 def of_group(connection: Connection, user_id: int, group: Group) -> list[Claim]:
     """The claims of a group that are held now."""
     source, name, target = group
-    conditions = [claims.c.source == source, claims.c.name == name, claims.c.retracted_at.is_(None)]
-    if target is not None:
-        conditions.append(claims.c.target == target)
-    return _found(connection, user_id, and_(*conditions))
+    query = _OF_RELATION if target is None else _OF_STATEMENT
+    asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
+    return [_claim(row) for row in connection.execute(query, asked)]
 
 
 def known_at_nodes(
@@ -80,12 +95,14 @@ def known_at_nodes(
     """The claims held at that moment with one of these nodes at an end, or all."""
     kept = or_(claims.c.retracted_at.is_(None), claims.c.retracted_at > known_at)
     held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
-    return _found(connection, user_id, held if node_ids is None else and_(held, _at(node_ids)))
+    if node_ids is None:
+        return _found(connection, user_id, held)
+    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, and_(held, _at(user_id, part)))]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
     """Every claim with one of these nodes at an end, retracted ones too."""
-    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, _at(part))]
+    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, _at(user_id, part))]
 
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
@@ -128,13 +145,13 @@ def support(connection: Connection, user_id: int, claim_ids: Collection[str]) ->
 
 def set_operation(connection: Connection, user_id: int, claim_id: str, operation: CitationOperation) -> None:
     """Notes what a claim did to its fact."""
-    connection.execute(update(evidence).where(_support(user_id, [claim_id])).values(operation=operation))
+    one = {"owner": user_id, "supported": evidence_target(claim_id), "what": operation}
+    connection.execute(_SET_OPERATION, one)
 
 
 def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], edge_id: str | None) -> None:
     for part in _chunks(claim_ids):
-        one = (claims.c.user_id == user_id) & claims.c.id.in_(part)
-        connection.execute(update(claims).where(one).values(edge_id=edge_id))
+        connection.execute(_SET_EDGE, {"owner": user_id, "ids": part, "edge": edge_id})
 
 
 def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
@@ -177,8 +194,7 @@ def drop_support(
 def drop_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """Deletes every evidence row of an episode; the ids of the entities that it supported."""
     one = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
-    targets = connection.execute(select(evidence.c.target).where(one).distinct()).scalars().all()
-    connection.execute(delete(evidence).where(one))
+    targets = sorted(set(connection.execute(delete(evidence).where(one).returning(evidence.c.target)).scalars()))
     return [target.removeprefix(_ENTITY) for target in targets if target.startswith(_ENTITY)]
 
 
@@ -206,8 +222,7 @@ def cite_node(
 
 def node_support(connection: Connection, user_id: int, targets: Collection[str]) -> list[Row[Any]]:
     """The evidence rows of these keys (`entity:<id>`, `person:<id>`)."""
-    query = select(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(list(targets)))
-    return list(connection.execute(query.order_by(evidence.c.episode_id, evidence.c.segment)))
+    return list(connection.execute(_NODE_SUPPORT, {"owner": user_id, "targets": list(targets)}))
 
 
 def entities_cited(
@@ -230,8 +245,7 @@ def entities_cited(
 
 def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether any claim, however old, has this node at an end, as it stands or as it was written."""
-    ends = [claims.c[end] == node_id for end in ("source", "target", "source_origin", "target_origin")]
-    return connection.execute(select(claims.c.id).where(claims.c.user_id == user_id, or_(*ends))).first() is not None
+    return any(connection.execute(query, {"owner": user_id, "node": node_id}).first() for query in _NAMING)
 
 
 _ENTITY: Final = "entity:"
@@ -240,6 +254,43 @@ _FIELDS: Final = (
     "user_id", "id", "edge_id", "source", "name", "target", "statement", "fact", "valid_at", "valid_stated",
     "invalid_at", "said_at", "created_at", "retracted_at", "episode_id", "run_id", "set_by",
 )  # fmt: skip
+
+
+_MINE: Final = claims.c.user_id == bindparam("owner")
+
+# Run once or more for each claim: built once, for building a statement takes several times as long as running it.
+_ADD: Final = insert(claims)
+_SUPPORT: Final = upsert(evidence).on_conflict_do_nothing()
+_OF_RELATION: Final = (
+    select(claims)
+    .where(_MINE, claims.c.source == bindparam("begin"), claims.c.name == bindparam("relation"))
+    .where(claims.c.retracted_at.is_(None))
+    .order_by(claims.c.said_at, claims.c.id)
+)
+_OF_STATEMENT: Final = _OF_RELATION.where(claims.c.target == bindparam("end"))
+_SET_EDGE: Final = (
+    update(claims).where(_MINE, claims.c.id.in_(bindparam("ids", expanding=True))).values(edge_id=bindparam("edge"))
+)
+_SET_OPERATION: Final = (
+    update(evidence)
+    .where(evidence.c.user_id == bindparam("owner"), evidence.c.target == bindparam("supported"))
+    .values(operation=bindparam("what"))
+)
+_NODE_SUPPORT: Final = (
+    select(evidence)
+    .where(evidence.c.user_id == bindparam("owner"), evidence.c.target.in_(bindparam("targets", expanding=True)))
+    .order_by(evidence.c.episode_id, evidence.c.segment)
+)
+
+
+def _naming(end: str) -> Select[Any]:
+    """Claims with a node at this end; an origin only where it differs, which is what its index holds."""
+    query = select(claims.c.id).where(_MINE, claims.c[end] == bindparam("node"))
+    now = end.removesuffix("_origin")
+    return query.limit(1) if now == end else query.where(claims.c[end] != claims.c[now]).limit(1)
+
+
+_NAMING: Final = [_naming(end) for end in ("source", "target", "source_origin", "target_origin")]
 
 
 def _support(user_id: int, claim_ids: Collection[str]) -> ColumnElement[bool]:
@@ -255,8 +306,13 @@ def _lines(
     return found + [and_(evidence.c.episode_id == episode_id, evidence.c.segment.in_(part)) for part in numbers]
 
 
-def _at(node_ids: Collection[str]) -> ColumnElement[bool]:
-    return or_(claims.c.source.in_(list(node_ids)), claims.c.target.in_(list(node_ids)))
+def _at(user_id: int, node_ids: Collection[str]) -> ColumnElement[bool]:
+    """Both ends as two index searches: asked with OR, SQLite reads every claim of the owner."""
+    ends = [
+        select(claims.c.id).where(claims.c.user_id == user_id, claims.c[end].in_(list(node_ids)))
+        for end in ("source", "target")
+    ]
+    return claims.c.id.in_(union(*ends))
 
 
 def _found(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Claim]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
 from internal.graph import store
 from internal.graph.edge_repository import FACT_ITEM, EdgeTime, visible
@@ -58,7 +58,7 @@ def add(
     )
     stored = replace(fact, id=edge.id, created_at=now)
     row = {name: getattr(stored, name) for name in _WORDS} | {"attributes": dict(stored.attributes)}
-    connection.execute(insert(facts).values(row | {"edge_id": stored.id, "claim_id": claim_id}))
+    connection.execute(_ADD, row | {"edge_id": stored.id, "claim_id": claim_id})
     put_item(connection, stored)
     return Version(stored, claim_id)
 
@@ -78,10 +78,7 @@ def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     """What these nodes are called, hidden ones too."""
     found: dict[str, str] = {}
     for part in _chunks(sorted(set(node_ids))):
-        query = select(graph_nodes.c.id, graph_nodes.c.name).where(
-            graph_nodes.c.user_id == user_id, graph_nodes.c.id.in_(part)
-        )
-        found |= {row.id: row.name or "" for row in connection.execute(query)}
+        found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part})}
     return found
 
 
@@ -116,8 +113,7 @@ def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidd
     """Those among these versions that are stored, by id."""
     found: dict[str, Version] = {}
     for part in _chunks(ids):
-        query = _select(user_id).where(facts.c.edge_id.in_(part))
-        rows = connection.execute(query if hidden else query.where(*visible()))
+        rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part})
         found |= {row.id: _version(row) for row in rows}
     return found
 
@@ -125,12 +121,9 @@ def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidd
 def current_of_group(connection: Connection, user_id: int, group: Group) -> list[Version]:
     """The versions of a group that are not expired, hidden ones too, in the order in which they came."""
     source, name, target = group
-    query = _select(user_id).where(
-        graph_edges.c.source == source, facts.c.name == name, graph_edges.c.expired_at.is_(None)
-    )
-    if target is not None:
-        query = query.where(graph_edges.c.target == target)
-    return [_version(row) for row in connection.execute(query.order_by(graph_edges.c.created_at, graph_edges.c.id))]
+    query = _OF_RELATION if target is None else _OF_STATEMENT
+    asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
+    return [_version(row) for row in connection.execute(query, asked)]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Version]:
@@ -150,24 +143,34 @@ def told_by(connection: Connection, user_id: int, claim_ids: Collection[str]) ->
 
 def chain(connection: Connection, user_id: int, fact_id: str) -> list[Version]:
     """Every version of a fact, oldest first, hidden ones too; empty for an unknown id."""
-    found = versions(connection, user_id, [fact_id])
-    while missing := [one.fact.supersedes for one in found.values() if one.fact.supersedes not in {None, *found}]:
-        before = versions(connection, user_id, [one for one in missing if one is not None])
-        if not before:
-            break
-        found |= before
-    while after := successors(connection, user_id, found):
-        found |= after
-    return sorted(found.values(), key=lambda one: (one.fact.expired_at is None, one.fact.created_at, one.fact.id))
+    return chains(connection, user_id, [fact_id]).get(fact_id, [])
+
+
+def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Version]]:
+    """As `chain`, of many facts at once, by the ids that were asked; those that are unknown are left out."""
+    found: dict[str, Version] = {}
+    fresh = versions(connection, user_id, fact_ids)
+    while fresh:
+        found |= fresh
+        before = {one.fact.supersedes for one in fresh.values() if one.fact.supersedes is not None} - found.keys()
+        beside = versions(connection, user_id, before) | successors(connection, user_id, fresh)
+        fresh = {one: version for one, version in beside.items() if one not in found}
+    whole: dict[str, list[Version]] = {}
+    for one in sorted(found.values(), key=lambda one: (one.fact.expired_at is None, one.fact.created_at, one.fact.id)):
+        whole.setdefault(_first(found, one), []).append(one)
+    return {fact_id: whole[_first(found, found[fact_id])] for fact_id in fact_ids if fact_id in found}
+
+
+def _first(found: Mapping[str, Version], version: Version) -> str:
+    """The id of the version with which a chain begins."""
+    while (before := found.get(version.fact.supersedes or "")) is not None:
+        version = before
+    return version.fact.id
 
 
 def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, Version]:
     """The versions that replaced one of these and are not among them."""
-    rows = [
-        row
-        for part in _chunks(known)
-        for row in connection.execute(_select(user_id).where(facts.c.supersedes.in_(part)))
-    ]
+    rows = [row for part in _chunks(known) for row in connection.execute(_SUCCESSORS, {"owner": user_id, "ids": part})]
     return {row.id: _version(row) for row in rows if row.id not in known}
 
 
@@ -246,8 +249,7 @@ def contradictions(connection: Connection, user_id: int, status: str | None = No
 
 def person_of(connection: Connection, user_id: int, node_id: str) -> int | None:
     """The id of the person whose entity this is."""
-    query = select(people.c.id).where(people.c.user_id == user_id, people.c.entity_id == node_id)
-    return connection.execute(query).scalar_one_or_none()
+    return connection.execute(_PERSON, {"owner": user_id, "node": node_id}).scalar_one_or_none()
 
 
 def ask(connection: Connection, user_id: int, contradiction_id: str, now: datetime, run_id: str | None) -> str:
@@ -286,13 +288,35 @@ _JOINED: Final = facts.join(
 )
 
 
-def _select(user_id: int) -> Select[Any]:
-    columns = [facts.c[name] for name in (*_WORDS, "attributes", "claim_id")]
-    times = [graph_edges.c[name] for name in ("id", "source", "target", "created_at", *_TIMES)]
-    return select(*columns, *times).select_from(_JOINED).where(facts.c.user_id == user_id)
-
-
 _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
+
+_EVERY: Final = select(
+    *[facts.c[name] for name in (*_WORDS, "attributes", "claim_id")],
+    *[graph_edges.c[name] for name in ("id", "source", "target", "created_at", *_TIMES)],
+).select_from(_JOINED)
+
+# Run once or more for each fact that is written: built once, for building a statement takes longer than running it.
+_ADD: Final = insert(facts)
+_MINE: Final = _EVERY.where(facts.c.user_id == bindparam("owner"))
+_ANY_VERSIONS: Final = _MINE.where(facts.c.edge_id.in_(bindparam("ids", expanding=True)))
+_SEEN_VERSIONS: Final = _ANY_VERSIONS.where(*visible())
+_SUCCESSORS: Final = _MINE.where(facts.c.supersedes.in_(bindparam("ids", expanding=True)))
+_OF_RELATION: Final = (
+    _MINE.where(graph_edges.c.source == bindparam("begin"), facts.c.name == bindparam("relation"))
+    .where(graph_edges.c.expired_at.is_(None))
+    .order_by(graph_edges.c.created_at, graph_edges.c.id)
+)
+_OF_STATEMENT: Final = _OF_RELATION.where(graph_edges.c.target == bindparam("end"))
+_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True))
+)
+_PERSON: Final = select(people.c.id).where(
+    people.c.user_id == bindparam("owner"), people.c.entity_id == bindparam("node")
+)
+
+
+def _select(user_id: int) -> Select[Any]:
+    return _EVERY.where(facts.c.user_id == user_id)
 
 
 def _fitting(user_id: int, wanted: FactFilter, now: datetime) -> Iterable[ColumnElement[bool]]:

@@ -58,7 +58,7 @@ def facts(
         return {fact.id: fact for fact in filled(connection, user_id, [one for one in fitting if one.fact in typed])}
     nodes = {one.fact.source for one in found.values()}
     known_then = {one.id: one for one in _known_facts(connection, user_id, wanted, wanted.known_at, nodes)}
-    chains = {fact_id: fact_repository.chain(connection, user_id, fact_id) for fact_id in found}
+    chains = fact_repository.chains(connection, user_id, found)
     then = {
         fact_id: next((known_then[one.fact.id] for one in versions if one.fact.id in known_then), None)
         for fact_id, versions in chains.items()
@@ -162,18 +162,7 @@ def _known_facts(
     if ends is not None:  # what closed a fact may be told of another target
         sources = {claim.source for claim in told}
         told = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
-    groups: dict[Group, list[Claim]] = {}
-    for claim in known(told, known_at):
-        groups.setdefault(group_of(claim), []).append(claim)
-    found: list[Fact] = []
-    for group, claims in groups.items():
-        projection = project(claims, functional=group[2] is None)
-        by_id = {claim.id: claim for claim in claims}
-        found += [
-            then
-            for span in projection.spans
-            if span.target != group[0] and (then := _as_known(connection, user_id, span, by_id, known_at)) is not None
-        ]
+    found = _as_known(connection, user_id, _spans(known(told, known_at)), known_at)
     at_end = [one for one in found if wanted.node_id is None or wanted.node_id in (one.source, one.target)]
     fitting = [one for one in at_end if _fits(one, wanted, known_at)]
     visible = store.nodes_by_ids(connection, user_id, {end for one in fitting for end in (one.source, one.target)})
@@ -185,26 +174,60 @@ def _known_facts(
     return sorted(named, key=lambda one: (one.valid_at is not None, one.valid_at or known_at, one.created_at, one.id))
 
 
+def _spans(told: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
+    """What these claims come to, each span with the claims of its group by id."""
+    groups: dict[Group, dict[str, Claim]] = {}
+    for claim in told:
+        groups.setdefault(group_of(claim), {})[claim.id] = claim
+    return [
+        (span, claims)
+        for group, claims in groups.items()
+        for span in project(list(claims.values()), functional=group[2] is None).spans
+        if span.target != group[0]
+    ]
+
+
 def _as_known(
-    connection: Connection, user_id: int, span: Span, claims: Mapping[str, Claim], known_at: datetime
-) -> Fact | None:
-    """A span of the past as the stored version that stood for it; None if that is hidden or forgotten."""
-    told = [claims[one] for one in (*span.claims, *span.ends)]
-    text = claims[span.text]
-    edges = sorted({claim.edge_id for claim in told if claim.edge_id})
-    chain = {one.fact.id: one for edge in edges for one in fact_repository.chain(connection, user_id, edge)}
+    connection: Connection, user_id: int, spans: Sequence[tuple[Span, Mapping[str, Claim]]], known_at: datetime
+) -> list[Fact]:
+    """Spans of the past, each as the stored version that stood for it; without what is hidden or forgotten."""
+    edges = {claim.edge_id for _, claims in spans for claim in claims.values() if claim.edge_id}
+    chains = fact_repository.chains(connection, user_id, edges)
+    stood: list[tuple[Span, Mapping[str, Claim], Version]] = []
+    for span, claims in spans:
+        best = _standing(span, claims, chains, known_at)
+        if best is not None:
+            stood.append((span, claims, best))
+    visible = fact_repository.versions(connection, user_id, {best.fact.id for *_, best in stood}, hidden=False)
+    return [_then(span, claims, best.fact) for span, claims, best in stood if best.fact.id in visible]
+
+
+def _standing(
+    span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
+) -> Version | None:
+    """The version that was told at that moment for a span, best in the same words."""
+    edges = {claims[one].edge_id for one in (*span.claims, *span.ends)}
     then = [
         one
-        for one in chain.values()
+        for edge in edges
+        for one in chains.get(edge or "", ())
         if one.fact.created_at <= known_at and (one.fact.expired_at is None or one.fact.expired_at > known_at)
     ]
-    best = min(then, key=lambda one: (one.claim_id != text.id, one.fact.created_at, one.fact.id), default=None)
-    if best is None or not fact_repository.versions(connection, user_id, [best.fact.id], hidden=False):
-        return None
-    episodes = dict.fromkeys(claim.episode_id for claim in sorted(told, key=_when) if claim.episode_id)
-    told_then = replace(best.fact, fact=text.fact, episodes=tuple(episodes), expired_at=None)
-    stated = _stated(span.valid_at, told)
-    return replace(told_then, valid_at=span.valid_at, invalid_at=span.invalid_at, valid_stated=stated)
+    words = claims[span.text].id
+    return min(then, key=lambda one: (one.claim_id != words, one.fact.created_at, one.fact.id), default=None)
+
+
+def _then(span: Span, claims: Mapping[str, Claim], fact: Fact) -> Fact:
+    told = sorted((claims[one] for one in (*span.claims, *span.ends)), key=_when)
+    return replace(
+        fact,
+        fact=claims[span.text].fact,
+        episodes=tuple(dict.fromkeys(claim.episode_id for claim in told if claim.episode_id)),
+        expired_at=None,
+        valid_at=span.valid_at,
+        invalid_at=span.invalid_at,
+        valid_stated=_stated(span.valid_at, told),
+    )
 
 
 def _when(claim: Claim) -> tuple[datetime, str]:

@@ -45,8 +45,8 @@ from internal.knowledge.retelling import drop_untold, take_back, without_correct
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
     """Takes facts with all their versions out of every listing and search; the ids of those hidden."""
-    chains = [fact_repository.chain(connection, user_id, fact_id) for fact_id in fact_ids]
-    ids = sorted({one.fact.id for chain in chains for one in chain})
+    chains = fact_repository.chains(connection, user_id, fact_ids)
+    ids = sorted({one.fact.id for chain in chains.values() for one in chain})
     fact_repository.hide(connection, user_id, ids, until)
     return ids
 

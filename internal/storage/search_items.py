@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, bindparam, delete, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage import vectors
@@ -20,6 +20,15 @@ from internal.storage.tables import search_items
 CHANGE_KIND: Final = "item"
 
 _CHUNK: Final = 500
+
+# Run at every write of what can be found: built once, for building a statement takes longer than running it.
+_ROW: Final = upsert(search_items)
+_PUT: Final = _ROW.on_conflict_do_update(
+    index_elements=["user_id", "item"], set_={name: _ROW.excluded[name] for name in ("text", "text_hash", "rev")}
+)
+_REMOVE: Final = delete(search_items).where(
+    search_items.c.user_id == bindparam("owner"), search_items.c.item.in_(bindparam("items", expanding=True))
+)
 
 
 def item_of(kind: str, ref_id: str) -> str:
@@ -31,8 +40,7 @@ def put(connection: Connection, user_id: int, kind: str, ref_id: str, text: str,
     """Stores what a row is found by. The same text again costs no new vector."""
     item = item_of(kind, ref_id)
     values = {"text": text, "text_hash": text_hash(text), "rev": rev}
-    row = upsert(search_items).values(user_id=user_id, item=item, kind=kind, ref_id=ref_id, **values)
-    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "item"], set_=values))
+    connection.execute(_PUT, {"user_id": user_id, "item": item, "kind": kind, "ref_id": ref_id, **values})
     record_change(connection, user_id, CHANGE_KIND, item)
 
 
@@ -40,8 +48,7 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
     """Takes rows out of search: their texts, terms and vectors are deleted."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
     for start in range(0, len(items), _CHUNK):
-        chosen = search_items.c.item.in_(items[start : start + _CHUNK])
-        connection.execute(delete(search_items).where(search_items.c.user_id == user_id, chosen))
+        connection.execute(_REMOVE, {"owner": user_id, "items": items[start : start + _CHUNK]})
     vectors.remove(connection, user_id, items)
 
 

@@ -443,6 +443,7 @@ graph_edges = Table(
     Index("idx_graph_edges_id", "id", unique=True),
     Index("idx_graph_edges_source", "user_id", "source", "type"),
     Index("idx_graph_edges_target", "user_id", "target", "type"),
+    Index("idx_graph_edges_time", "user_id", "valid_at", "created_at", "id"),
 )
 
 facts = Table(
@@ -459,6 +460,7 @@ facts = Table(
     Column("update_reason", Text, info=TEXT),
     Column("updated_at", Moment),
     Column("set_by", Text, nullable=False),
+    Index("idx_facts_claim", "user_id", "claim_id"),
     Index("idx_facts_supersedes", "user_id", "supersedes", sqlite_where=text("supersedes IS NOT NULL")),
 )
 
@@ -489,6 +491,9 @@ claims = Table(
     Index("idx_claims_target", "user_id", "target"),
     Index("idx_claims_edge", "user_id", "edge_id"),
     Index("idx_claims_episode", "user_id", "episode_id"),
+    # Only what a merge has moved: elsewhere the origin is the end itself.
+    Index("idx_claims_source_origin", "user_id", "source_origin", sqlite_where=text("source_origin != source")),
+    Index("idx_claims_target_origin", "user_id", "target_origin", sqlite_where=text("target_origin != target")),
 )
 
 reply_sources = Table(

@@ -49,6 +49,13 @@ def upgrade() -> None:
         batch_op.create_index("idx_claims_episode", ["user_id", "episode_id"], unique=False)
         batch_op.create_index("idx_claims_source", ["user_id", "source", "name"], unique=False)
         batch_op.create_index("idx_claims_target", ["user_id", "target"], unique=False)
+        for end in ("source", "target"):
+            batch_op.create_index(
+                f"idx_claims_{end}_origin",
+                ["user_id", f"{end}_origin"],
+                unique=False,
+                sqlite_where=sa.text(f"{end}_origin != {end}"),
+            )
 
     op.create_table(
         "facts",
@@ -66,6 +73,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", "edge_id", name=op.f("pk_facts")),
     )
     with op.batch_alter_table("facts", schema=None) as batch_op:
+        batch_op.create_index("idx_facts_claim", ["user_id", "claim_id"], unique=False)
         batch_op.create_index(
             "idx_facts_supersedes",
             ["user_id", "supersedes"],
@@ -99,6 +107,7 @@ def upgrade() -> None:
         batch_op.create_index("idx_graph_edges_id", ["id"], unique=True)
         batch_op.create_index("idx_graph_edges_source", ["user_id", "source", "type"], unique=False)
         batch_op.create_index("idx_graph_edges_target", ["user_id", "target", "type"], unique=False)
+        batch_op.create_index("idx_graph_edges_time", ["user_id", "valid_at", "created_at", "id"], unique=False)
 
     op.create_table(
         "graph_nodes",
