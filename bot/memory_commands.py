@@ -70,14 +70,13 @@ async def _mcp(config: Config, stdio: bool) -> None:
 
         click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
         return
-    task = asyncio.ensure_future(_serve_stdio(config, server) if stdio else _serve_http(config))
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+        loop.add_signal_handler(wanted, stop.set)
+    await (_serve_stdio(config, server, stop) if stdio else _serve_http(config, stop))
 
 
-async def _serve_stdio(config: Config, server: Holder | None) -> None:
+async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Event) -> None:
     from bot.mcp.rest import Rest
     from bot.mcp.stdio import serve_stdio
 
@@ -95,14 +94,31 @@ async def _serve_stdio(config: Config, server: Holder | None) -> None:
             app.lock.announce(running.url)
             rest = Rest.inside(web, server_key(app))
         stack.push_async_callback(rest.aclose)
-        await serve_stdio(rest)
+        serving = asyncio.create_task(serve_stdio(rest))
+        try:
+            await _until(stop, serving)
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
 
 
-async def _serve_http(config: Config) -> None:
+async def _serve_http(config: Config, stop: asyncio.Event) -> None:
     from bot.alone import open_alone
     from bot.serving import served
 
     async with open_alone(config) as (app, doors), served(app, doors) as running:
         app.lock.announce(running.rest.url)
         print(f"MCP: {running.mcp}", flush=True)
-        await asyncio.wait(running.ended, return_when=asyncio.FIRST_COMPLETED)
+        await _until(stop, *running.ended)
+
+
+async def _until(stop: asyncio.Event, *work: asyncio.Task[None]) -> None:
+    """Waits until told to stop, or until one of these ends, and raises its error. No signal disturbs what follows."""
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        done, _ = await asyncio.wait([stopping, *work], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+    if stopping not in done:
+        for task in done:
+            task.result()

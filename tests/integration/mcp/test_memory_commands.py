@@ -95,7 +95,7 @@ async def test_a_taken_port_is_told_in_one_line(tmp_path: Path) -> None:
         taken = listening("127.0.0.1", 0)
         mcp = config.mcp.model_copy(update={"port": taken.port})
         with pytest.raises(ConfigurationError, match=r"mcp\.port"):
-            await _serve_http(config.model_copy(update={"mcp": mcp}))
+            await _serve_http(config.model_copy(update={"mcp": mcp}), asyncio.Event())
         taken.close()
         assert not held(config.data_dir)
 
