@@ -98,6 +98,8 @@ def test_spans_of_a_functional_relation_do_not_overlap_unasked(claims: list[Clai
     timeline = project(claims, functional=True)
     beside = {frozenset(pair) for pair in timeline.parallel}
     for one, other in combinations(timeline.spans, 2):
+        if one.target == other.target and None in (one.valid_at, other.valid_at):
+            continue  # since when is not known, and so not either whether they overlap
         if overlap(one, other):
             asked = any({one, other} <= set(conflict.spans) for conflict in timeline.conflicts)
             assert asked or frozenset((one, other)) in beside
