@@ -24,10 +24,11 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class BotProcess:
-    """A bot that answered `/readyz`, `ready_after` seconds after its process was begun."""
+    """A bot that answered `/readyz` at this `url`, `ready_after` seconds after its process was begun."""
 
     process: asyncio.subprocess.Process
     ready_after: float
+    url: str
 
     @property
     def pid(self) -> int:
@@ -62,7 +63,7 @@ async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIte
         )
     try:
         await _until_ready(process, port)
-        yield BotProcess(process, time.perf_counter() - began)
+        yield BotProcess(process, time.perf_counter() - began, f"http://127.0.0.1:{port}")
     finally:
         if process.returncode is None:
             process.terminate()
