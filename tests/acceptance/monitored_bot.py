@@ -68,7 +68,16 @@ async def _prepared(bot: Product, people: ControlClient) -> AsyncIterator[int]:
                 {"type": "Added", "person": {"display_name": "Maria", "bio": "Friend."}},
                 {"type": "Added", "person": {"display_name": "Maria Smith", "bio": "Teacher."}},
                 {"type": "Added", "person": {"display_name": "", "bio": "nobody"}},
-            ]
+            ],
+            "facts": [
+                {
+                    "source": "Maria",
+                    "relation": "WORKS_FOR",
+                    "target": "a school",
+                    "fact": "Maria works for a school",
+                    "evidence": [1],
+                }
+            ],
         },
         Step(
             lambda asked: {
@@ -89,7 +98,7 @@ async def _converse(bot: Product, people: ControlClient, user: int) -> None:
     """Two people are learned and become one; then one question fails to be helped, and the next is helped."""
     await people.say(user, "Maria and Maria Smith called.")
     await until(lambda: _known(bot, user, 2), PATIENCE_S)
-    await until(lambda: bot.rows("SELECT count(*) FROM vectors HAVING count(*) = 2"), PATIENCE_S)
+    await until(lambda: bot.rows("SELECT count(*) FROM vectors WHERE item LIKE 'person:%' HAVING count(*) = 2"), PATIENCE_S)
     after = 0
     for text in ("What did Maria say?", "And what about her school?"):
         answer = await people.wait_for_message(user, lambda m: True, after=after, within=PATIENCE_S)

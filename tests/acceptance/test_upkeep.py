@@ -53,9 +53,11 @@ async def admitted(bot: Product, control: ControlClient | None) -> tuple[Control
 
 
 async def talked(bot: Product, people: ControlClient, user: int) -> None:
-    """One message, answered, archived, with its vector."""
+    """One message, answered and archived; vectors and words have followed all there is to find."""
     await people.say(user, "Зустрів Петренка, він мій друг.")
-    await until(lambda: bot.rows("SELECT 1 FROM vectors"), within=60)
+    await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
+    behind = "SELECT 1 FROM search_items s LEFT JOIN vectors v USING (user_id, item) WHERE v.item IS NULL OR"
+    await until(lambda: not bot.rows(f"{behind} s.terms_hash IS NOT s.text_hash"), within=60)
     await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"), within=60)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
-from graph_stage import ANNA, BORIS, Stage, stage, user
+from rest_graph_stage import ANNA, BORIS, Stage, stage, user
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web

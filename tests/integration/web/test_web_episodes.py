@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from graph_stage import ANNA, BORIS, EXPECTED, NOON, Stage
+from rest_graph_stage import ANNA, BORIS, EXPECTED, NOON, Stage
 from sqlalchemy import select
 
 from internal.access import repository as users

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from graph_stage import ANNA, BORIS, EXPECTED, KEY, NOON, Stage
+from rest_graph_stage import ANNA, BORIS, EXPECTED, KEY, NOON, Stage
 
 from bot.web import events as streaming
 from bot.web.server import serving

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_stage import ANNA, KEY, Stage
+from rest_graph_stage import ANNA, KEY, Stage
 
 from bot.web.body_limit import LARGEST_BODY
 from bot.web.server import serving

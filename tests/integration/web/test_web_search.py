@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graph_stage import ANNA, BORIS, EXPECTED, Stage
+from rest_graph_stage import ANNA, BORIS, EXPECTED, Stage
 
 from internal.flows import uniting
 
