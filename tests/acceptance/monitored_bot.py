@@ -98,7 +98,8 @@ async def _converse(bot: Product, people: ControlClient, user: int) -> None:
     """Two people are learned and become one; then one question fails to be helped, and the next is helped."""
     await people.say(user, "Maria and Maria Smith called.")
     await until(lambda: _known(bot, user, 2), PATIENCE_S)
-    await until(lambda: bot.rows("SELECT count(*) FROM vectors WHERE item LIKE 'person:%' HAVING count(*) = 2"), PATIENCE_S)
+    vectors = "SELECT count(*) FROM vectors WHERE item LIKE 'person:%' HAVING count(*) = 2"
+    await until(lambda: bot.rows(vectors), PATIENCE_S)
     after = 0
     for text in ("What did Maria say?", "And what about her school?"):
         answer = await people.wait_for_message(user, lambda m: True, after=after, within=PATIENCE_S)

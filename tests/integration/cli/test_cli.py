@@ -50,7 +50,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
     everyday = ["archive", "backup", "doctor", "export", "forget", "import", "mcp"]
-    assert COMMANDS == [*everyday, "quarantine", "recall", "restore", "run", "runs"]
+    assert [*everyday, "quarantine", "recall", "restore", "run", "runs"] == COMMANDS
     assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
 
 
