@@ -1,8 +1,8 @@
 """What a text is found by, word by word: dictionary forms in Russian and Ukrainian, stems in English, names as written.
 
 A word has alternatives, of which one is enough for a match: its dictionary forms, and for a name the form as it was
-written, the nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and the place
-that is called so in one of the languages (`=kyiv`).
+written, the nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and
+the place that is called so in one of the languages (`=kyiv`).
 Called in the language process: a word not seen before costs up to 1 ms, one that was 5 microseconds.
 """
 
