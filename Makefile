@@ -57,7 +57,7 @@ bench: $(VENV)/.installed-test
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian
 	@status=0; \
-	PYTHONPATH=. $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
+	PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
 		|| status=$$?; \
 	[ $$status -ne 130 ] || exit $$status; \
 	rm -f $(TORTURE)/faults.jsonl; \

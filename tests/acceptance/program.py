@@ -55,21 +55,21 @@ class Process(Protocol):
 
 async def started(
     program: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path, *,
-    stderr: IO[bytes] | None = None, fresh: bool = False,
+    stdout: IO[bytes] | None = None, stderr: IO[bytes] | None = None, fresh: bool = False,
 ) -> Process:  # fmt: skip
-    """`python -m program arguments` in the folder; its output is a pipe, its complaints too unless a file is given.
+    """`python -m program arguments` in the folder; what it says and complains of is a pipe unless a file is given.
 
     By fork, unless it has to be `fresh` or the environment holds what only a fresh interpreter heeds.
     """
     before_python = {name: environment[name] for name in ("PYTHONPATH", "LD_PRELOAD") if name in environment}
     if not fresh and before_python == BEFORE_PYTHON:
-        return await ForkedProcess.start(Starter.of(program), program, arguments, environment, folder, stderr)
+        return await ForkedProcess.start(Starter.of(program), program, arguments, environment, folder, stdout, stderr)
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", program, *arguments),
         env=dict(environment),
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
+        stdout=stdout or asyncio.subprocess.PIPE,
         stderr=stderr or asyncio.subprocess.PIPE,
         limit=LONGEST_LINE,
     )
@@ -78,11 +78,11 @@ async def started(
 class ForkedProcess:
     """A process that is a copy of a starter; belongs to the event loop in which it was started."""
 
-    def __init__(self, pid: int, news: Pipe, out: Pipe, err: Pipe | None) -> None:
+    def __init__(self, pid: int, news: Pipe, out: Pipe | None, err: Pipe | None) -> None:
         self.pid = pid
-        self.stdout: asyncio.StreamReader | None = out.reader
+        self.stdout = out.reader if out else None
         self.stderr = err.reader if err else None
-        self._end = asyncio.create_task(self._ended(news, *([out, err] if err else [out])))
+        self._end = asyncio.create_task(self._ended(news, *(pipe for pipe in (out, err) if pipe)))
 
     @classmethod
     async def start(
@@ -92,11 +92,12 @@ class ForkedProcess:
         arguments: Sequence[str],
         environment: Mapping[str, str],
         folder: Path,
+        stdout: IO[bytes] | None,
         stderr: IO[bytes] | None,
     ) -> ForkedProcess:
         """Raises ChildProcessError if the starter is gone."""
         news, told = await Pipe.open()
-        out, written = await Pipe.open()
+        out, written = (None, os.dup(stdout.fileno())) if stdout else await Pipe.open()
         err, complained = (None, os.dup(stderr.fileno())) if stderr else await Pipe.open()
         streams = [os.open(os.devnull, os.O_RDONLY), written, complained, told]
         order = {"environment": dict(environment), "folder": str(folder), "module": program, "arguments": [*arguments]}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import signal
 import socket
 import sqlite3
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -19,12 +17,12 @@ from typing import Any
 
 from conversation import ARCHIVIST, COMMANDS, ENRICHER, LANGUAGES, RERANKER, RESPONDER, ScriptedAgents, sentence
 from ledger import Ledger, Said
+from program import BOT, ROOT, Process, Starter, local_telegram, started
 
 from bot.simulator.client import ControlClient
-from bot.simulator.launch import LocalTelegram, start_local_telegram
+from bot.simulator.launch import LocalTelegram
 from internal.testing import ScriptedModel
 
-ROOT = Path(__file__).parents[2]
 PEOPLE = 12
 FIRST_USER = 1_001
 READY = "Health, metrics and REST: "
@@ -64,59 +62,11 @@ UNFINISHED = {
 STOPPED_FIRST, LONGEST_STOP_S = 0.1, 0.6
 """The share of lives that are told to stop, and how long after that the kill comes at the latest."""
 
-FORK_SERVER_READY_S, END_S, QUIET_S, STOP_S = 120.0, 30.0, 150.0, 30.0
+END_S, QUIET_S, STOP_S = 30.0, 150.0, 30.0
 
 
 class BotFailed(Exception):
     """The bot did what no kill explains: it ended by itself, or does not come to rest."""
-
-
-class ForkServer:
-    """Starts bots one after another; knows how each ended."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    @classmethod
-    @asynccontextmanager
-    async def running(cls) -> AsyncIterator[ForkServer]:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(Path(__file__).with_name("fork_server.py"))),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env=environment | {"PYTHONPATH": str(ROOT)},
-            start_new_session=True,  # Ctrl-C in the terminal is for the driver, which then closes the input
-        )
-        try:
-            server = cls(process)
-            await server._told(FORK_SERVER_READY_S)
-            yield server
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()  # a bot that still runs ends with it
-            await process.wait()
-
-    async def start(self, environment: dict[str, str], output: Path, log: Path) -> int:
-        """The process id of a new bot."""
-        assert self._process.stdin is not None
-        order = {"environment": environment, "output": str(output), "log": str(log)}
-        self._process.stdin.write(json.dumps(order).encode() + b"\n")
-        await self._process.stdin.drain()
-        return int((await self._told(END_S))["pid"])
-
-    async def ended(self, within: float) -> int:
-        """How the bot ended: its exit status, or the negative number of the signal."""
-        return int((await self._told(within))["ended"])
-
-    async def _told(self, within: float) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        async with asyncio.timeout(within):
-            line = await self._process.stdout.readline()
-        if not line:
-            raise BotFailed("the fork server ended")
-        news: dict[str, Any] = json.loads(line)
-        return news
 
 
 @dataclass(slots=True)
@@ -133,7 +83,6 @@ class KilledBot:
     """One data folder, one Telegram, one model and twelve people, through any number of kills."""
 
     folder: Path
-    server: ForkServer
     telegram: LocalTelegram
     people: ControlClient
     model: ScriptedModel
@@ -144,18 +93,17 @@ class KilledBot:
 
     @classmethod
     @asynccontextmanager
-    async def world(
-        cls, folder: Path, server: ForkServer, seed: str, *, webhook: bool = False
-    ) -> AsyncIterator[KilledBot]:
+    async def world(cls, folder: Path, seed: str, *, webhook: bool = False) -> AsyncIterator[KilledBot]:
         """A new world in an empty folder; Telegram calls the bot by `webhook`, or is polled."""
+        Starter.of(BOT)  # what is imported once is no part of the first life
         ledger = Ledger()
         async with (
             ScriptedModel() as model,
-            start_local_telegram(folder / "telegram") as telegram,
+            local_telegram(folder / "telegram") as telegram,
             ControlClient(telegram.url) as people,
         ):
             ScriptedAgents(ledger, seed).configure(model)
-            bot = cls(folder, server, telegram, people, model, ledger, free_port() if webhook else None)
+            bot = cls(folder, telegram, people, model, ledger, free_port() if webhook else None)
             for n in range(PEOPLE):
                 language = LANGUAGES[n % len(LANGUAGES)]
                 user = await people.add_user(f"Person {n}", id=FIRST_USER + n, language_code=language)
@@ -174,45 +122,45 @@ class KilledBot:
         Keeps in `start_s` how long starts take of late, from the order to the bot's word that it is ready.
         """
         born, at = time.monotonic(), time.time()
-        pid = await self._start()
+        bot = await self._start()
         for moment in sorted(rng.uniform(0, seconds) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))):
             await asyncio.sleep(max(0.0, born + moment - time.monotonic()))
             await self.somebody_acts(rng)
         await asyncio.sleep(max(0.0, born + seconds - time.monotonic()))
         stopping = rng.random() < STOPPED_FIRST
         if stopping:
-            os.kill(pid, signal.SIGTERM)
+            bot.terminate()
             await asyncio.sleep(rng.uniform(0, LONGEST_STOP_S))
-        # One that is not reaped yet takes a signal without complaint; one that is gone has stopped in time.
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # one that is gone has stopped in time
+            bot.kill()
         # Told to stop before it was able to listen, it is ended by that signal itself.
-        ended = await self._ends(-signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
+        ended = await self._ends(bot, -signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
         self.model.requests.clear()
         if self._ready:
             self.start_s += (self._output.stat().st_mtime - at - self.start_s) / 4
         return Life(ended == -signal.SIGKILL, self._ready, stopping)
 
-    async def _ends(self, *ways: int, within: float = END_S) -> int:
-        ended = await self.server.ended(within)
+    async def _ends(self, bot: Process, *ways: int, within: float = END_S) -> int:
+        async with asyncio.timeout(within):
+            ended = await bot.wait()
         if ended not in ways:
             raise BotFailed(f"the bot ended by itself with {ended}: {self._last_words()}")
         return ended
 
     async def come_to_rest(self) -> None:
         """Lets the bot work off all it owes, and stops it in order. BotFailed if it does not get there."""
-        pid = await self._start()
+        bot = await self._start()
         try:
             async with asyncio.timeout(QUIET_S):
                 while await self._unfinished():  # noqa: ASYNC110 - another process comes to rest
                     await asyncio.sleep(0.2)
         except TimeoutError:
             left = await self._unfinished()
-            os.kill(pid, signal.SIGKILL)
-            await self._ends(-signal.SIGKILL)
+            bot.kill()
+            await self._ends(bot, -signal.SIGKILL)
             raise BotFailed(f"after {QUIET_S:.0f} s there is still unfinished: {left}") from None
-        os.kill(pid, signal.SIGTERM)
-        await self._ends(0, within=STOP_S)
+        bot.terminate()
+        await self._ends(bot, 0, within=STOP_S)
 
     async def _unfinished(self) -> dict[str, int]:
         if not self._ready:
@@ -224,9 +172,9 @@ class KilledBot:
         with outside(self.database) as connection:
             return {name: connection.execute(query).fetchone()[0] for name, query in UNFINISHED.items()}
 
-    async def _start(self) -> int:
-        self._output.write_text("", encoding="utf-8")  # a bot killed at once says nothing
-        return await self.server.start(self._environment(), self._output, self._log)
+    async def _start(self) -> Process:
+        with self._output.open("wb") as output, self._log.open("ab") as log:
+            return await started(BOT, ["run"], self._environment(), self.folder, stdout=output, stderr=log)
 
     @property
     def _ready(self) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_bot import ForkServer, KilledBot, outside
+from killed_bot import KilledBot, outside
 from ledger import Ledger
 from torture import LIFE_S
 from verdict import Verdict, judge
@@ -41,7 +41,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
 
 async def _live(folder: Path) -> Lived:
     rng = random.Random(SEED)
-    async with ForkServer.running() as server, KilledBot.world(folder, server, SEED) as bot:
+    async with KilledBot.world(folder, SEED) as bot:
         for _ in range(KILLS):
             await bot.live(rng, rng.uniform(0, LIFE_S))
         await bot.come_to_rest()

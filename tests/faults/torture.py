@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from killed_bot import ROOT, BotFailed, ForkServer, KilledBot, Life, outside
+from killed_bot import BotFailed, KilledBot, Life, outside
+from program import ROOT
 from record import append, commit_here, records
 from reliability import KILLS, write_page
 from verdict import Verdict, judge
@@ -63,12 +64,12 @@ class Batch:
         return not self.verdict.violations
 
 
-async def play(server: ForkServer, folder: Path, seed: int, number: int, kills: int) -> Batch:
+async def play(folder: Path, seed: int, number: int, kills: int) -> Batch:
     """One batch in an empty folder. What the bot breaks is in its verdict; nothing is raised."""
     began, commit, lives = time.monotonic(), commit_here(), list[Life]()
     rng = random.Random(f"{seed}:{number}")
     webhook = number % EVERY_WEBHOOK == 0
-    async with KilledBot.world(folder, server, f"{seed}:{number}", webhook=webhook) as bot:
+    async with KilledBot.world(folder, f"{seed}:{number}", webhook=webhook) as bot:
         try:
             while len(lives) < kills:
                 life = await bot.live(rng, rng.uniform(0, max(LIFE_S, STARTS * bot.start_s)))
@@ -92,17 +93,16 @@ async def _judged(bot: KilledBot) -> Verdict:
 
 async def torture(series: Series, folder: Path, page: Path, batch: int) -> bool:
     """Plays what is left of a series; whether all of it passed."""
-    async with ForkServer.running() as server:
-        for number, kills in left(series, folder, batch):
-            world = folder / f"batch-{series.seed}-{number}"
-            shutil.rmtree(world, ignore_errors=True)
-            world.mkdir(parents=True)
-            played = await play(server, world, series.seed, number, kills)
-            append(KILLS, asdict(played), folder)
-            write_page(folder, page)
-            print(_told(played, series, folder), flush=True)
-            if played.passed:
-                shutil.rmtree(world)
+    for number, kills in left(series, folder, batch):
+        world = folder / f"batch-{series.seed}-{number}"
+        shutil.rmtree(world, ignore_errors=True)
+        world.mkdir(parents=True)
+        played = await play(world, series.seed, number, kills)
+        append(KILLS, asdict(played), folder)
+        write_page(folder, page)
+        print(_told(played, series, folder), flush=True)
+        if played.passed:
+            shutil.rmtree(world)
     return not any(one["verdict"]["violations"] for one in _played(series, folder))
 
 
