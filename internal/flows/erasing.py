@@ -39,7 +39,10 @@ _LONG_SENTENCE = 12
 
 @dataclass(slots=True)
 class Fallen:
-    """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied."""
+    """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied.
+
+    `gone` are the ids of the facts.
+    """
 
     episodes: int = 0
     messages: int = 0
@@ -48,15 +51,17 @@ class Fallen:
     people: int = 0
     parts: int = 0
     texts: int = 0
+    gone: list[str] = field(default_factory=list)
 
     def add(self, removal: Removal) -> None:
         self.facts += len(removal.changes.deleted)
         self.entities += len(removal.nodes)
+        self.gone += removal.changes.deleted
 
     def counts(self) -> dict[str, int]:
         """How many of each, those that are none left out."""
         named = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: count for name, count in named.items() if count}
+        return {name: count for name, count in named.items() if count and isinstance(count, int)}
 
 
 def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
@@ -329,9 +334,7 @@ class _Erasing:
         self.said += [claim.fact for claim in fallen]
         there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
-        edges = {claim.edge_id for claim in fallen if claim.edge_id is not None}
-        known = fact_repository.versions(self.connection, self.user_id, edges)
-        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", edges - known.keys())
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.fallen.gone)
         lines = traces.Lines(self.said)
         holds = lines if also is None else lambda text: lines(text) or also(text)
         self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)

@@ -146,7 +146,7 @@ class Reconciler:
             claim_repository.set_edge(self._connection, self._user_id, one.ids, written)
             if written is not None:
                 edges[one.span] = written
-        self._put_away([version for version in stored if version.fact.id not in kept], claims.values())
+        self._put_away([version for version in stored if version.fact.id not in kept])
         group_edges = {version.fact.id for version in stored} | set(edges.values())
         self.contradictions.compare(group, projection.conflicts, edges, group_edges)
 
@@ -214,11 +214,13 @@ class Reconciler:
             self.changes.moved.append(fact.id)
         return replace(version, fact=replace(fact, valid_at=one.span.valid_at, invalid_at=one.span.invalid_at))
 
-    def _put_away(self, versions: Sequence[Version], claims: Iterable[Claim]) -> None:
-        """Versions that are no span any more: gone with their claims, or part of another fact now."""
-        told_elsewhere = {claim.id for claim in claims}
+    def _put_away(self, versions: Sequence[Version]) -> None:
+        """Versions that are no span any more: gone with their claims, or part of another fact now.
+
+        What was forgotten may have been all that kept two apart: an expired version would still tell when.
+        """
         for version in versions:
-            if self._forgetting and version.claim_id not in told_elsewhere:
+            if self._forgetting:
                 self.delete([version])
             else:
                 self.expire(version)

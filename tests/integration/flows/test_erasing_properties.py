@@ -30,7 +30,8 @@ NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 CITIES, THINGS = ("Київ", "Львів", "Одеса"), ("чай", "кава")
 NAMES = ("Петров", "Анна")
 SENTENCES = ("Любит оперу.", "Работает хирургом.", "Переехал зимой.", "Собирает марки.")
-ALIASES = ("Саша", "Шурик", "Док")
+ALIASES = {"Петров": ("Саша", "Шурик"), "Анна": ("Аня", "Док")}
+"""Nobody's alias is another's: who was taken for one person stays one, whatever is forgotten."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Line:
 
     name: str | None
     bio: str
-    alias: str | None
+    alias: int | None
     city: str | None
     year: int
     thing: str | None
@@ -49,7 +50,7 @@ LINES = st.builds(
     Line,
     name=st.none() | st.sampled_from(NAMES),
     bio=st.sampled_from(("", *SENTENCES)),
-    alias=st.none() | st.sampled_from(ALIASES),
+    alias=st.none() | st.integers(0, 1),
     city=st.none() | st.sampled_from(CITIES),
     year=st.integers(2018, 2024),
     thing=st.none() | st.sampled_from(THINGS),
@@ -87,7 +88,7 @@ def tell(connection: Connection, number: int, lines: Sequence[Line]) -> None:
         now=at,
     )
     operations = [
-        Added(line.name, (line.alias,) if line.alias else (), bio=line.bio, evidence=(n,))
+        Added(line.name, aliases(line), bio=line.bio, evidence=(n,))
         for n, line in enumerate(lines, start=1)
         if line.name
     ]
@@ -95,8 +96,12 @@ def tell(connection: Connection, number: int, lines: Sequence[Line]) -> None:
     knowledge.record_claims(connection, OWNER, list(_claims(connection, episode, lines, ids, at)), now=at)
 
 
+def aliases(line: Line) -> tuple[str, ...]:
+    return () if line.name is None or line.alias is None else (ALIASES[line.name][line.alias],)
+
+
 def said(line: Line) -> str:
-    return " ".join(str(part) for part in (line.name, line.alias, line.bio, line.city, line.thing) if part)
+    return " ".join(part for part in (line.name, *aliases(line), line.bio, line.city, line.thing) if part)
 
 
 def _claims(
@@ -129,7 +134,7 @@ def remembered(connection: Connection) -> Any:
             one.display_name: (frozenset(one.aliases), frozenset(_told(one.bio, one.names)), one.mention_count)
             for one in repository.listing(connection, OWNER)
         },
-        "facts": sorted((one.fact, one.valid_at, one.invalid_at, tuple(one.episodes)) for one in listed),
+        "facts": sorted(str((one.fact, one.valid_at, one.invalid_at, one.episodes)) for one in listed),
         "nodes": sorted(node.name for node in nodes if node.id != store.owner_node_id(OWNER)),
         "contradictions": len(knowledge.open_contradictions(connection, OWNER)),
         "rows": {
