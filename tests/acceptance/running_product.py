@@ -17,10 +17,13 @@ from program import BOT, ROOT, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
+from internal.storage.content import logical_hash
 from internal.storage.crash import CRASH_VARIABLE
+from internal.storage.engine import Database
 from internal.testing import ScriptedModel
 
 ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"
+REST_S = 1.0  # longer than anything is written behind
 __all__ = ["ROOT"]  # of those who are driven by it
 
 
@@ -176,3 +179,22 @@ async def until(condition: Callable[[], Any], within: float = 20.0) -> Any:
             if found:
                 return found
             await asyncio.sleep(0.05)
+
+
+async def content(data_dir: Path) -> str:
+    """All that the product's database says, as one number."""
+    async with Database.open(data_dir / "laplaced.db") as database:
+        return await database.read(logical_hash)
+
+
+async def at_rest(data_dir: Path, within: float = 60.0) -> None:
+    """Nothing more is being written: what calls cost, vectors and words follow their cause at a distance."""
+    before = ""
+
+    async def unchanged() -> bool:
+        nonlocal before
+        await asyncio.sleep(REST_S)
+        before, last = await content(data_dir), before
+        return before == last
+
+    await until(unchanged, within=within)

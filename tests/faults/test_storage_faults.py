@@ -18,10 +18,9 @@ import pytest
 import pytest_asyncio
 from fault_stage import LONG, OFFLINE, Stage, added, quiet, under_faults
 from record import proving
-from running_product import ARCHIVIST, RESPONDER, until
+from running_product import ARCHIVIST, RESPONDER, at_rest, content, until
 
-from internal.storage.content import logical_hash
-from internal.storage.engine import BUSY_TIMEOUT_MS, Database
+from internal.storage.engine import BUSY_TIMEOUT_MS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -194,6 +193,7 @@ async def test_backup_wipe_restore_is_the_same_content(stage: Stage, tmp_path: P
         saved = tmp_path / "saved.db"
         for user in [row[0] for row in stage.bot.rows("SELECT DISTINCT user_id FROM messages")]:
             await stage.settled(user)
+        await at_rest(stage.bot.data_dir)
         code, _, _ = await stage.laplaced("backup", "--to", str(saved))
         assert code == 0
         assert await stage.bot.stop() == 0
@@ -204,11 +204,6 @@ async def test_backup_wipe_restore_is_the_same_content(stage: Stage, tmp_path: P
         assert code == 0
         assert await content(stage.bot.data_dir) == before
         assert (await stage.laplaced("backup"))[0] == 0
-
-
-async def content(folder: Path) -> str:
-    async with Database.open(folder / "laplaced.db") as database:
-        return await database.read(logical_hash)
 
 
 def overwritten(database: Path) -> None:
