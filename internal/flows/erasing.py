@@ -17,6 +17,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import buried, namings
+from internal.flows.fragment_item import follow_messages
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
@@ -103,13 +104,16 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, message_ids=[message_id]))
     lost, cited = Lost(), set[str]()
-    for episode_id, number in episodes.lines_of_messages(connection, user_id, [message_id]):
+    places = episodes.lines_of_messages(connection, user_id, [message_id])
+    for episode_id, number in places:
         cited |= erased.cited(episode_id, [number])
         lost.add(support_repository.drop_lines(connection, user_id, episode_id, [number]))
         erased.take_back_mentions(lost, episode_id)
         erased.empty_slices(episode_id, number)
     erased.fallen.add(knowledge.remove_claims_of_messages(connection, user_id, [message_id], now=now))
     erased.drop_messages(messages)
+    for episode_id, _ in places:
+        follow_messages(connection, user_id, episode_id)
     erased.settle(lost, messages, cited)
     erasure.note_done(connection, user_id, "message", message_id, now)
     return erased.fallen

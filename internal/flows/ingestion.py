@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.forgetting import everything_asked
+from internal.flows.fragment_item import EPISODE_ITEM, FOUND_BY
 from internal.flows.publication import slices
 from internal.importing.passages import MOST, json_lines, passages
 from internal.knowledge import repository as episodes
@@ -25,12 +26,6 @@ from internal.storage.types import new_id
 
 BEHIND = 1 << 48
 """Added to the place of an import's runs: years of old messages wait for what is said meanwhile."""
-
-EPISODE_ITEM = "episode"
-
-FOUND_BY = 1_000
-"""Characters of an episode by which it is found: the offline embedder needs a tenth of a second for them, and a search
-that arrives meanwhile waits for four. What is told further down is found by the facts that follow from it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows import rederiving
 from internal.flows.forgetting import everything_asked
+from internal.flows.fragment_item import follow_messages
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.scheduling import repository as runs
@@ -189,6 +190,7 @@ class Publication:
             links={"fragment": episode.id},
         )
         dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
+        follow_messages(connection, user_id, episode.id)
         closed = closes and not dialogue.waiting(connection, user_id, limit=1)
         if closed:
             dialogue.close_dialogue(connection, user_id)

@@ -12,6 +12,7 @@ from internal.access import repository as users
 from internal.access.model import Role
 from internal.errors import Conflict, Refused
 from internal.flows.export import FORMAT
+from internal.flows.fragment_item import follow_messages
 from internal.flows.ingestion import put_episode_item
 from internal.graph import store
 from internal.graph.store import owner_node_id
@@ -74,9 +75,11 @@ def make_findable(connection: Connection, user_id: int) -> None:
         if _is_found_by_itself(connection, user_id, node_id):
             store.make_findable(connection, user_id, node_id)
     for episode in episodes.listing(connection, user_id, limit=None):
-        if episode.source != "message":
-            segments = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
-            put_episode_item(connection, episode, segments, next_rev(connection, user_id))
+        if episode.first_seq is not None:
+            follow_messages(connection, user_id, episode.id)
+            continue
+        segments = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
+        put_episode_item(connection, episode, segments, next_rev(connection, user_id))
 
 
 def _checked(document: Any, user_id: int) -> Mapping[str, Any]:

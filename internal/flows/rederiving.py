@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue.model import Message
 from internal.flows import erasing
+from internal.flows.fragment_item import follow_messages
 from internal.knowledge import repository as episodes
 from internal.people import support_repository
 from internal.people.support_repository import Lost
@@ -37,6 +38,7 @@ def after_edit(connection: Connection, message: Message, now: datetime) -> int:
     """
     made = 0
     for episode_id, segment in episodes.lines_of_messages(connection, message.user_id, [message.id]):
+        follow_messages(connection, message.user_id, episode_id)
         held = runs.of_slice(connection, message.user_id, episode_id, segment)
         for agent in sorted({run.agent for run in held}):
             latest = [run for run in held if run.agent == agent]
