@@ -252,8 +252,30 @@ class McpConfig(Section):
     port: Port = 30547
 
 
+def _mirror(value: str) -> str:
+    if value and not value.startswith(("falkor://", "falkors://", "falkor+embedded://")):
+        raise ValueError("falkor://HOST:PORT, falkors://HOST:PORT or falkor+embedded:///FOLDER, or empty")
+    return value
+
+
 class GraphConfig(Section):
-    mirror_url: str = Field("", repr=False)
+    # A server's address may hold a password, so it is shown nowhere.
+    mirror_url: Annotated[str, AfterValidator(_mirror)] = Field("", repr=False)
+    query_timeout: PositiveDuration = timedelta(seconds=5)
+    query_rows: int = Field(1000, ge=1, le=100_000)
+
+
+PlasticityPreset = Literal["default", "conservative", "aggressive", "off"]
+
+
+class MemoryConfig(Section):
+    plasticity: Annotated[PlasticityPreset, BeforeValidator(_off)] = "default"
+    strengthen: float | None = Field(None, ge=0, le=1)
+    half_life_days: float | None = Field(None, gt=0)
+    prune_below: float | None = Field(None, ge=0, le=1)
+    forget_below: float | None = Field(None, ge=0, le=1)
+    maintenance_hour: int = Field(3, ge=0, le=23)
+    associations: int = Field(3, ge=0, le=20)
 
 
 class EntityTypeConfig(Section):
@@ -285,6 +307,7 @@ class Config(BaseSettings):
     mcp: McpConfig = McpConfig()
     graph: GraphConfig = GraphConfig()
     graphiti: GraphitiConfig = GraphitiConfig()
+    memory: MemoryConfig = MemoryConfig()
 
     @classmethod
     def settings_customise_sources(

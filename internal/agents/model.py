@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from internal.llm.model import ChatDelta, ChatMessage, Usage
+from internal.memory.model import KnownMemory
 from internal.people.model import Person
 
 Language = Literal["ru", "uk", "en"]
@@ -87,7 +88,8 @@ class ArchivistRequest:
     """A slice of a fragment (1..60 lines) with everything the archivist may refer to.
 
     `people` are the known people it may name by id (all, or the likely ones when there are many). `facts` are known
-    facts in words with their dates, `entities` the known things the slice may mean.
+    facts in words with their dates, `entities` the known things the slice may mean, `memories` the open goals and
+    questions, decisions, preferences and memories that it may refer to by their handles.
     """
 
     owner: OwnerProfile
@@ -96,6 +98,7 @@ class ArchivistRequest:
     facts: Sequence[str]
     transcript: Sequence[TranscriptLine]
     entities: Sequence[KnownEntity] = ()
+    memories: Sequence[KnownMemory] = ()
 
 
 class Archivist(Protocol):
@@ -173,11 +176,29 @@ class RecalledFact:
 
 
 @dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A typed memory as a prompt shows it: `[M1]` cites the one whose `n` is 1.
+
+    `label` is its node label (Memory, Goal, Decision, Question, Preference ...), `status` where that has one, `at` when
+    it was told. `associated`: it came along with another one that was found, over a strong link.
+    """
+
+    n: int
+    node_id: str
+    label: str
+    text: str
+    status: str | None = None
+    at: datetime | None = None
+    associated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResponderRequest:
     """Everything a reply is written from. `dialogue` ends with the message(s) to answer and is already within budget.
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
-    `facts` are numbered from 1, most relevant first.
+    `facts` and `memories` are each numbered from 1, most relevant first; `lessons` are the few, learnt from earlier
+    sessions, that matter here.
     """
 
     owner: OwnerProfile
@@ -190,6 +211,8 @@ class ResponderRequest:
     query: str = ""
     system_lines: Sequence[str] = ()
     facts: Sequence[RecalledFact] = ()
+    memories: Sequence[RecalledMemory] = ()
+    lessons: Sequence[str] = ()
 
 
 class Responder(Protocol):
@@ -201,5 +224,27 @@ class Responder(Protocol):
         """The reply piece by piece, the last delta with `final`. Raises the errors of `ChatModel.stream`.
 
         Citations stand in it as `[F1]`, each whole in one piece, and only of facts that were given.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystRequest:
+    """A closed session (its lines numbered from 1) to be judged; `rules` are those the responder had to follow.
+
+    `topic` is the provisional one. Lines of the role `assistant` are the responses, each judged by its number.
+    """
+
+    owner: OwnerProfile
+    topic: str
+    transcript: Sequence[TranscriptLine]
+    rules: Sequence[str] = ()
+
+
+class Analyst(Protocol):
+    async def ask(self, request: AnalystRequest) -> AgentReply:
+        """A reply whose text follows the analyst's contract; `analyst.output.parse` reads it.
+
+        Raises the errors of `ChatModel.complete`.
         """
         ...

@@ -21,7 +21,8 @@ class Run:
     """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs.
 
     `attempts` are charged towards the cap; `outages` are times the provider could not be reached, one after another.
-    `replaces` is the run of the same slice whose effects it takes the place of.
+    `replaces` is the run of the same slice whose effects it takes the place of. A run over a whole session has its
+    `session_id`, and neither a fragment (`episode_id` is empty) nor segments.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Run:
     reply: str | None = None
     error: str | None = None
     replaces: str | None = None
+    session_id: str | None = None
 
     @property
     def length(self) -> int:

@@ -272,7 +272,7 @@ def _run(row: Row[Any]) -> Run:
         id=row.id,
         user_id=row.user_id,
         agent=row.agent,
-        episode_id=row.episode_id,
+        episode_id=row.episode_id or "",
         rev=row.rev,
         first_n=row.first_n,
         last_n=row.last_n,
@@ -286,4 +286,5 @@ def _run(row: Row[Any]) -> Run:
         reply=row.reply,
         error=row.error,
         replaces=row.replaces,
+        session_id=row.session_id,
     )

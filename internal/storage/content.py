@@ -16,8 +16,8 @@ from internal.storage.export import NUMBERED, owned_tables
 from internal.storage.tables import inbox, metadata, settings, users
 from internal.storage.types import to_micros
 
-VOLATILE_TABLES: Final = frozenset({"changes", "model_calls"})
-"""A log for caches, and records that expire by themselves."""
+VOLATILE_TABLES: Final = frozenset({"changes", "model_calls", "mirrors"})
+"""A log for caches, records that expire by themselves, and how far a copy elsewhere has followed."""
 
 VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at"})
 """Written by probes and backups, which look at a store without changing what it says."""

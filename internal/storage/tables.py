@@ -444,6 +444,7 @@ graph_edges = Table(
     Index("idx_graph_edges_source", "user_id", "source", "type"),
     Index("idx_graph_edges_target", "user_id", "target", "type"),
     Index("idx_graph_edges_time", "user_id", "valid_at", "created_at", "id"),
+    Index("idx_graph_edges_strength", "user_id", "type", "strength", sqlite_where=text("strength IS NOT NULL")),
 )
 
 facts = Table(
@@ -494,6 +495,82 @@ claims = Table(
     # Only what a merge has moved: elsewhere the origin is the end itself.
     Index("idx_claims_source_origin", "user_id", "source_origin", sqlite_where=text("source_origin != source")),
     Index("idx_claims_target_origin", "user_id", "target_origin", sqlite_where=text("target_origin != target")),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("target", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("props", JSON, nullable=False, info=TEXT),
+    Column("said_at", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("episode_id", Text),
+    Column("run_id", Text),
+    Column("set_by", Text, nullable=False),
+    Index("idx_observations_target", "user_id", "target"),
+    Index("idx_observations_episode", "user_id", "episode_id"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("topic", Text, nullable=False, info=TEXT),
+    Column("topic_by", Text, nullable=False),
+    Column("trigger", Text, nullable=False),
+    Column("tz", Text, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+    Column("closed_at", Moment),
+    Column("rev", BigInteger, nullable=False),
+    Index("idx_sessions_id", "id", unique=True),
+    Index("idx_sessions_open", "user_id", unique=True, sqlite_where=text("closed_at IS NULL")),
+    Index("idx_sessions_time", "user_id", "opened_at"),
+)
+
+chronicle = Table(
+    "chronicle",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("n", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("message_id", Text),
+    Column("answers_n", BigInteger),
+    Column("attrs", JSON, nullable=False, info=TEXT),
+    Column("at", Moment, nullable=False),
+    Column("run_id", Text),
+    Index("idx_chronicle_id", "id", unique=True),
+    Index("idx_chronicle_session", "user_id", "session_id", "n"),
+    Index(
+        "idx_chronicle_message", "user_id", "message_id", unique=True,
+        sqlite_where=text("message_id IS NOT NULL"),
+    ),
+)  # fmt: skip
+
+event_mentions = Table(
+    "event_mentions",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("event_id", Text, primary_key=True),
+    Column("entity_origin", Text, primary_key=True),
+    Column("entity_id", Text, nullable=False),
+    Column("relevance", Integer),
+    Column("run_id", Text),
+    Index("idx_event_mentions_entity", "user_id", "entity_id"),
+)
+
+mirrors = Table(
+    "mirrors",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("target", Text, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("at", Moment, nullable=False),
 )
 
 reply_sources = Table(

@@ -1,0 +1,88 @@
+"""Sessions as one unbroken line of events: rows that point at messages, whose graph follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+Trigger = Literal["/db", "/sa", "/ss"]
+Verdict = Literal["correct", "partially_correct", "incorrect"]
+AnalysisType = Literal["response_analysis", "session_summary"]
+
+AGENT = "Grynya"
+"""The constant that the specification gives as the author of every response."""
+
+
+class EventLabel(StrEnum):
+    REQUEST = "Request"
+    RESPONSE = "Response"
+    FEEDBACK = "Feedback"
+    ANALYSIS = "Analysis"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `topic_by` is `words` (the beginning of its Request) until the analyst or the owner names it.
+
+    `trigger` is the command that acted on it last; a session that opened by itself has `/db`. `tz` is the owner's IANA
+    zone when it opened: it decides the days and times of its events. At most one session of an owner is open.
+    """
+
+    user_id: int
+    id: str
+    topic: str
+    trigger: Trigger
+    tz: str
+    opened_at: datetime
+    closed_at: datetime | None = None
+    topic_by: Literal["words", "analyst", "owner"] = "words"
+    rev: int = 0
+
+    @property
+    def status(self) -> Literal["active", "closed"]:
+        return "active" if self.closed_at is None else "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock said.
+
+    `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the event
+    that a Response answers or an Analysis analyses; a summary of the session has None. `attrs` hold what is in no
+    message: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once it was told.
+    """
+
+    user_id: int
+    n: int
+    id: str
+    session_id: str
+    label: EventLabel
+    at: datetime
+    text: str = ""
+    message_id: str | None = None
+    answers_n: int | None = None
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that an event names; `relevance` 1..5, None where nobody judged it."""
+
+    event_id: str
+    entity_id: str
+    relevance: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """How whole a chronicle is: shares in [0, 1], and the number of nodes that hang on nothing."""
+
+    next_integrity: float
+    full_text: float
+    analysis_coverage: float
+    entity_uniqueness: float
+    orphans: int
