@@ -306,8 +306,8 @@ class Config(BaseSettings):
     metrics: MetricsConfig = MetricsConfig()
     mcp: McpConfig = McpConfig()
     graph: GraphConfig = GraphConfig()
-    graphiti: GraphitiConfig = GraphitiConfig()
     memory: MemoryConfig = MemoryConfig()
+    graphiti: GraphitiConfig = GraphitiConfig()
 
     @classmethod
     def settings_customise_sources(
