@@ -27,6 +27,7 @@ from internal.flows.dating import WorkerDates
 from internal.flows.digestion import Digestion
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
+from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.maintenance import Job, Maintenance, drop_settled
 from internal.flows.names import WorkerNameReader
 from internal.flows.ordering import Ordered, archive_now
@@ -144,6 +145,7 @@ class App:
                 Job("clock", self.setback.look),
                 Job("publication", self.publication.publish_due),
                 Job("runs", self.runs.start_ready),
+                Job("fragments", FragmentsFollowing(self.database).follow_due),
                 Job("terms", self.terms.follow_due),
                 Job("vectors", self.vectors.embed_due),
                 Job("forgetting", self.eraser.erase_due),

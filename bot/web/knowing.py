@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import Connection
 
 from bot.web.wire import EntityEdge, EpisodeOut, ProcessedEpisode
+from internal.flows.fragment_item import messages_asked
 from internal.flows.ingestion import content_of
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
@@ -55,5 +56,5 @@ def _content(connection: Connection, user_id: int, episode: Episode) -> str:
     if episode.content:
         return episode.content
     if episode.source == "message":
-        return knowledge.episode_content(connection, user_id, episode)
+        return knowledge.episode_content(connection, user_id, episode, without=messages_asked(connection, user_id))
     return content_of(episode, episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT))

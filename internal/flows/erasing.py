@@ -17,7 +17,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import buried, namings
-from internal.flows.fragment_item import follow_messages
+from internal.flows.fragment_item import lose_messages
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
@@ -112,8 +112,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
         erased.empty_slices(episode_id, number)
     erased.fallen.add(knowledge.remove_claims_of_messages(connection, user_id, [message_id], now=now))
     erased.drop_messages(messages)
-    for episode_id, _ in places:
-        follow_messages(connection, user_id, episode_id)
+    lose_messages(connection, user_id, dict(places))
     erased.settle(lost, messages, cited)
     erasure.note_done(connection, user_id, "message", message_id, now)
     return erased.fallen

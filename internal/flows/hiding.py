@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
+from internal.flows.fragment_item import follow_messages
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
@@ -15,7 +16,8 @@ from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository
 from internal.people import service as people
-from internal.storage.erasure import Forgetting, Kind
+from internal.storage.erasure import EVERYTHING, Forgetting, Kind
+from internal.storage.owners import record_change
 
 
 def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) -> str | None:
@@ -43,6 +45,7 @@ def hide(connection: Connection, asked: Forgetting) -> None:
         case "everything":
             forget_repository.hide(connection, user_id, None, until)
             store.hide_nodes(connection, user_id, None, until)
+            record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.hide(connection, user_id, [int(ref_id)], until)
         case "entity":
@@ -52,8 +55,10 @@ def hide(connection: Connection, asked: Forgetting) -> None:
         case "episode":
             falling = knowledge.only_in_episode(connection, user_id, ref_id)
             fact_repository.hide(connection, user_id, falling, until)
+            record_change(connection, user_id, "episode", ref_id)
         case "message":
             fact_repository.hide(connection, user_id, _only_in_message(connection, user_id, ref_id), until)
+            _follow(connection, user_id, ref_id)
 
 
 def show(connection: Connection, asked: Forgetting) -> None:
@@ -63,12 +68,19 @@ def show(connection: Connection, asked: Forgetting) -> None:
         case "everything":
             store.show_nodes(connection, user_id, None, until)
             forget_repository.show(connection, user_id, None, until)
+            record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.show(connection, user_id, [int(ref_id)], until)
         case "entity":
             store.show_nodes(connection, user_id, [ref_id], until)
-        case "fact" | "episode" | "message":
+        case "fact":
             knowledge.show_facts(connection, user_id, until)
+        case "episode":
+            knowledge.show_facts(connection, user_id, until)
+            record_change(connection, user_id, "episode", ref_id)
+        case "message":
+            knowledge.show_facts(connection, user_id, until)
+            _follow(connection, user_id, ref_id)
 
 
 def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> bool:
@@ -80,6 +92,12 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
         case "episode":
             return episodes.episode(connection, user_id, ref_id) is not None
     return bool(dialogue.by_ids(connection, user_id, [ref_id]))
+
+
+def _follow(connection: Connection, user_id: int, message_id: str) -> None:
+    """The fragment of a message is found by it, or not any more."""
+    for episode_id, _ in episodes.lines_of_messages(connection, user_id, [message_id]):
+        follow_messages(connection, user_id, episode_id)
 
 
 def _number(ref_id: str) -> int:

@@ -87,13 +87,17 @@ def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[A
     )
 
 
-def episode_content(connection: Connection, user_id: int, episode: Episode) -> str:
-    """What an episode says: its own content, or that of its messages, a line each with who said it."""
+def episode_content(connection: Connection, user_id: int, episode: Episode, *, without: Collection[str] = ()) -> str:
+    """What an episode says: its own content, or that of its messages, a line each with who said it.
+
+    `without` are the ids of messages that are left out.
+    """
     if episode.source != "message" or episode.content:
         return episode.content
     parts = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
     places = evidence_repository.places(connection, user_id, {(episode.id, part.n) for part in parts})
-    told = [places[episode.id, part.n] for part in parts if (episode.id, part.n) in places]
+    shown = [part.n for part in parts if part.message_id not in without]
+    told = [places[episode.id, number] for number in shown if (episode.id, number) in places]
     return "\n".join(f"{place.speaker or place.role}: {place.text}" for place in told)
 
 

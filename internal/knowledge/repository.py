@@ -8,12 +8,13 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, literal, select, update
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
 from internal.storage.owners import record_change
 from internal.storage.tables import episodes, runs, segments
+from internal.storage.tables import search_items as items
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
 
@@ -89,6 +90,17 @@ def listing(
     query = select(episodes).where(*_of(user_id, source))
     query = query.order_by(episodes.c.reference_time.desc(), episodes.c.created_at.desc(), episodes.c.id.desc())
     return [_episode(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def fragments_not_found(connection: Connection, *, limit: int) -> list[tuple[int, str]]:
+    """Fragments of all owners that no search finds, as (user id, episode id)."""
+    item = and_(items.c.user_id == episodes.c.user_id, items.c.item == literal("episode:") + episodes.c.id)
+    query = (
+        select(episodes.c.user_id, episodes.c.id)
+        .outerjoin(items, item)
+        .where(episodes.c.first_seq.is_not(None), items.c.item.is_(None))
+    )
+    return [(row.user_id, row.id) for row in connection.execute(query.limit(limit))]
 
 
 def count(connection: Connection, user_id: int, *, source: EpisodeSource | None = None) -> int:

@@ -29,6 +29,7 @@ from sqlalchemy import (
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.repository import person_of_change
+from internal.storage.erasure import EVERYTHING
 from internal.storage.owners import record_change
 from internal.storage.tables import (
     claims,
@@ -283,10 +284,15 @@ def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
 
 def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     query = _found_by(episodes, literal("episode:") + episodes.c.id, of, analyzer, episodes.c.id)
-    asked = select(forgettings.c.ref_id).where(
-        forgettings.c.user_id == user_id, forgettings.c.state == "pending", forgettings.c.kind == "episode"
+    asked = select(forgettings.c.id).where(
+        forgettings.c.user_id == user_id,
+        forgettings.c.state == "pending",
+        or_(
+            forgettings.c.kind == EVERYTHING,
+            and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id),
+        ),
     )
-    return _timeless(query).where(episodes.c.user_id == user_id, episodes.c.id.not_in(asked))
+    return _timeless(query).where(episodes.c.user_id == user_id, ~asked.exists())
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:

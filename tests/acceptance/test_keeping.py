@@ -56,6 +56,10 @@ async def test_a_memory_is_corrected_exported_forgotten_and_read_back(tmp_path: 
         (petrenko,) = (await bot.get("/people", user_id=user))["people"]
         assert (petrenko["bio"], petrenko["mention_count"]) == ("Працює: ACME.", 1)
 
+        recalled = await bot.command("recall", "--user", str(user), "--json", "ACME")
+        (found,) = json.loads(recalled[1])["episodes"]
+        assert bot.rows("SELECT count(*) FROM episodes WHERE id = ?", found["id"]) == [(1,)]
+
         target = tmp_path / "olena.json"
         assert (await bot.command("export", "--user", str(user), "--out", str(target)))[0] == 0
         exported = json.loads(target.read_text(encoding="utf-8"))

@@ -62,7 +62,7 @@ async def test_a_dialogue_becomes_people_and_the_next_question_carries_them(tmp_
         }
         [shown] = bot.model.asked(ARCHIVIST)
         assert told in shown.text
-        await until(lambda: bot.rows("SELECT count(*) FROM vectors HAVING count(*) = 2"))
+        await until(lambda: bot.rows("SELECT count(*) FROM vectors WHERE item LIKE 'person:%' HAVING count(*) = 2"))
 
         await people.say(user, follow_up)
         answer = await people.wait_for_message(user, lambda m: m["text"] == "Second answer.")

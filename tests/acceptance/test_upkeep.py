@@ -119,7 +119,7 @@ async def test_examination_finds_what_is_wrong_and_its_fixes_mend_it(tmp_path: P
         bot.model.forget(ARCHIVIST)
         knows(bot)
         assert (await bot.command("runs", "--revive"))[1] == "1 runs are tried again\n"
-        await until(lambda: bot.rows("SELECT 1 FROM vectors"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
         code, found = await checks(bot)
         assert (code, {name for name, check in found.items() if check["level"] == "finding"}) == (0, set())
         assert await bot.stop() == 0

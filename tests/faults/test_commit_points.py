@@ -52,7 +52,7 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         assert await bot.ended() == -9
         await bot.start()
 
-        await until(lambda: bot.rows("SELECT 1 FROM vectors"), within=60)
+        await until(lambda: bot.rows("SELECT 1 FROM vectors WHERE item LIKE 'person:%'"), within=60)
         delivered = "SELECT count(*) FROM outbox WHERE state = 'sent' HAVING count(*) = 1"
         await until(lambda: bot.rows(delivered), within=60)
         answers = await people.bot_messages(user)

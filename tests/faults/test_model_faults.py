@@ -55,6 +55,7 @@ class Answering:
 
 
 GOOD = "All is well."
+VECTORS_OF_PEOPLE = "SELECT count(*) FROM vectors WHERE item LIKE 'person:%' AND user_id = ?"
 ANSWERS = [
     Answering("raw JSON", ({"people_operations": []},), OFFLINE, 2, "asked again, never shown", '"people_operations"'),
     Answering(
@@ -374,7 +375,7 @@ async def recalling(stage: Stage, case: Recalling, stranger: int) -> tuple[str, 
         stage.script(RERANKER, "Boris", lambda asked: {"people": list(shown(asked).values())})
     stage.script(case.model, marker, lambda asked: case.reply(asked, other))
     await stage.ask(user, f"Boris, Nina and Tomas came. {marker}")
-    await stage.until_rows("SELECT count(*) FROM vectors WHERE user_id = ? HAVING count(*) = 3", user)
+    await stage.until_rows(VECTORS_OF_PEOPLE + " HAVING count(*) = 3", user)
     before = len(stage.asked(case.model, marker))
     said = await stage.ask(user, f"Boris, Nina or Tomas, who plays chess? {marker}")
     prompt = stage.asked(RESPONDER, marker)[-1].text
@@ -461,7 +462,7 @@ async def test_people_are_known_before_their_vectors(stage: Stage, played: Playe
         await until(lambda: len(stage.model.asked(EMBEDDER)) - before > len(faults))
         assert stage.bot.rows("SELECT 1 FROM vectors WHERE user_id = ?", user) == []
         stage.model.forget(EMBEDDER)
-        await stage.until_rows("SELECT 1 FROM vectors WHERE user_id = ?", user)
+        await stage.until_rows(VECTORS_OF_PEOPLE + " HAVING count(*) = 1", user)
 
 
 async def test_provider_that_cannot_be_reached_is_waited_for(stage: Stage, played: Played) -> None:

@@ -84,6 +84,7 @@ def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
         ("UPDATE graph_edges SET expired_at = 1", "facts_wrong"),
         ("UPDATE people SET display_name = 'Nobody'", None),
         ("DELETE FROM vectors", None),
+        ("DELETE FROM search_items WHERE kind = 'episode'", None),
         ("UPDATE inbox SET state = 'received'", None),
         ("DELETE FROM inbox WHERE n = 1", None),
         (

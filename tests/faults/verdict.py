@@ -301,6 +301,12 @@ def _whole(verdict: Verdict, ledger: Ledger, database: sqlite3.Connection) -> No
     items = database.execute("SELECT count(*) FROM search_items WHERE kind = 'person'").fetchone()[0]
     if stale or people != items:
         verdict.says([f"{people} people, {items} of them searchable, {stale} vectors that do not follow"])
+    lost = database.execute(
+        "SELECT count(*) FROM episodes e LEFT JOIN search_items s"
+        " ON s.user_id = e.user_id AND s.item = 'episode:' || e.id WHERE s.item IS NULL"
+    ).fetchone()[0]
+    if lost:
+        verdict.says([f"{lost} fragments cannot be searched for"])
 
 
 def _fragment_numbers(database: sqlite3.Connection, user: int) -> dict[str, frozenset[int]]:

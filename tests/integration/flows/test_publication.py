@@ -18,10 +18,9 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import HIDDEN_MARK, DialogueState
 from internal.errors import Refused
-from internal.flows import erasing
 from internal.flows.forgetting import ask_forget
 from internal.storage.engine import Database
-from internal.storage.tables import dialogue_state, episodes, messages, runs, search_items, segments
+from internal.storage.tables import dialogue_state, episodes, messages, runs, segments
 
 IDLE = timedelta(minutes=31)
 
@@ -239,20 +238,3 @@ async def _step(talk: Talk, step: str) -> None:
             await talk.publication().publish_now(OWNER)
         case "wait":
             talk.clock.advance(60)
-
-
-async def test_a_fragment_is_found_by_what_its_messages_say_now(talk: Talk) -> None:
-    """It has a search item; an edit changes it, and an erased message leaves no word in it."""
-
-    async def found_by() -> str:
-        query = select(search_items.c.text).where(search_items.c.kind == "episode")
-        return str(await talk.read(lambda c: c.execute(query).scalar_one()))
-
-    await talk.exchange("Встретил Петрова")
-    await talk.publication().publish_now(OWNER)
-    assert "Встретил Петрова" in await found_by()
-    (question, _) = await talk.messages()
-    await talk.edit(question, "Встретил Сидорова")
-    assert "Сидорова" in await found_by()
-    await talk.write(lambda c: erasing.erase_message(c, OWNER, question.id, now=talk.clock.now()))
-    assert "Сидорова" not in await found_by()
