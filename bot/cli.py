@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot import memory_commands, owner_commands
+from bot import graph_commands, memory_commands, owner_commands
 from bot.command_line import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.diagnosis import Check
 
-__all__ = ["main", "memory_commands", "owner_commands"]
+__all__ = ["graph_commands", "main", "memory_commands", "owner_commands"]
 
 
 _GC_THRESHOLDS = (10_000, 20, 100)
@@ -127,7 +127,7 @@ async def _import(config: Config, **asked: Any) -> list[str]:
     paths = asked["paths"]
     if asked["format"] == "laplaced" or (asked["format"] is None and any(map(owner_commands.is_own_export, paths))):
         return await owner_commands.read_back(config, asked["user_id"], paths, dry_run=asked["dry_run"])
-    async with open_importing(config, server_of(config)) as importing:
+    async with open_importing(config, server_of(config), dry_run=asked["dry_run"]) as importing:
         return await run_import(config, ImportOrder(**asked), importing)
 
 

@@ -58,8 +58,9 @@ def _way_out(config_path: object) -> str:
     return f"the newest backup is of {backups[0].at:%Y-%m-%d %H:%M} UTC; to restore it: {shlex.join(words)}"
 
 
-def command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of the group: it takes `--config`, shows an example in its help and tells its failures."""
+def command(example: str, group: click.Group | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of the group, or of `laplaced` itself: it takes `--config`, shows an example in its help and tells
+    its failures."""
 
     def register(function: Callable[..., Any]) -> click.Command:
         option = click.option(
@@ -68,8 +69,9 @@ def command(example: str) -> Callable[[Callable[..., Any]], click.Command]:
             type=click.Path(path_type=Path, dir_okay=False),
             help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
         )
-        name = example.split()[1]  # `import` is no name a function could have
-        return main.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
+        above = main if group is None else group
+        name = example.split()[1 if group is None else 2]  # `import` is no name a function could have
+        return above.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
 
     return register
 

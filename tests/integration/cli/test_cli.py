@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from fastapi import FastAPI
 
@@ -18,7 +19,12 @@ from bot.web.server import serving
 from internal.storage.keys import ensure_key
 from internal.storage.lock import hold
 
-COMMANDS = sorted(main.commands)
+GROUPS = {name: one for name, one in main.commands.items() if isinstance(one, click.Group)}
+COMMANDS = sorted(
+    [name for name in main.commands if name not in GROUPS]
+    + [f"{name} {below}" for name, group in GROUPS.items() for below in group.commands]
+)
+"""Everything that does something: `run`, `graph audit`."""
 TOKEN = "7312345678:AAH-abcdefghijklmnopqrstuvwxyz_12345"
 NEEDED = {
     "restore": ["absent.db"],
@@ -49,15 +55,23 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    everyday = ["archive", "backup", "doctor", "export", "forget", "import", "mcp"]
-    assert [*everyday, "quarantine", "recall", "restore", "run", "runs"] == COMMANDS
-    assert all(f"\n  {name} " in told.stdout for name in COMMANDS)
+    everyday = ["archive", "backup", "doctor", "export", "forget", "graph", "import", "mcp"]
+    assert [*everyday, "quarantine", "recall", "restore", "run", "runs"] == sorted(main.commands)
+    assert all(f"\n  {name} " in told.stdout for name in main.commands)
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_help_of_a_group_names_its_commands(tmp_path: Path, group: str) -> None:
+    """`laplaced graph --help` lists what there is under it."""
+    told = called(tmp_path, group, "--help")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert all(f"\n  {name} " in told.stdout for name in GROUPS[group].commands)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_and_takes_a_configuration(tmp_path: Path, command: str) -> None:
     """--help of each command shows how it is really called."""
-    told = called(tmp_path, command, "--help")
+    told = called(tmp_path, *command.split(), "--help")
     assert told.returncode == 0
     assert f"Example: laplaced {command} " in told.stdout
     assert "--config" in told.stdout
@@ -121,7 +135,7 @@ def test_wrong_configuration_is_one_line(
     tmp_path: Path, command: str, words: list[str], environ: dict[str, str], said: str
 ) -> None:
     """A nameable failure ends with 1 and one line on stderr, without a traceback or a secret."""
-    told = called(tmp_path, command, *NEEDED.get(command, []), *words, **environ)
+    told = called(tmp_path, *command.split(), *NEEDED.get(command, []), *words, **environ)
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith(said)
     assert told.stderr.count("\n") == 1
@@ -138,7 +152,7 @@ def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
 def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
     """While another process that serves nothing holds the data, a command names it and ends with 1."""
     with hold(tmp_path / "data"):
-        told = called(tmp_path, command, *NEEDED.get(command, []))
+        told = called(tmp_path, *command.split(), *NEEDED.get(command, []))
     assert told.returncode == 1
     assert told.stderr == (
         f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
