@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from internal.errors import Refused
+from internal.errors import NotFound, Refused
 from internal.importing import formats
 from internal.importing.model import Draft, Terms, Unreadable
 from internal.importing.sources import Tell, opened
@@ -77,24 +77,39 @@ def importing_agents(config: Config) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def open_importing(config: Config, server: Holder | None) -> AsyncIterator[Importing]:
-    """Through the running server, or over the data of a stopped one. Raises what `open_stopped` raises."""
+async def open_importing(config: Config, server: Holder | None, *, dry_run: bool = False) -> AsyncIterator[Importing]:
+    """Through the running server, or over the data of a stopped one. Raises what `open_as_started` raises.
+
+    `dry_run`: where there is no database none is made; what is asked of it is asked of an empty one.
+    """
     if server is not None:
         from bot.web.client import RemoteImporting
 
         yield RemoteImporting(config, server)
         return
-    from bot.upkeep import open_stopped
+    from bot.upkeep import open_as_started
+    from bot.web.owners import Owners
+    from internal.access import repository as users
     from internal.flows.importing import Importing as LocalImporting
     from internal.scheduling.clock import SystemClock
 
-    async with open_stopped(config) as database:
-        yield LocalImporting(database, SystemClock(), importing_agents(config))
+    allowed, open_door = config.access.allowed_user_ids, config.local_telegram
+
+    async def allows(user_id: int) -> bool:
+        """Of the local Telegram, which is not there to be asked, the first user is believed to be one of it."""
+        return user_id in allowed or (open_door and not await database.read(users.everybody))
+
+    async with open_as_started(config, only_look=dry_run) as database:
+        owners = Owners(database, allows, allowed=allowed, open_door=open_door)
+        yield LocalImporting(database, SystemClock(), importing_agents(config), owners)
 
 
 async def run_import(config: Config, order: ImportOrder, importing: Importing) -> list[str]:
     """Does what was asked, and says what was done. Raises Unreadable, NotFound and Refused; what was stored stays."""
-    owner = await importing.terms(order.user_id)
+    try:
+        owner = await importing.terms(order.user_id)
+    except NotFound as error:
+        raise NotFound(f"{error}: name him in access.allowed_user_ids, or let him write to the bot first") from None
     format_ = order.format or _guessed(order.paths)
     terms = _terms(order, owner)
     done, forecast = _Done(), _forecast(terms) if order.dry_run else None

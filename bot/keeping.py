@@ -60,16 +60,19 @@ class Keeping:
 
 
 @contextlib.asynccontextmanager
-async def open_keeping(config: Config, server: Holder | None) -> AsyncIterator[KeepingPort]:
-    """Through the running server, or over the data of a stopped one. Raises what `open_stopped` raises."""
+async def open_keeping(config: Config, server: Holder | None, *, taking_in: bool = False) -> AsyncIterator[KeepingPort]:
+    """Through the running server, or over the data of a stopped one.
+
+    `taking_in`: where there is no database one is made. Raises what `open_stopped` and `open_as_started` raise.
+    """
     if server is not None:
         from bot.web.client import RemoteKeeping
 
         yield RemoteKeeping(config, server)
         return
-    from bot.upkeep import open_stopped
+    from bot.upkeep import open_as_started, open_stopped
 
-    async with open_stopped(config) as database:
+    async with open_as_started(config) if taking_in else open_stopped(config) as database:
         clock, folder = SystemClock(), backup.folder_of(config.data_dir)
         key = ensure_key(config.data_dir, "hmac_key").encode()
         yield Keeping(database, clock, Eraser(database, clock, key, backups=lambda: backup.listing(folder)))

@@ -133,7 +133,7 @@ async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dr
         raise Refused("paths", "an export of Laplaced is read back alone: give one file")
     if dry_run:
         return [f"{paths[0]} is an export of Laplaced: it would be read back whole, under the same ids"]
-    async with open_keeping(config, server_of(config)) as keeping:
+    async with open_keeping(config, server_of(config), taking_in=True) as keeping:
         done = await keeping.read_back(user_id, await asyncio.to_thread(paths[0].absolute))
     if done.known:
         return ["everything said in it is there already: nothing was changed"]

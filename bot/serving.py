@@ -58,24 +58,20 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         app.ticker.wake()
 
     agents = importing_agents(config)
+    owners = Owners(app.database, doors.allows, allowed=config.access.allowed_user_ids, open_door=config.local_telegram)
     return build_web(
         database=app.database,
         metrics=app.metrics,
         clock=app.clock,
         api_key=server_key(app),
         allowed_hosts=config.server.allowed_hosts,
-        owners=Owners(
-            app.database,
-            doors.allows,
-            allowed=config.access.allowed_user_ids,
-            open_door=config.local_telegram,
-        ),
+        owners=owners,
         poll_fresh=doors.poll_fresh,
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase)),
         recall=app.recall,
         upkeep=doors.upkeep,
-        importing=Importing(app.database, app.clock, agents, woken=app.ticker.wake),
+        importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),
         keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
         webhook=doors.webhook,
         chat_page=doors.chat_page,

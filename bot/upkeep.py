@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from bot.database import LAST_BACKUP, damage_told
+from bot.database import LAST_BACKUP, damage_told, open_database
 from bot.web.upkeep import BackupReport, DeadRun
 from internal.access import repository as users
 from internal.config import Config
@@ -123,6 +124,24 @@ async def open_stopped(config: Config) -> AsyncIterator[Database]:
             if await database.read(current_revision) != head_revision():
                 raise StorageError("the database has another schema than this program; start the bot once")
             yield database
+
+
+@contextlib.asynccontextmanager
+async def open_as_started(config: Config, *, only_look: bool = False) -> AsyncIterator[Database]:
+    """The database of an installation whose bot does not run, made or migrated first, as a start of the bot does it.
+
+    `only_look`: where there is none, an empty one that is gone with the block. Raises StorageLocked and what
+    `open_database` raises.
+    """
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        path, backups = config.database_path, backup.folder_of(config.data_dir)
+        if only_look and not await asyncio.to_thread(path.exists):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            path, backups = folder / path.name, folder / backups.name
+        else:
+            stack.enter_context(hold_all(config.data_dir, path.parent))
+        yield await stack.enter_async_context(open_database(path, backups, clock))
 
 
 async def examine_here(config: Config) -> list[Check]:

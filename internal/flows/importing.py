@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -58,6 +59,18 @@ class Taken:
         return sum(map(len, self.new))
 
 
+class Admission(Protocol):
+    """Who may have a memory here, though he has not written yet."""
+
+    async def stored(self, user_id: int) -> bool:
+        """Whether there can be anything of a known or allowed user. Raises NotFound for any other."""
+        ...
+
+    def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
+        """Makes room in the store for a user who passed `stored`."""
+        ...
+
+
 class Importing:
     """Stores drafts of one owner after another. `agents` get runs; `woken` is called when there are some."""
 
@@ -66,13 +79,16 @@ class Importing:
         database: Database,
         clock: Clock,
         agents: Sequence[str],
+        admission: Admission,
         *,
         woken: Callable[[], None] = lambda: None,
     ) -> None:
         self._database, self._clock, self._agents, self._woken = database, clock, agents, woken
+        self._admission = admission
 
     async def terms(self, user_id: int) -> OwnerTerms:
-        """Raises NotFound for an unknown owner, Refused while everything of his is about to be forgotten."""
+        """Raises NotFound for an owner who is not let in, Refused while everything of his is about to be forgotten."""
+        await self._admission.stored(user_id)
         return await self._database.read(lambda c: _terms(c, user_id))
 
     async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
@@ -83,6 +99,8 @@ class Importing:
         if dry_run:
             return _joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()
+        if drafts and not await self._admission.stored(user_id):
+            await self._database.write(lambda c: self._admission.expect(c, user_id, now))
         works = [partial(self._store, user_id=user_id, draft=draft, now=now) for draft in drafts]
         taken = _joined(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
         if taken.messages:
@@ -112,11 +130,12 @@ class Importing:
 
 
 def _terms(connection: Connection, user_id: int) -> OwnerTerms:
-    owner = users.get(connection, user_id)
+    owner = users.find(connection, user_id)
     if everything_asked(connection, user_id) is not None:
         raise Refused("forgetting", "everything of this user is about to be forgotten")
     calls, tokens, cost = users.spent_by(connection, ARCHIVIST)
-    return OwnerTerms(owner.name, owner.tz, users.read_setting(connection, "bot_id"), calls, tokens, cost)
+    name, tz = (str(user_id), "UTC") if owner is None else (owner.name, owner.tz)
+    return OwnerTerms(name, tz, users.read_setting(connection, "bot_id"), calls, tokens, cost)
 
 
 def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:

@@ -102,6 +102,32 @@ def test_an_import_killed_in_the_middle_goes_on(folder: Path) -> None:
     assert sorted(keys(folder)) == sorted(f"telegram:user9:{n}" for n in range(300))
 
 
+def test_an_empty_folder_becomes_an_installation(tmp_path: Path) -> None:
+    """As a start of the bot would make it, for a user who is let in; a dry run makes nothing, a stranger is refused."""
+    path, allowed = export(tmp_path / "result.json", 3), {"LAPLACED_ACCESS__ALLOWED_USER_IDS": str(OWNER)}
+    token = {"LAPLACED_TELEGRAM__TOKEN": "1:x"}
+    would = imported(tmp_path, "--dry-run", str(path), **allowed, **token)
+    assert (would.returncode, would.stdout.split("\n")[0]) == (0, "3 messages would be imported in 1 episodes")
+    assert not (tmp_path / "data").exists()
+    done = imported(tmp_path, str(path), **allowed, **token)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("3 messages imported in 1 episodes\n")
+    assert keys(tmp_path) == [f"telegram:user9:{n}" for n in range(3)]
+    refused = imported(tmp_path, str(path), **token, LAPLACED_DATA_DIR="other")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        f"laplaced: there is no user {OWNER}: name him in access.allowed_user_ids, or let him write to the bot first\n"
+    )
+
+
+async def test_the_first_user_of_the_local_telegram_needs_no_list(tmp_path: Path) -> None:
+    """Nobody can be asked whether he is one of it; the next is one only after he wrote."""
+    export(tmp_path / "result.json", 3)
+    assert (await run(tmp_path, "result.json")).startswith("3 messages imported")
+    with pytest.raises(NotFound, match="there is no user 404"):
+        await run(tmp_path, "result.json", user_id=404)
+
+
 def test_a_truncated_export_keeps_what_stood_before(folder: Path) -> None:
     """One line on stderr says where it ends and how much was imported."""
     whole = export(folder / "result.json", 90).read_bytes()

@@ -81,12 +81,14 @@ def test_an_export_is_for_its_owners_eyes_and_never_over_another_file(folder: Pa
     assert json.loads(plain.stdout)["tables"] == exported["tables"]
 
 
-def test_an_export_is_known_by_its_beginning_and_read_back(folder: Path) -> None:
-    """Into another folder's store, where nobody is known: the same rows; a second time nothing changes."""
+@pytest.mark.parametrize("there", [True, False], ids=["an installation", "an empty folder"])
+def test_an_export_is_known_by_its_beginning_and_read_back(folder: Path, there: bool) -> None:
+    """Into a store where nobody is known, or that is only made by it: the same rows; a second time nothing changes."""
     target = folder / "olena.json"
     laplaced("export", "--user", str(OWNER), "--out", str(target))
     elsewhere = folder / "elsewhere"
-    made(elsewhere, lambda connection: None)
+    if there:
+        made(elsewhere, lambda connection: None)
     words = ("import", "--user", str(OWNER), str(target))
     would = laplaced(*words, "--dry-run", data=elsewhere)
     assert "would be read back" in would.stdout

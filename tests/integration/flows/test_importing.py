@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
 from internal.access import repository as users
+from internal.access import service as access
 from internal.errors import NotFound, Refused, StorageError
 from internal.flows.forgetting import ask_forget
 from internal.flows.import_forecast import Forecast
@@ -19,9 +20,11 @@ from internal.flows.importing import Importing
 from internal.importing.cutting import conversations
 from internal.importing.model import Draft
 from internal.knowledge.model import Segment
+from internal.storage.engine import Database
 from internal.storage.tables import episodes, runs, segments
 
 MARCH = datetime(2024, 3, 1, 12, tzinfo=UTC)
+GUEST = 909
 
 
 def draft(*numbers: int, text: str = "слово", place: str = "Петро") -> Draft:
@@ -36,7 +39,23 @@ def draft(*numbers: int, text: str = "слово", place: str = "Петро") ->
 
 @pytest.fixture
 def importing(talk: Talk) -> Importing:
-    return Importing(talk.database, talk.clock, ["archivist"], woken=talk.ended.wake)
+    return Importing(talk.database, talk.clock, ["archivist"], Guests(talk.database), woken=talk.ended.wake)
+
+
+class Guests:
+    """Lets one in who has not written yet."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def stored(self, user_id: int) -> bool:
+        known = await self._database.read(lambda c: users.find(c, user_id))
+        if known is None and user_id != GUEST:
+            raise NotFound(f"there is no user {user_id}")
+        return known is not None
+
+    def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
+        access.expect(connection, user_id, open_door=False, now=now)
 
 
 async def stored(talk: Talk, user_id: int = OWNER) -> list[list[str]]:
@@ -109,6 +128,18 @@ async def test_an_episode_fails_alone(talk: Talk, importing: Importing) -> None:
     assert await talk.read(lambda c: c.execute(select(func.count()).select_from(episodes)).scalar_one()) == 2
     await talk.write(lambda c: c.exec_driver_sql("DROP TRIGGER broken"))
     assert (await importing.take(OWNER, [draft(1), draft(2, 3), draft(4)], dry_run=False)).messages == 2
+
+
+async def test_who_is_let_in_needs_not_have_written(talk: Talk, importing: Importing) -> None:
+    """A look makes nothing; with the first import there is a place for him, in UTC until he tells his zone."""
+    terms = await importing.terms(GUEST)
+    assert (terms.name, terms.tz) == (str(GUEST), "UTC")
+    assert (await importing.take(GUEST, [draft(1)], dry_run=True)).messages == 1
+    assert await talk.read(lambda c: users.find(c, GUEST)) is None
+    assert (await importing.take(GUEST, [draft(1)], dry_run=False)).messages == 1
+    assert await stored(talk, GUEST) == [["1"]]
+    with pytest.raises(NotFound):
+        await importing.take(404, [draft(1)], dry_run=False)
 
 
 async def test_terms_tell_what_an_importer_has_to_know(talk: Talk, importing: Importing) -> None:

@@ -51,16 +51,17 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
     async def archive(user_id: int | None, backfill: str | None, again: bool) -> None:
         raise NotImplementedError
 
+    owners = Owners(database, nobody)
     return build_web(
         database=database,
         metrics=metrics,
         clock=SystemClock(),
         api_key=KEY,
         allowed_hosts=[],
-        owners=Owners(database, nobody),
+        owners=owners,
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        importing=Importing(database, SystemClock(), ["archivist"]),
+        importing=Importing(database, SystemClock(), ["archivist"], owners),
     )
 
 
