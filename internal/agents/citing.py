@@ -1,25 +1,38 @@
-"""Citations in a reply: `[F1]` as a model writes them, a small number as the owner sees them, nothing as they are kept.
+"""Citations in a reply: `[F1]` as they are passed on, a small number as the owner sees them, nothing as they are kept.
 
 Kept without them, a reply cannot teach the model to cite facts of another question in the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 import regex
 
+from internal.agents.citation_forms import (
+    CITATION,
+    CLUSTER,
+    LONGEST,
+    codes_in,
+    last_sentence,
+    names_its_ends,
+    numbers_in,
+    shares_words,
+)
 from internal.agents.code import Code
+from internal.agents.model import RecalledFact
 from internal.errors import ModelReplyInvalid
 
-_NUMBER: Final = r"\s{0,2}[FfФф]?\s?(\d{1,3})\s{0,2}"
-_CITATION: Final = regex.compile(
-    rf"[ \t\u00a0]{{0,8}}\[\s{{0,2}}[FfФф]\s?(\d{{1,3}})\s{{0,2}}(?:[,;]{_NUMBER}){{0,9}}\]", regex.VERSION1
-)
-"""One fact or several: [F1], [F1, F3], [F1, 3], also in small or Cyrillic letters, with the spaces before it."""
+_PASSED: Final = regex.compile(r"(?<!\]\()\[F(\d{1,3})\](?!\()")
+"""The one form that the filter passes on; in a link it is the text of the link."""
 
-_LONGEST: Final = 100
+_OPENING: Final = regex.compile(r"[\[［【(]")
+_CLOSING: Final = "]］】)"
+_BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
+_STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
+_LISTED: Final = regex.compile(r"\W*\[\^?\d")
+_WIDEST_PAUSE: Final = 200
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BETWEEN: Final = "\u02d2"
 """Keeps ¹˒² from being read as twelve."""
@@ -28,51 +41,104 @@ _BETWEEN: Final = "\u02d2"
 class CitationFilter:
     """Passes on a streamed reply in which only given facts are cited, each as `[F1]` and whole in one piece.
 
-    What could become a citation is held back. Code is left alone: `[f1]` may be an index there.
+    What could become a citation is held back, with the punctuation before it. `ordinary` are texts that the reply may
+    speak of: where they say F1, `(F1)` is no citation. Code is left alone: `[f1]` may be an index there.
     """
 
-    def __init__(self, given: Collection[int]) -> None:
-        self._given = frozenset(given)
+    def __init__(self, facts: Sequence[RecalledFact], ordinary: Collection[str] = ()) -> None:
+        self._facts = {fact.n: fact for fact in facts}
+        self._codes = codes_in((*ordinary, *(fact.text for fact in facts)))
         self._held = ""
+        self._line = ""
         self._code = Code()
+        self._styles = set[str]()
+        self._trim = False
 
     def feed(self, piece: str) -> str:
         """What may be shown now."""
         self._held += piece
-        return self._take(self._safe_length())
+        return self._take(_pause_at(self._held))
 
     def finish(self) -> str:
         """What was held back and turned out to be no citation."""
         return self._take(len(self._held))
 
-    def _safe_length(self) -> int:
-        """How much of what is held cannot be the beginning of a citation."""
-        start = max(0, len(self._held) - _LONGEST)
-        match = _CITATION.search(self._held, start, partial=True)
-        while match is not None and not match.partial:
-            match = _CITATION.search(self._held, match.end(), partial=True)
-        return len(self._held) if match is None else match.start()
-
     def _take(self, length: int) -> str:
         ready, self._held = self._held[:length], self._held[length:]
         shown, place = "", 0
-        for match in _CITATION.finditer(ready):
+        for match in CLUSTER.finditer(ready):
             shown += self._pass(ready[place : match.start()])
-            shown += self._pass(match[0] if self._code.inside else self._cited(match))
+            shown += self._pass(match[0] if self._code.inside else self._settled(match))
             place = match.end()
         return shown + self._pass(ready[place:])
 
     def _pass(self, text: str) -> str:
+        if self._trim and text:
+            text = text.lstrip(" \t\u00a0")
+            self._trim = not text
         self._code.take(text)
+        self._line = f"{self._line}{text}".rpartition("\n")[2]
         return text
 
-    def _cited(self, match: regex.Match[str]) -> str:
-        return "".join(f"[F{number}]" for number in dict.fromkeys(_numbers(match)) if number in self._given)
+    def _settled(self, match: regex.Match[str]) -> str:
+        """The citations that stand together as they are passed on, with one mark of punctuation at most."""
+        found, line = list(CITATION.finditer(match["body"])), f"{self._line}{match['comma']}"
+        linked = "" if match["comma"] or match["gap"] else self._line[-1:]
+        read = self._read(found, line, linked)
+        if any(read):  # the second of them may have told what the first one is
+            read = self._read(found, line, linked)
+        numbers = [one for one in read if one is not None]
+        if not numbers:
+            return match[0]
+        if len(numbers) < len(read):
+            parts = [one[0] if cites is None else self._cite(cites) for one, cites in zip(found, read, strict=True)]
+            return f"{match['comma']}{match['gap']}{''.join(parts)}{match['behind'] or ''}"
+        marks = self._cite([number for one in numbers for number in one])
+        comma, behind = match["comma"], (match["behind"] or "").strip()
+        if comma and behind:
+            comma = ""
+        if behind == "." and _STOP.search(self._line):
+            behind = ""
+        self._trim = not marks and not self._line.strip()
+        return f"{comma}{marks}{behind}"
+
+    def _cite(self, numbers: Collection[int]) -> str:
+        return "".join(f"[F{number}]" for number in dict.fromkeys(numbers) if number in self._facts)
+
+    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[int] | None]:
+        """What each names; the first one stands right behind the letter `before`, and may be a part of a link."""
+        first = found[0]
+        link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
+        return [None if link and one is first else self._numbers(one, line) for one in found]
+
+    def _numbers(self, one: regex.Match[str], line: str) -> list[int] | None:
+        """The numbers that a citation names; None for ordinary text that looks like one."""
+        numbers = numbers_in(one[0])
+        if one["plain"] is not None:
+            return numbers
+        style = "bare" if one["bare"] is not None else "round"
+        if style == "bare" and (not any(map(str.isalpha, line)) or _LISTED.match(line)):
+            return None
+        if style == "round" and (self._codes & set(numbers) or codes_in([line]) & set(numbers)):
+            return None
+        if style in self._styles or any(self._rests_on(number, line, style) for number in numbers):
+            self._styles.add(style)
+            return numbers
+        return None
+
+    def _rests_on(self, number: int, line: str, style: str) -> bool:
+        """Whether the words before speak of the fact of this number: then it is that fact that is meant."""
+        fact = self._facts.get(number)
+        if fact is None:
+            return False
+        sentence = last_sentence(line)
+        least = 1 if style == "bare" else 2
+        return names_its_ends(sentence, fact) or shares_words(sentence, fact) >= least
 
 
-def cited_only(text: str, given: Collection[int]) -> str:
+def cited_only(text: str, facts: Sequence[RecalledFact], ordinary: Collection[str] = ()) -> str:
     """A whole reply with the citations of given facts as `[F1]`, and no others. ModelReplyInvalid if none is left."""
-    citations = CitationFilter(given)
+    citations = CitationFilter(facts, ordinary)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
         raise ModelReplyInvalid("the reply holds nothing but citations of what was not given")
@@ -81,7 +147,7 @@ def cited_only(text: str, given: Collection[int]) -> str:
 
 def cited(text: str) -> list[int]:
     """The facts that a reply cites, each once, in the order in which it first does."""
-    return list(dict.fromkeys(number for match in _outside_code(text) for number in _numbers(match)))
+    return list(dict.fromkeys(int(match[1]) for match in _outside_code(text)))
 
 
 def without_citations(text: str) -> str:
@@ -97,24 +163,60 @@ def with_numbers(text: str) -> str:
     return _replaced(text, {number: place for place, number in enumerate(cited(text), start=1)})
 
 
+def _pause_at(text: str) -> int:
+    """Where the pause between words begins in which a text ends: punctuation, citations, a part of one."""
+    end = _unfinished(text)
+    earliest = max(0, end - _WIDEST_PAUSE)
+    while end > earliest:
+        last = text[end - 1]
+        if last in _BETWEEN_WORDS:
+            end -= 1
+        elif last in _CLOSING and (start := _citation_before(text, end)) is not None:
+            end = start
+        else:
+            break
+    return end
+
+
+def _unfinished(text: str) -> int:
+    """Where a citation begins that may not be over yet; the length of the text if there is none."""
+    for opening in _OPENING.finditer(text, max(0, len(text) - LONGEST)):
+        match = CITATION.match(text, opening.start(), partial=True)
+        if match is not None and (match.partial or match.end() == len(text)):
+            return opening.start()
+    return len(text)
+
+
+def _citation_before(text: str, end: int) -> int | None:
+    for opening in _OPENING.finditer(text, max(0, end - LONGEST), end):
+        if CITATION.fullmatch(text, opening.start(), end):
+            return opening.start()
+    return None
+
+
 def _replaced(text: str, shown: dict[int, int]) -> str:
     parts, place, joined = list[str](), 0, False
     for match in _outside_code(text):
-        marks = [str(shown[number]).translate(_SUPERSCRIPTS) for number in _numbers(match) if number in shown]
-        joined = joined and match.start() == place
-        parts += [text[place : match.start()], *([_BETWEEN] if joined and marks else []), _BETWEEN.join(marks)]
-        place, joined = match.end(), joined or bool(marks)
+        before = text[place : match.start()]
+        joined = joined and not before
+        number = int(match[1])
+        mark = str(shown[number]).translate(_SUPERSCRIPTS) if number in shown else ""
+        parts += [before.rstrip(" \t\u00a0"), _BETWEEN if joined and mark else "", mark]
+        place, joined = match.end(), joined or bool(mark)
+        if not mark and _begins_line(parts):
+            place += len(text[place:]) - len(text[place:].lstrip(" \t\u00a0"))
     return "".join([*parts, text[place:]])
+
+
+def _begins_line(parts: Sequence[str]) -> bool:
+    last = next((part for part in reversed(parts) if part), "\n")
+    return last.endswith("\n")
 
 
 def _outside_code(text: str) -> Iterator[regex.Match[str]]:
     code, place = Code(), 0
-    for match in _CITATION.finditer(text):
+    for match in _PASSED.finditer(text):
         code.take(text[place : match.start()])
         place = match.start()
         if not code.inside:
             yield match
-
-
-def _numbers(match: regex.Match[str]) -> list[int]:
-    return [int(match[1]), *(int(number) for number in match.captures(2))]

@@ -41,15 +41,15 @@ class ModelResponder:
 
         A reply that says nothing besides, or raw JSON, is invalid.
         """
-        given = [fact.n for fact in request.facts]
-        speech, citations = Speech(), CitationFilter(given)
+        given, said_before = request.facts, [line.text for line in request.dialogue]
+        speech, citations = Speech(), CitationFilter(given, said_before)
         async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
                 if delta.final is None:
                     if words := citations.feed(speech.feed(delta.text)):
                         yield ChatDelta(words)
                     continue
-                said = cited_only(spoken(delta.final.text), given)
+                said = cited_only(spoken(delta.final.text), given, said_before)
                 if rest := citations.feed(speech.finish()) + citations.finish():
                     yield ChatDelta(rest)
                 yield ChatDelta("", replace(delta.final, text=said))
