@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -10,7 +11,7 @@ from sqlalchemy import Connection
 from internal.flows.publication import Publication
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import RunState
+from internal.scheduling.model import DAILY_COST, Run, RunState
 from internal.storage.engine import Database
 
 
@@ -18,14 +19,17 @@ from internal.storage.engine import Database
 class Ordered:
     """What is gone through now: so many `messages` of the owner's own, published in so many `fragments`.
 
-    Of the older runs `revived` had been given up and `hurried` waited for a later attempt. `unfinished` counts all runs
-    that are to be worked on, new ones and those already at work included.
+    Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
+    complete, and `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new ones and
+    those already at work included.
     """
 
     fragments: int = 0
     messages: int = 0
     revived: int = 0
     hurried: int = 0
+    reread: int = 0
+    unpaid: int = 0
     unfinished: int = 0
 
 
@@ -33,13 +37,20 @@ async def archive_now(database: Database, clock: Clock, publication: Publication
     """Makes everything of this user ready to be worked on at once; the runs themselves are the run loop's."""
     published = await publication.publish_now(user_id)
     now = clock.now()
-    revived, hurried, unfinished = await database.write(lambda c: _make_due(c, user_id, now))
-    messages = sum(fragment.said for fragment in published)
-    return Ordered(len(published), messages, revived, hurried, unfinished)
+    ordered = await database.write(lambda c: _make_due(c, user_id, now))
+    return replace(ordered, fragments=len(published), messages=sum(fragment.said for fragment in published))
 
 
-def _make_due(connection: Connection, user_id: int, now: datetime) -> tuple[int, int, int]:
-    revived, hurried = runs.revive(connection, user_id, now), runs.hurry(connection, user_id, now)
+def _make_due(connection: Connection, user_id: int, now: datetime) -> Ordered:
+    revived = runs.revive(connection, user_id, now)
+    kinds = Counter(map(_kind, runs.hurry(connection, user_id, now)))
     counts = runs.counts(connection, user_id)
     unfinished = sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
-    return revived, hurried, unfinished
+    return Ordered(revived=revived, unfinished=unfinished, **kinds)
+
+
+def _kind(run: Run) -> str:
+    """What a run had waited for, as `Ordered` counts it."""
+    if run.error == DAILY_COST:
+        return "unpaid"
+    return "reread" if run.replaces is not None and run.error is None else "hurried"

@@ -32,7 +32,7 @@ from internal.flows.forgetting import everything_asked
 from internal.knowledge import repository as episodes
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
-from internal.scheduling.model import Run, RunState, pause
+from internal.scheduling.model import DAILY_COST, Run, RunState, pause
 from internal.storage.engine import Database
 from internal.storage.types import new_id
 from internal.telemetry.cause import caused_by
@@ -215,7 +215,7 @@ class RunLoop:
                 return None
             paid = run.state == RunState.REPLIED
             if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
-                runs.postpone(connection, run, now + COST_RECHECK, "daily_cost", charge=True)
+                runs.postpone(connection, run, now + COST_RECHECK, DAILY_COST, charge=True)
                 return None
             asked = everything_asked(connection, run.user_id)
             if asked is not None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+DAILY_COST: Final = "daily_cost"
+"""The `error` of a run that failed at nothing: it waits for what its owner may spend on another day."""
 
 
 class RunState(StrEnum):

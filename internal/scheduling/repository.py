@@ -186,10 +186,11 @@ def dead(connection: Connection, user_id: int | None = None) -> list[Run]:
     return [_run(row) for row in connection.execute(query)]
 
 
-def hurry(connection: Connection, user_id: int, now: datetime) -> int:
-    """Lets waiting runs of one owner start at once."""
+def hurry(connection: Connection, user_id: int, now: datetime) -> list[Run]:
+    """Lets waiting runs of one owner start at once; those that were."""
     waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)
-    return connection.execute(update(runs).where(waiting).values(due_at=now)).rowcount
+    rows = connection.execute(update(runs).where(waiting).values(due_at=now).returning(runs))
+    return [_run(row) for row in rows]
 
 
 def episodes_without(connection: Connection, user_id: int, agent: str) -> list[tuple[str, int]]:

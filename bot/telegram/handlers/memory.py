@@ -29,6 +29,10 @@ def _order_lines(lang: Language, ordered: Ordered) -> list[str]:
     lines = [phrase(lang, "archive-started", count=ordered.messages)] if ordered.messages else []
     if again := ordered.revived + ordered.hurried:
         lines.append(phrase(lang, "archive-again", count=again))
+    if ordered.reread:
+        lines.append(phrase(lang, "archive-reread", count=ordered.reread))
+    if ordered.unpaid:
+        lines.append(phrase(lang, "archive-unpaid", count=ordered.unpaid))
     return lines or [phrase(lang, "archive-running" if ordered.unfinished else "archive-nothing")]
 
 

@@ -12,11 +12,13 @@ from internal.scheduling import repository as scheduling
 from internal.storage.tables import runs
 
 
-async def run(talk: Talk, name: str, state: str, wait: timedelta = timedelta(0), user_id: int = OWNER) -> None:
+async def run(
+    talk: Talk, name: str, state: str, wait: timedelta = timedelta(0), user_id: int = OWNER, **more: str
+) -> None:
     now = talk.clock.now()
     row = {"id": name, "user_id": user_id, "agent": "archivist", "rev": 1, "first_n": 1, "last_n": 2, "attempts": 8}
     moments = {"due_at": now + wait, "created_at": now}
-    await talk.write(lambda c: c.execute(insert(runs).values(**row, **moments, state=state)))
+    await talk.write(lambda c: c.execute(insert(runs).values(**row, **moments, **more, state=state)))
 
 
 async def order(talk: Talk, user_id: int = OWNER) -> Ordered:
@@ -57,3 +59,12 @@ async def test_given_up_and_waiting_runs_start_at_once(talk: Talk) -> None:
     assert await due(talk) == {"dead", "waiting"}
     (other,) = await talk.read(lambda c: scheduling.dead(c, OTHER))
     assert other.id == "other's"
+
+
+async def test_an_edit_that_is_read_once_more_is_no_failure(talk: Talk) -> None:
+    """Nor is what waits for another day's budget; a second reading that failed is one."""
+    await run(talk, "edited", "due", timedelta(seconds=10), replaces="first")
+    await run(talk, "edited and failed", "due", timedelta(minutes=1), replaces="second", error="ModelUnavailable")
+    await run(talk, "unpaid", "due", timedelta(minutes=10), error="daily_cost")
+    assert await order(talk) == Ordered(hurried=1, reread=1, unpaid=1, unfinished=3)
+    assert await due(talk) == {"edited", "edited and failed", "unpaid"}

@@ -413,7 +413,7 @@ async def test_working_off_returns_when_nothing_is_ready(stage: Stage) -> None:
     await stage.publish(OWNER, (1, 2), (3, 4))
     await asyncio.wait_for(stage.loop().work_off(OWNER, 60), 5)
     assert await stage.states() == ["applied", "due"]
-    assert await stage.talk.write(lambda c: runs.hurry(c, OWNER, stage.talk.clock.now())) == 1
+    assert len(await stage.talk.write(lambda c: runs.hurry(c, OWNER, stage.talk.clock.now()))) == 1
 
 
 async def test_a_run_that_ends_the_process_again_and_again_is_parked(stage: Stage) -> None:

@@ -36,6 +36,8 @@ async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
         (Ordered(revived=2, unfinished=2), again),
         (Ordered(revived=1, hurried=1, unfinished=3), again),
         (Ordered(fragments=1, messages=3, hurried=2, unfinished=3), f"{started}\n{again}"),
+        (Ordered(reread=2, unfinished=2), text(lang, "archive-reread", count=2)),
+        (Ordered(unpaid=2, unfinished=2), text(lang, "archive-unpaid", count=2)),
         (Ordered(unfinished=1), text(lang, "archive-running")),
     ):
         world.archival.found = found

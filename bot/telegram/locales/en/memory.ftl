@@ -6,6 +6,8 @@ archive-started = Going through { $count } { $count ->
    *[other] messages
 } now. It usually takes less than a minute; then have a look at /people.
 archive-again = Trying again what didn't work out before: { $count }.
+archive-reread = Reading once more what you edited: { $count }.
+archive-unpaid = Still to be gone through once my budget for the day allows it: { $count }. /status tells what is spent.
 archive-running = There's nothing new, but I'm still going through what you said before.
 archive-dead = I couldn't go through a part of our conversation. /status says more, and /archive tries again.
 
