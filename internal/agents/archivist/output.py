@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 from internal.agents.archivist.fields import aliases_of, cited_lines, name_of, prose
+from internal.agents.archivist.memories import MemoryReader, mentioned_entities, without_one_sided
 from internal.agents.archivist.things import ThingReader
 from internal.agents.model import TranscriptLine
 from internal.agents.reading import read_id, read_object
@@ -16,6 +17,7 @@ from internal.errors import ModelReplyInvalid, Refused
 from internal.knowledge.entity_types import EntityTypes
 from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.llm.model import ReplySchema
+from internal.memory.model import KnownMemory, ProposedMemory
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle
 from internal.people.naming import MAX_NAME, clean_username
@@ -41,46 +43,47 @@ REPLY_SCHEMA = reply_schema()
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """A memory as the model wrote it, with checked evidence."""
-
-    body: dict[str, Any]
-    evidence: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ArchivistReply:
-    """Everything one reply proposes, in its order, and what of it was refused."""
+    """Everything one reply proposes, in its order, and what of it was refused.
+
+    `mentioned` are the entities that memories name, each once; most of them are among `entities` or people too.
+    """
 
     operations: tuple[Operation, ...] = ()
     entities: tuple[ProposedEntity, ...] = ()
     facts: tuple[ProposedFact, ...] = ()
-    memories: tuple[Proposal, ...] = ()
+    memories: tuple[ProposedMemory, ...] = ()
+    mentioned: tuple[ProposedEntity, ...] = ()
     refused: tuple[RefusedOperation, ...] = ()
 
 
 def parse(
-    text: str, transcript: Sequence[TranscriptLine], known_ids: Collection[int], types: EntityTypes = DEFAULT
+    text: str,
+    transcript: Sequence[TranscriptLine],
+    known_ids: Collection[int],
+    types: EntityTypes = DEFAULT,
+    memories: Sequence[KnownMemory] = (),
 ) -> ArchivistReply:
     """The reply as typed proposals; what breaks a rule is refused one by one and the rest kept.
 
     `transcript` are the lines the model saw (evidence numbers and Telegram ids are checked against them), `known_ids`
-    the people it may name, redirected ids included, `types` what entities may be. Reasons of refusals: bad_shape,
-    unknown_type, no_name, no_id, unknown_id, self_merge, unknown_circle, bad_evidence, evidence_out_of_range,
-    assistant_only, no_evidence, too_many; of entities and facts also not_an_entity, unknown_label, bad_attributes,
-    bad_relevance, relation_name, no_fact, no_end, self_fact, bad_date, not_own_words.
+    the people it may name, redirected ids included, `types` what entities may be, `memories` what it may name by a
+    handle. Reasons of refusals: bad_shape, unknown_type, no_name, no_id, unknown_id, self_merge, unknown_circle,
+    bad_evidence, evidence_out_of_range, assistant_only, no_evidence, too_many; of entities and facts also
+    not_an_entity, unknown_label, bad_attributes, bad_relevance, relation_name, no_fact, no_end, self_fact, bad_date,
+    not_own_words; of memories and their links also wrong_label, self_link, one_sided and those of the graph's registry.
     Raises ModelReplyInvalid when the reply as a whole cannot be read.
     """
     reply = read_object(text, KEYS, bare="people_operations")
     reader = _Reader(transcript, known_ids)
     things = ThingReader(reader.lines, known_ids, types)
-    return ArchivistReply(
-        operations=reader.keep(_operations(reply), reader.operation),
-        entities=reader.keep(_array(reply, "entities"), things.entity),
-        facts=reader.keep(_array(reply, "facts"), things.fact),
-        memories=reader.keep(_array(reply, "memories"), reader.cited),
-        refused=tuple(reader.refused),
-    )
+    remembering = MemoryReader(reader.lines, known_ids, memories)
+    operations = reader.keep(_operations(reply), reader.operation)
+    entities = reader.keep(_array(reply, "entities"), things.entity)
+    facts = reader.keep(_array(reply, "facts"), things.fact)
+    kept, one_sided = without_one_sided(reader.keep(_array(reply, "memories"), remembering.memory))
+    refused = (*reader.refused, *remembering.refused, *one_sided)
+    return ArchivistReply(operations, entities, facts, kept, mentioned_entities(kept), refused)
 
 
 Kept = TypeVar("Kept")
@@ -115,12 +118,6 @@ class _Reader:
             case "merged":
                 return self._merged(raw)
         raise Refused("unknown_type", f"there is no operation {str(kind)[:MAX_NAME]!r}")
-
-    def cited(self, raw: dict[str, Any]) -> Proposal:
-        """A memory: unlike a person it is nothing without the lines that say it."""
-        if not raw.get("evidence"):
-            raise Refused("no_evidence", "nothing in the transcript is cited for it")
-        return Proposal(_body(raw), cited_lines(raw, self.lines))
 
     def _added(self, raw: dict[str, Any]) -> Added:
         person, evidence = _person(raw), cited_lines(raw, self.lines)
@@ -216,10 +213,6 @@ def _object(item: Any) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise Refused("bad_shape", f"{str(item)[:MAX_NAME]!r} is no object")
     return item
-
-
-def _body(raw: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in raw.items() if key != "evidence"}
 
 
 def _person(raw: dict[str, Any]) -> dict[str, Any]:

@@ -21,12 +21,12 @@ MAX_FACT = 500
 MAX_DATE = 100
 RELEVANCE = range(1, 6)
 
-_OWNER = {"the user", "the owner"} | words(
+OWNER_WORDS = {"the user", "the owner"} | words(
     "user owner i me myself self я пользователь пользовательница владелец користувач користувачка власник"
 )
 """What models call the owner, whatever they are told."""
 
-_PERSON = re.compile(r"\[?\s*person\s*:\s*(\d{1,19})\s*\]?(?:\s.*)?", re.IGNORECASE | re.DOTALL)
+PERSON_ID = re.compile(r"\[?\s*person\s*:\s*(\d{1,19})\s*\]?(?:\s.*)?", re.IGNORECASE | re.DOTALL)
 
 
 class ThingReader:
@@ -40,7 +40,7 @@ class ThingReader:
         name = name_of(raw.get("name"))
         if not name:
             raise Refused("no_name", "an entity needs a name")
-        if name_key(name) in _OWNER or _PERSON.fullmatch(name):
+        if name_key(name) in OWNER_WORDS or PERSON_ID.fullmatch(name):
             raise Refused("not_an_entity", f"{name!r} is a person, not an entity")
         labels = self._types.labels(_texts(raw.get("labels", raw.get("type"))))
         return ProposedEntity(
@@ -81,9 +81,9 @@ class ThingReader:
         name = name_of(value)
         if not name:
             raise Refused("no_end", f"the fact has no {key}")
-        if name_key(name) in _OWNER:
+        if name_key(name) in OWNER_WORDS:
             return OWNER_NODE
-        if match := _PERSON.fullmatch(name):
+        if match := PERSON_ID.fullmatch(name):
             return self._person(match[1])
         return self._person(name) if name.isdecimal() and read_id(name) in self._known_ids else name
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.agents.archivist.output import MAX_ITEMS, REPLY_SCHEMA, ArchivistReply, Proposal, parse
+from internal.agents.archivist.output import MAX_ITEMS, REPLY_SCHEMA, ArchivistReply, parse
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelReplyInvalid
 from internal.knowledge.model import ProposedEntity, ProposedFact
+from internal.memory.model import NodeRef, ProposedMemory
 from internal.people.model import Circle
 from internal.people.operations import Added, Merged, Updated
 
@@ -237,13 +238,13 @@ def test_a_slice_in_which_only_the_assistant_spoke_proves_nothing() -> None:
 def test_memories_must_cite_lines() -> None:
     """People may stand on the whole slice, memories may not; nor on the assistant's words."""
     items = [
-        {"fact": "a"},
-        {"fact": "b", "evidence": []},
-        {"fact": "c", "evidence": [4]},
-        {"fact": "d", "evidence": [1]},
+        {"properties": {"content": "a"}},
+        {"properties": {"content": "b"}, "evidence": []},
+        {"properties": {"content": "c"}, "evidence": [4]},
+        {"properties": {"content": "d"}, "evidence": [1, 4]},
     ]
     reply = read({"memories": items})
-    assert reply.memories == (Proposal({"fact": "d"}, (1,)),)
+    assert reply.memories == (ProposedMemory(NodeRef("Memory", {"content": "d"}), (), (1,)),)
     assert reasons(reply) == ["no_evidence", "no_evidence", "assistant_only"]
 
 
