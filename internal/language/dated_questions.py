@@ -18,6 +18,8 @@ _LONGEST = 7
 
 _AROUND = " \t\n,;:.!?—–-\"'«»“”()"
 _WORD = re.compile(r"\S+")
+_NUMBER_BEFORE = re.compile(r"(?<!\w)\d{1,4}[\s,]*$")
+_NUMBER_BEHIND = re.compile(r"[\s,]*\d{1,4}(?!\w)")
 
 _OPENS = words(
     "а и і й так то ж же ну скажи расскажи розкажи was it as of the at in on to from by about с со у в во на к ко до от"
@@ -54,7 +56,7 @@ def dated_question_plainly(text: str, at: datetime, language: Language) -> Dated
 def _read(text: str, at: datetime, language: Language, reader: _Reader) -> DatedQuestion | None:
     for phrase, question in _cuts(text):
         dated = reader(phrase, at, language)
-        if dated is not None:
+        if dated is not None and not (dated.precision == "month" and _torn(text, phrase)):
             return DatedQuestion(dated.moment, _end(dated), question)
     return None
 
@@ -69,6 +71,12 @@ def _cuts(text: str) -> Iterator[tuple[str, str]]:
             yield phrase, text[end:].strip().lstrip(_AROUND)
         if count < len(places):
             yield text[start:].strip(_AROUND), text[:start].rstrip(" \t\n,;:—–-") + _mark(text)
+
+
+def _torn(text: str, phrase: str) -> bool:
+    """Whether a number stands right before or behind: "30 лютого" is no day, but not the whole of February either."""
+    before, _, behind = text.partition(phrase)
+    return bool(_NUMBER_BEFORE.search(before) or _NUMBER_BEHIND.match(behind))
 
 
 def _loose(last: list[str]) -> bool:

@@ -7,6 +7,7 @@ What is relative ("позавчера", "last May", "з понеділка") is 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -345,7 +346,7 @@ def _reader() -> Any:
 def _written_out(phrase: str, at: datetime, language: Language) -> Dated | None:
     """What dateparser makes of a date with a number and the name of a month; without a year the latest one."""
     text = name_key(phrase)[:MAX_PHRASE]
-    if not _WRITTEN.search(text):
+    if not _WRITTEN.search(text) or _no_such_day(text):
         return None
     settings = {
         "RELATIVE_BASE": at.replace(tzinfo=None),
@@ -365,3 +366,16 @@ def _written_out(phrase: str, at: datetime, language: Language) -> Dated | None:
     if found.period not in ("day", "month", "year"):
         return None
     return Dated(datetime.combine(moment.date(), time(), at.tzinfo), found.period)
+
+
+_DAY_OF_MONTH = re.compile(r"(\d{1,2}) month(\d+)(?: \d{4})?")
+_NUMBER_FIRST = re.compile(r"\d\s*[^\W\d_]{3}")
+_LEAP_YEAR = 2000
+
+
+def _no_such_day(text: str) -> bool:
+    """A day like "32 мая", whose number dateparser takes for the year 1932. In "May 98" it may be one."""
+    match = _DAY_OF_MONTH.fullmatch(canonical(text) or "")
+    if match is None or not _NUMBER_FIRST.search(text):
+        return False
+    return not 1 <= int(match[1]) <= monthrange(_LEAP_YEAR, int(match[2]))[1]

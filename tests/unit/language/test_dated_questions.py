@@ -52,6 +52,22 @@ def test_the_date_is_told_from_what_is_asked(
     assert found.ends.date().isoformat() == ends
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ru", "32 мая 2020 где я жил?"),
+        ("ru", "где я жил 45 марта?"),
+        ("ru", "31 февраля 2021, где я жил?"),
+        ("uk", "30 лютого де я жив?"),
+        ("en", "May 32, 2020 where did I live?"),
+        ("en", "where did I live on February 30?"),
+    ],
+)
+def test_a_day_that_no_calendar_has_is_no_date(language: Language, text: str) -> None:
+    """Neither its number nor its month alone is taken for what was meant."""
+    assert dated_question(text, SAID, language) is None
+
+
 @pytest.mark.parametrize("text", ["где я жил", "до войны где я жил", "де я жив?", "where did I live?", "", "  ?! "])
 def test_what_holds_no_date_gives_none(text: str) -> None:
     """Nothing is guessed: the bot asks for the date instead."""
