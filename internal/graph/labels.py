@@ -263,7 +263,8 @@ class NodeSchema:
 
     `columns` are the columns of `graph_nodes` that mirror a property, because it is filtered or sorted by; `searched`
     the properties that make the text by which the node is found; `by_name`: the name and aliases are keys to find it.
-    `created` says whether the specification shows when it was stored.
+    `created` says whether the specification shows when it was stored. `sentence` is the property by which a node that
+    has no name is known as the same again.
     """
 
     model: type[Label]
@@ -272,6 +273,7 @@ class NodeSchema:
     by_name: bool = False
     created: bool = True
     derived: bool = False
+    sentence: str = ""
 
     @property
     def label(self) -> str:
@@ -284,19 +286,21 @@ _STATE: Final = {"status": "status"}
 _TOUCHED: Final = {"accessCount": "access_count", "lastAccessed": "last_accessed"}
 
 _WRITTEN: Final = (
-    NodeSchema(Memory, _TOUCHED, ("summary", "content")),
+    NodeSchema(Memory, _TOUCHED, ("summary", "content"), sentence="content"),
     NodeSchema(Concept, _NAMED, ("name", "description")),
     NodeSchema(Keyword, {"term": "name"}, ("term",)),
     NodeSchema(Topic, _NAMED, ("name", "aliases", "description"), by_name=True),
     NodeSchema(Entity, _NAMED | _TYPED, ("name", "aliases", "description"), by_name=True),
     NodeSchema(Source, {"reference": "name"} | _TYPED, ("title", "reference")),
-    NodeSchema(Decision, {"date": "at"}, ("description", "rationale", "outcome"), created=False),
-    NodeSchema(Goal, _STATE | {"targetDate": "at"}, ("description",)),
-    NodeSchema(Question, _STATE | {"answeredDate": "at"}, ("text",)),
+    NodeSchema(
+        Decision, {"date": "at"}, ("description", "rationale", "outcome"), created=False, sentence="description"
+    ),
+    NodeSchema(Goal, _STATE | {"targetDate": "at"}, ("description",), sentence="description"),
+    NodeSchema(Question, _STATE | {"answeredDate": "at"}, ("text",), sentence="text"),
     NodeSchema(Context, _NAMED | _TYPED | _STATE, ("name", "description")),
     NodeSchema(Preference, {"preference": "name"}, ("category", "preference", "aliases", "description"), by_name=True),
-    NodeSchema(TemporalMarker, _TYPED | {"startDate": "at"}, ("description",)),
-    NodeSchema(Contradiction, _STATE, ("description", "resolution")),
+    NodeSchema(TemporalMarker, _TYPED | {"startDate": "at"}, ("description",), sentence="description"),
+    NodeSchema(Contradiction, _STATE, ("description", "resolution"), sentence="description"),
 )
 
 _CHRONICLE: Final = (Session, Request, Response, Feedback, Analysis, Year, Day)

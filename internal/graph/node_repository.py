@@ -143,8 +143,11 @@ def count_nodes(connection: Connection, user_id: int, wanted: NodeFilter = ANY_N
 
 
 def nodes_named(connection: Connection, user_id: int, label: str, names: Collection[str]) -> list[Node]:
-    """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case."""
-    keys = sorted({name_key(name) for name in names} - {""})[:CHUNK]
+    """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case.
+
+    Of what has no name it is the sentence by which it is known: a goal's description, a memory's content.
+    """
+    keys = sorted({registry.key_of(label, name) for name in names} - {""})[:CHUNK]
     one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys)
     query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, one, VISIBLE)
     return [node_of(row) for row in connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id))]

@@ -6,6 +6,7 @@ out_of_range, unknown_value, kept_by_store.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, Literal, get_args, get_origin
@@ -23,6 +24,10 @@ SCHEMA_VERSION: Final = 1
 """Stored with every row, so that a later schema can tell the rows it has to bring up."""
 
 KEPT_BY_STORE: Final = frozenset({"id", "created"})
+
+_MARKS: Final = " .!?…,;:\"'«»„“”()-"
+_LONGEST_KEY: Final = 200
+"""Characters of a sentence that is its own key."""
 
 _RANGES: Final = ("greater_than", "less_than", "finite_number", "string_pattern_mismatch", "value_error")
 
@@ -100,11 +105,24 @@ def columns_of(label: str, properties: Mapping[str, Any]) -> dict[str, Any]:
         value = properties.get(prop)
         if value is not None:
             columns[column] = datetime.fromisoformat(value) if column in ("at", "last_accessed") else value
-    if columns["name"] is not None:
-        columns["name_key"] = name_key(columns["name"])
+    told = properties.get(schema.sentence) if schema.sentence else columns["name"]
+    if told is not None:
+        columns["name_key"] = key_of(label, told)
     counted = {prop for prop, column in schema.columns.items() if column in ("access_count", "last_accessed")}
     columns["props"] = {name: value for name, value in properties.items() if name not in counted}
     return columns
+
+
+def key_of(label: str, words: str) -> str:
+    """The key by which a node of this label is known as the same again: of its name, or of the sentence that it is.
+
+    Of a sentence the marks at its ends do not count, and a long one is told by a hash: it would be stored twice.
+    """
+    key = name_key(words)
+    if not schema_of(label).sentence:
+        return key
+    key = key.strip(_MARKS)
+    return key if len(key) <= _LONGEST_KEY else hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def text_of(label: str, properties: Mapping[str, Any]) -> str:
