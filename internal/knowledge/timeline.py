@@ -25,6 +25,9 @@ any other. In this order:
 8. Functional: two targets from exactly the same moment are a conflict, unless (5) makes them parallel. Not functional:
    two open statements of which one denies the other are a conflict, and so are the statements any of which an end
    without a beginning may mean.
+9. Functional: a beginning that nobody said is only the moment at which something was told ("lives in Berlin"). If it
+   closes what was told after it of an earlier, said date ("moved to Paris last week"), either may hold now: the times
+   stay as rule 4 makes them, and it is a conflict. Not so once the owner has confirmed the later one since.
 
 Conflicts that share a span are one question.
 """
@@ -34,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Final, Literal
 
 from internal.errors import Refused
@@ -141,6 +144,7 @@ class _Timeline:
         if self._functional:
             self._compare_beginnings(dated)
             self._compare_unknown(vague, dated)
+            self._compare_unsaid(dated)
         else:
             self._compare_denials([*vague, *dated])
             self._compare_unclear([*vague, *dated], laid.unclear)
@@ -187,6 +191,12 @@ class _Timeline:
                     self._parallel.append((one, other))
                 else:
                     self._clashes.append(("unknown_date", one, other))
+
+    def _compare_unsaid(self, dated: Sequence[Period]) -> None:
+        """Rule 9."""
+        for closed, running in permutations(dated, 2):
+            if closed.track != running.track and closed.end == running.start and _doubted(closed, running):
+                self._clashes.append(("unknown_date", closed, running))
 
     def _compare_denials(self, periods: Sequence[Period]) -> None:
         """Rule 8 for other relations."""
@@ -289,6 +299,17 @@ def _met(vague: Period, other: Period) -> bool:
 def _told_beside(period: Period) -> bool:
     """Whether every claim of a period was told as one among several."""
     return bool(period.told) and all(map(also, period.told))
+
+
+def _doubted(closed: Period, running: Period) -> bool:
+    """Whether what runs may have ended with what it seems to have closed: rule 9."""
+    begun = running.starts_at(starts(running))
+    if running.end is not None or any(claim.valid_stated or also(claim) for claim in begun):
+        return False
+    if closed.said_end or closed.ends:
+        return False
+    last = max(claim.created_at if owned(claim) else claim.said_at for claim in running.told)
+    return any(claim.valid_stated and not also(claim) and claim.said_at > last for claim in closed.claims)
 
 
 def _denied(one: Period, other: Period) -> bool:

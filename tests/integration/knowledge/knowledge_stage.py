@@ -88,9 +88,10 @@ class Knowledge:
         episode: str | None = None,
         lines: Sequence[ClaimLine] | None = None,
         by: SetBy = "archivist",
+        stated: bool = True,
         **attributes: Any,
     ) -> RecordOutcome:
-        """Records one claim, told in an episode of its own unless one is given."""
+        """Records one claim, told in an episode of its own unless one is given. `stated`: its beginning was said."""
         words = text or f"{source} {relation.lower().replace('_', ' ')} {target}"
         now = self.later()
         new = NewClaim(
@@ -100,7 +101,7 @@ class Knowledge:
             fact=words,
             said_at=now,
             valid_at=None if start is None else year(start),
-            valid_stated=start is not None,
+            valid_stated=stated and start is not None,
             invalid_at=None if end is None else year(end),
             attributes=attributes,
             episode_id=episode or self.episode(words),

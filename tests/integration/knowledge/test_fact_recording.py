@@ -263,6 +263,31 @@ def test_a_chosen_fact_ends_what_was_before(knowledge: Knowledge) -> None:
     assert service.open_contradictions(knowledge.connection, OWNER) == []
 
 
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ("Paris", [("Paris", 2025, None)]),
+        ("Berlin", [("Paris", 2025, 2026), ("Berlin", 2026, None)]),
+        (BOTH, [("Paris", 2025, None), ("Berlin", 2026, None)]),
+        (NEITHER, []),
+    ],
+)
+def test_news_about_an_earlier_time_is_asked_about_once(
+    knowledge: Knowledge, choice: str, expected: list[tuple[str, int | None, int | None]]
+) -> None:
+    """Told "lives in Berlin", then "moved to Paris last year", the owner says which holds, and is asked no more."""
+    knowledge.tell("Anna", "LIVES_IN", "Berlin", 2026, stated=False)
+    knowledge.tell("Anna", "LIVES_IN", "Paris", 2025)
+    assert knowledge.timeline() == [("Paris", 2025, 2026), ("Berlin", 2026, None)]
+    node_id, sides = question(knowledge)
+    service.resolve_contradiction(
+        knowledge.connection, OWNER, node_id, sides.get(choice, choice), now=knowledge.later()
+    )
+    assert knowledge.timeline() == expected
+    knowledge.tell("Anna", "LIVES_IN", "Rome", 2010)
+    assert service.open_contradictions(knowledge.connection, OWNER) == []
+
+
 def test_a_choice_that_is_no_side_is_refused(knowledge: Knowledge) -> None:
     """Only a side, both or neither can be the answer."""
     knowledge.tell("Anna", "LIVES_IN", "Kyiv", 2020)

@@ -147,6 +147,33 @@ def test_an_unknown_date_after_a_closed_span_is_a_question() -> None:
     assert disputes(works(said("A", 2020), said("B", 2022), said("A"))) == [(("unknown_date",), ["A", "B"])]
 
 
+def test_what_was_told_after_a_beginning_nobody_said_is_a_question() -> None:
+    """ "Lives in A", then "moved to B last year": the times stand, but which of them holds now is asked."""
+    timeline = works(said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2025))
+    assert years(timeline) == [("B", 2023, 2024), ("A", 2024, None)]
+    assert disputes(timeline) == [(("unknown_date",), ["B", "A"])]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        [said("A", 2024, at=2024), said("B", 2023, at=2025)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2022)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2024)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2020, 2024, at=2025)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2025), said("B", None, 2024, at=2025)],
+        [said("A", 2024, at=2024, valid_stated=False), said("A", at=2026), said("B", 2023, at=2025)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2025), said("C", 2026, at=2026)],
+        [said("A", 2024, at=2024, valid_stated=False), said("B", 2023, at=2025, also=True)],
+        [said("A", 2024, at=2024, valid_stated=False, created_at=year(2026), by="owner"), said("B", 2023, at=2025)],
+    ],
+    ids=["said", "told before", "told together", "interval", "ended", "told again", "over", "also", "confirmed"],
+)
+def test_a_beginning_nobody_said_is_asked_about_only_where_it_matters(claims: list[Claim]) -> None:
+    """Nobody is asked where the dates, what was told last, or the owner himself settle what holds now."""
+    assert disputes(works(*claims)) == []
+
+
 def test_an_end_ends_what_had_no_beginning() -> None:
     """A job since nobody knows when, and its end."""
     assert years(works(said("A", at=2021), said("A", None, 2022, at=2022))) == [("A", None, 2022)]
