@@ -82,6 +82,7 @@ async def product(folder: Path) -> AsyncIterator[Running]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")} | {
         "LAPLACED_DATA_DIR": str(folder / "data"),
         "LAPLACED_SERVER__PORT": "0",
+        "LAPLACED_MCP__PORT": "0",
         "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
         "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
         "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",

@@ -27,6 +27,7 @@ from starlette.applications import Starlette
 
 from bot.mcp.rest import CallRefused, Rest
 from bot.mcp.tools import TOOLS, Tool
+from bot.web.fields import fault_words
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +84,8 @@ async def _called(tool: Tool, rest: Rest, arguments: dict[str, Any]) -> CallTool
     try:
         wanted = tool.takes.model_validate(arguments)
     except ValidationError as error:
-        return _refused("; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()))
+        told = (f"{'.'.join(map(str, one['loc']))}: {fault_words(one['msg'])}" for one in error.errors())
+        return _refused("; ".join(told))
     try:
         answer = dict(await tool.call(rest, wanted))
     except CallRefused as error:

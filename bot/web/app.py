@@ -14,7 +14,9 @@ from starlette.routing import Match
 
 from bot.web.admin import Archive, admin_router
 from bot.web.body_limit import BodyLimit
+from bot.web.documentation import documentation_router
 from bot.web.events import events_router
+from bot.web.fields import fault_words
 from bot.web.graph import Graph, graph_router
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
@@ -76,6 +78,7 @@ def build_web(
         separate_input_output_schemas=False,
     )
     app.include_router(index_router(chat_page, mcp))
+    app.include_router(documentation_router(app.title, app.openapi_url or ""))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
     app.include_router(events_router(database, owners, stopping or asyncio.Event()))
@@ -158,4 +161,4 @@ def _fault(place: tuple[int | str, ...], message: str) -> str:
     unread = len(place) == 2 and isinstance(place[1], int)  # JSON that cannot be read: where it broke off, not a field
     field = "body" if unread else ".".join(str(part) for part in place[1:]) or (str(place[0]) if place else "body")
     # Whoever sends half a surrogate pair as a name cannot be told it back.
-    return f"{field}: {message}".encode("utf-8", "replace").decode()
+    return f"{field}: {fault_words(message)}".encode("utf-8", "replace").decode()

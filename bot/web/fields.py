@@ -24,6 +24,11 @@ Offset = Annotated[int, Query(ge=0, le=LARGEST_ID)]
 Uuid = Annotated[str, Path(max_length=200)]
 
 
+def fault_words(message: str) -> str:
+    """What pydantic says of a value, without the name it gives to errors of checks that are ours."""
+    return message.removeprefix("Value error, ")
+
+
 def _without_nul(text: str) -> str:
     """No engine keeps it for certain, and it says nothing."""
     return text.replace("\0", "")

@@ -11,10 +11,12 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.web.documentation import DOCUMENTATION_PATHS
+
 OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 """Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
 
-KEYLESS_PATHS = frozenset({"/", "/openapi.json"})
+KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
 """Where to go from here, and how. Only on the machine itself and under allowed names; it tells of nobody."""
 
 

@@ -9,7 +9,7 @@ def index_router(chat_page: str | None, mcp: str | None) -> APIRouter:
     """`chat_page` is the local Telegram's address, if that is what the bot talks to; `mcp` the MCP server's."""
     router = APIRouter()
     places = {"health": "/healthz", "readiness": "/readyz", "metrics": "/metrics", "people": "/people?user_id=ID"}
-    places |= {"rest": "/openapi.json"}
+    places |= {"rest": "/openapi.json", "docs": "/docs"}
 
     @router.get("/")
     async def index() -> dict[str, str]:

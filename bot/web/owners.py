@@ -38,8 +38,8 @@ class Owners:
             raise NotFound(f"there is no user {user_id}")
         return False
 
-    async def of_group(self, group_id: str | None) -> int:
-        """The user whose id a group's is, or (None) the sole one. Raises NotFound and Refused("group_id")."""
+    async def of_group(self, group_id: str | None, *, field: str = "group_id") -> int:
+        """The user whose id a group's is, or (None) the sole one. Raises NotFound, and Refused(`field`) naming it."""
         if group_id is not None:
             user_id = int(group_id)
             await self.stored(user_id)
@@ -47,13 +47,13 @@ class Owners:
         known = await self._database.read(users.everybody)
         sole = self._allowed | {user.user_id for user in known if user.state is not UserState.REMOVED}
         if len(sole) != 1:
-            raise Refused("group_id", f"group_id: there are {len(sole)} users, so one must be named")
+            raise Refused(field, f"{field}: there are {len(sole)} users, so one must be named")
         return min(sole)
 
     async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
         """The users of several groups, each once; none named is as `of_group`."""
         if not group_ids:
-            return [await self.of_group(None)]
+            return [await self.of_group(None, field="group_ids")]
         return list(dict.fromkeys([await self.of_group(one) for one in group_ids]))
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:

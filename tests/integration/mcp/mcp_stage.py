@@ -150,6 +150,8 @@ async def refusals(client: Client) -> None:
         await refused(client, "search_memory_facts", query="x", asof="2026") == "asof: Extra inputs are not permitted"
     )
     assert await refused(client, "search_nodes", query="x", group_ids=["5"]) == "there is no user 5"
+    beyond = await refused(client, "search_nodes", query="x", group_ids=["9999999999999999999"])
+    assert beyond == "group_ids.0: the id of a user is expected"
     assert (await refused(client, "search_nodes", query="x", entity_types=["Ship"])).startswith("entity_types: ")
     assert (await refused(client, "add_memory", name="n", content="x", source="json")).startswith("content: ")
     assert await refused(client, "get_citation_chain", uuid="nothing") == "there is no node nothing"

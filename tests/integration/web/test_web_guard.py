@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
@@ -101,7 +103,20 @@ async def test_only_the_exact_paths_are_open(caller: httpx.AsyncClient, path: st
     assert (await caller.get(path)).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/docs", "/redoc"])
+async def test_the_description_opens_in_a_browser(caller: httpx.AsyncClient) -> None:
+    """Without the key, which no browser sends, with all that it loads, from here alone; not for a foreign Host."""
+    del caller.headers["Authorization"]
+    page = await caller.get("/docs")
+    assert (page.status_code, "url: '/openapi.json'" in page.text) == (200, True)
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(loaded) == 3
+    for path in [*loaded, "/openapi.json"]:
+        assert (await caller.get(path)).status_code == 200
+    for path in ["/docs", *loaded]:
+        assert (await caller.get(path, headers={"Host": "evil.example"})).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/docs/nothing", "/redoc"])
 async def test_unknown_paths_are_json_too(caller: httpx.AsyncClient, path: str) -> None:
     """With the key, a path that does not exist is 404 in the form of every other refusal."""
     answer = await caller.get(path)

@@ -76,7 +76,7 @@ async def test_without_a_group_there_must_be_one_user(lives: Stage) -> None:
     for groups in (None, []):
         answer = await search(lives, group=None, group_ids=groups)
         assert answer.status_code == 422
-        assert answer.json()["detail"].startswith("group_id: there are 2 users")
+        assert answer.json()["detail"].startswith("group_ids: there are 2 users")
 
 
 async def test_the_sole_users_memory_is_searched_unnamed(sole: Stage) -> None:
@@ -147,7 +147,7 @@ async def test_no_more_than_asked_for(lives: Stage) -> None:
         ({"entity_types": ["Spaceship"]}, 422, "entity_types"),
         ({"as_of": "2025-13-01"}, 422, "as_of"),
         ({"as_of": "last May"}, 422, "as_of"),
-        ({"known_at": 5}, 422, "known_at"),
+        ({"known_at": 5}, 422, "known_at: an ISO 8601"),
         ({"asof": "2025-01-01"}, 422, "asof"),
     ],
 )

@@ -1,0 +1,52 @@
+"""`/docs`: the description of the calls as a page that can make them, of files that come with the installation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import FileResponse, HTMLResponse
+
+PAGE: Final = "/docs"
+
+_FILES: Final = {
+    f"{PAGE}/swagger-ui.css": "text/css",
+    f"{PAGE}/swagger-ui-bundle.js": "text/javascript",
+    f"{PAGE}/favicon.png": "image/png",
+}
+
+DOCUMENTATION_PATHS: Final = frozenset({PAGE, *_FILES})
+"""They tell of nobody: a browser sends no key when it opens a page, and the calls made from it ask for one."""
+
+
+def documentation_router(title: str, openapi_url: str) -> APIRouter:
+    """The page asks for the key under "Authorize" and keeps it only as long as it is open."""
+    router = APIRouter(include_in_schema=False)
+    stylesheet, script, icon = _FILES
+
+    @router.get(PAGE)
+    async def page() -> HTMLResponse:
+        return get_swagger_ui_html(
+            openapi_url=openapi_url,
+            title=title,
+            swagger_js_url=script,
+            swagger_css_url=stylesheet,
+            swagger_favicon_url=icon,
+        )
+
+    for path, kind in _FILES.items():
+        router.get(path, name=path)(_sender(path.rpartition("/")[2], kind))
+    return router
+
+
+def _sender(name: str, kind: str) -> Callable[[], Awaitable[FileResponse]]:
+    # Swagger UI itself: the package's own page is made for an application that it builds.
+    file = str(files("fastapi_offline") / "static" / name)
+
+    async def send() -> FileResponse:
+        return FileResponse(file, media_type=kind)
+
+    return send
