@@ -18,6 +18,7 @@ from internal.flows.fragment_item import EPISODE_ITEM, FOUND_BY
 from internal.flows.publication import slices
 from internal.importing.passages import MOST, json_lines, passages
 from internal.knowledge import repository as episodes
+from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.scheduling import repository as runs
 from internal.storage import search_items
@@ -128,7 +129,7 @@ def content_of(episode: Episode, segments: Sequence[Segment]) -> str:
     """The content of an episode as it was given, or its lines with their speakers."""
     if episode.content:
         return episode.content
-    return "\n".join(f"{part.speaker}: {part.text}" if part.speaker else part.text or "" for part in segments)
+    return "\n".join(knowledge.spoken(part.text or "", part.speaker, part.forwarded_from) for part in segments)
 
 
 def fingerprint(*parts: object) -> str:

@@ -98,7 +98,14 @@ def episode_content(connection: Connection, user_id: int, episode: Episode, *, w
     places = evidence_repository.places(connection, user_id, {(episode.id, part.n) for part in parts})
     shown = [part.n for part in parts if part.message_id not in without]
     told = [places[episode.id, number] for number in shown if (episode.id, number) in places]
-    return "\n".join(f"{place.speaker or place.role}: {place.text}" for place in told)
+    return "\n".join(spoken(place.text, place.speaker or place.role, place.forwarded_from) for place in told)
+
+
+def spoken(text: str, speaker: str | None, forwarded_from: str | None) -> str:
+    """A line with who said it. Of a forward its author is named too: it is not the word of whoever passed it on."""
+    if forwarded_from is not None:
+        speaker = f"{speaker or ''} (forwarded from {forwarded_from or 'somebody else'})".lstrip()
+    return f"{speaker}: {text}" if speaker else text
 
 
 def wire_description(episode: Episode) -> str:

@@ -17,6 +17,7 @@ from internal.knowledge.citations import (
     episode_content,
     evidence_of_fact,
     evidence_of_facts,
+    spoken,
     telegram_link,
     wire_description,
 )
@@ -88,6 +89,7 @@ __all__ = [
     "reproject",
     "resolve_contradiction",
     "show_facts",
+    "spoken",
     "take_back",
     "telegram_link",
     "update_fact",

@@ -113,9 +113,15 @@ async def test_what_is_said_now_comes_before_an_import(talk: Talk) -> None:
 
 async def test_content_is_told_as_given_or_by_its_lines(talk: Talk) -> None:
     """An import's content is who said what; a text is itself."""
-    lines = [Segment(1, MAY, "Привіт", None, speaker="Олена"), Segment(2, MAY, "(сміх)", None)]
+    lines = [
+        Segment(1, MAY, "Привіт", None, speaker="Олена"),
+        Segment(2, MAY, "(сміх)", None),
+        Segment(3, MAY, "Я в Римі", None, speaker="Олена", own=False, forwarded_from="Борис"),
+        Segment(4, MAY, "Я в Осло", None, own=False, forwarded_from="Ганна"),
+    ]
     imported = await talk.write(lambda c: store(c, talk, lines))
-    assert content_of(imported.episode, lines) == "Олена: Привіт\n(сміх)"
+    forwards = ["Олена (forwarded from Борис): Я в Римі", "(forwarded from Ганна): Я в Осло"]
+    assert content_of(imported.episode, lines).splitlines() == ["Олена: Привіт", "(сміх)", *forwards]
     text = await talk.write(lambda c: store(c, talk, content="  Сам текст\n"))
     assert content_of(text.episode, lines) == "  Сам текст\n"
 

@@ -114,6 +114,18 @@ def test_the_content_of_a_fragment_is_that_of_its_messages(knowledge: Knowledge)
     assert service.episode_content(knowledge.connection, OWNER, text) == "one\ntwo"
 
 
+@pytest.mark.parametrize(("name", "told"), [("Boris", "Boris"), ("", "somebody else")])
+def test_a_forward_is_told_as_its_authors_word(knowledge: Knowledge, name: str, told: str) -> None:
+    """Whoever reads an episode, a model too, must not take "I" in a forward for the owner."""
+    forward = {"kind": "hidden_user", "name": name, "user_id": None, "username": None, "date": None}
+    episode = repository.episode(
+        knowledge.connection, OWNER, fragment(knowledge, message(knowledge, 1, "I live in Rome", forward=forward))
+    )
+    assert episode is not None
+    content = service.episode_content(knowledge.connection, OWNER, episode)
+    assert content == f"Оля (forwarded from {told}): I live in Rome"
+
+
 def test_an_episode_is_processed_when_its_last_run_has_ended(knowledge: Knowledge) -> None:
     """Not while a run of it is open, and only once."""
     episode = knowledge.episode("x")
