@@ -84,6 +84,10 @@ def _off(value: object) -> object:
     return "off" if value is False else value  # YAML reads a bare off as false
 
 
+def _unset(value: object) -> object:
+    return None if value == "" else value  # the environment knows no null
+
+
 def _folder(value: object) -> object:
     if value == "":
         raise ValueError("a folder is needed here")
@@ -199,9 +203,7 @@ class EmbeddingConfig(Section):
 
 
 class RetrievalConfig(Section):
-    people_threshold: Annotated[float | None, BeforeValidator(lambda v: None if v == "" else v)] = Field(
-        None, ge=-1, le=1
-    )
+    people_threshold: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=-1, le=1)
     retrieved_people_count: int = Field(10, ge=0, le=100)
 
 
@@ -270,10 +272,11 @@ PlasticityPreset = Literal["default", "conservative", "aggressive", "off"]
 
 class MemoryConfig(Section):
     plasticity: Annotated[PlasticityPreset, BeforeValidator(_off)] = "default"
-    strengthen: float | None = Field(None, ge=0, le=1)
-    half_life_days: float | None = Field(None, gt=0)
-    prune_below: float | None = Field(None, ge=0, le=1)
-    forget_below: float | None = Field(None, ge=0, le=1)
+    strengthen: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
+    # From a quarter of an hour to a century: what is shorter or longer is no fading any more.
+    half_life_days: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0.01, le=36_500)
+    prune_below: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
+    forget_below: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
     maintenance_hour: int = Field(3, ge=0, le=23)
     associations: int = Field(3, ge=0, le=20)
 

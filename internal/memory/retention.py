@@ -1,0 +1,84 @@
+"""How fast memories and their links fade: rates by preset, decay by elapsed time, retention of an unused memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from internal.config import MemoryConfig, PlasticityPreset
+
+
+@dataclass(frozen=True, slots=True)
+class Plasticity:
+    """The rates. `strengthen` is added to a link by each use together; `half_life` None: nothing decays.
+
+    Links weaker than `prune_below` are pruned at night, memories retained less than `forget_below` are offered for
+    forgetting; both in [0, 1], 0 = never.
+    """
+
+    strengthen: float
+    half_life: timedelta | None
+    prune_below: float
+    forget_below: float
+
+
+PRESETS: Final[Mapping[PlasticityPreset, Plasticity]] = {
+    "default": Plasticity(0.1, timedelta(days=90), 0.05, 0.05),
+    "conservative": Plasticity(0.05, timedelta(days=365), 0.02, 0.02),
+    "aggressive": Plasticity(0.2, timedelta(days=30), 0.1, 0.1),
+    "off": Plasticity(0.0, None, 0.0, 0.0),
+}
+"""By `default` a link of 0.5 that nobody uses is pruned after 10 months, by `conservative` after 4 years and a half,
+by `aggressive` after 10 weeks. `off` holds everything as it is; what is set beside it still counts."""
+
+
+def plasticity_of(config: MemoryConfig) -> Plasticity:
+    """The preset's rates, each replaced by the one that is set beside it."""
+    preset = PRESETS[config.plasticity]
+    days = config.half_life_days
+    return Plasticity(
+        strengthen=preset.strengthen if config.strengthen is None else config.strengthen,
+        half_life=preset.half_life if days is None else timedelta(days=days),
+        prune_below=preset.prune_below if config.prune_below is None else config.prune_below,
+        forget_below=preset.forget_below if config.forget_below is None else config.forget_below,
+    )
+
+
+def settled(strength: float, since: datetime, now: datetime, half_life: timedelta | None) -> float:
+    """What is left of a strength after the time from `since` to `now`: half of it after each half-life, in [0, 1].
+
+    The same whether it is asked once or in many steps. A negative time, from a clock that was set back, undoes the
+    decay of the time that never passed.
+    """
+    if half_life is None:
+        return strength
+    lives = (now - since) / half_life
+    # Beyond this many half-lives nothing can be told from 0 or 1, and the power would overflow.
+    return min(max(strength * math.exp2(-min(max(lives, -1000.0), 1000.0)), 0.0), 1.0)
+
+
+def strengthened(strength: float, amount: float) -> float:
+    """As the specification strengthens: at most 1."""
+    return min(strength + amount, 1.0)
+
+
+def retention(
+    created: datetime,
+    last_accessed: datetime | None,
+    access_count: int,
+    confidence: float,
+    now: datetime,
+    half_life: timedelta | None,
+) -> float:
+    """How much of a memory is left, in [0, 1]: halved by each half-life in which it was not used.
+
+    Its half-life grows with use, by 1 + ln(1 + accesses): the tenth recall adds less than the first. What is uncertain
+    from the beginning is retained less.
+    """
+    if half_life is None:
+        return confidence
+    idle = max(now - max(created, last_accessed or created), timedelta())
+    return confidence * math.exp2(-min(idle / (half_life * (1 + math.log1p(access_count))), 1000.0))
