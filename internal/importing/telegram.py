@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from internal.importing.cutting import conversations
@@ -16,6 +17,9 @@ TELEGRAM_ITSELF = "777000"
 
 UNKNOWN_AUTHOR = "an unknown author"
 """Of a forward whose author hides or has deleted the account."""
+
+ANSWERABLE = 10_000
+"""Messages of a chat that are remembered for those that answer them, some 3 MB; few answer anything older."""
 
 _HEADER = ("id", "name", "type")
 _LINKED = ("supergroup", "channel")
@@ -31,9 +35,10 @@ _MEDIA = {
 
 @dataclass(slots=True)
 class _Chat:
-    """What the export tells about a chat before its messages."""
+    """What the export tells about a chat before its messages, and who said what was read of it last, and when."""
 
     header: dict[str, Any] = field(default_factory=dict)
+    said: dict[int, tuple[str, datetime]] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -55,6 +60,11 @@ class _Chat:
         if any(word in self.type for word in _LINKED):
             return "channel"
         return "group" if "group" in self.type else "user"
+
+    def remember(self, number: int, speaker: str, at: datetime) -> None:
+        self.said[number] = speaker, at
+        if len(self.said) > ANSWERABLE:
+            del self.said[next(iter(self.said))]
 
     def link(self, message_id: int) -> str | None:
         """Opens for whoever is in the chat; other chats have no links."""
@@ -149,19 +159,37 @@ def _segment(message: Mapping[str, Any], chat: _Chat, terms: Terms) -> Segment |
     text = clean(" ".join(part for part in (_media(message), _text(message)) if part))
     if not text:
         return "empty"
+    speaker, answered = _speaker(message, chat), _answered(message, chat, terms)
+    chat.remember(number, speaker, at)
     author = str(message.get("from_id") or "").removeprefix("user")
     forwarded = "forwarded_from" in message
     return Segment(
         n=0,
         at=at,
-        text=text,
+        text=f"{answered} {text}" if answered else text,
         message_id=None,
-        speaker=_speaker(message, chat),
+        speaker=speaker,
         own=not forwarded and (author == str(terms.owner) or terms.is_me(author)),
         forwarded_from=clean(str(message["forwarded_from"] or "")) or UNKNOWN_AUTHOR if forwarded else None,
         url=chat.link(number),
         key=f"telegram:{chat.kind}{chat.id}:{number}",
     )
+
+
+def _answered(message: Mapping[str, Any], chat: _Chat, terms: Terms) -> str:
+    """Which message this one replies to, in brackets: whose and when, as transcripts show it, never its words.
+
+    They are another's, and what stands in a message counts as said by its author.
+    """
+    number = message.get("reply_to_message_id")
+    if number is None:
+        return ""
+    if "reply_to_peer_id" in message:
+        return "[reply to a message of another chat]"
+    if not isinstance(number, int) or number not in chat.said:
+        return "[reply to an earlier message]"
+    speaker, at = chat.said[number]
+    return f"[reply to {speaker}, {at.astimezone(terms.zone):%Y-%m-%d %H:%M}]"
 
 
 def _speaker(message: Mapping[str, Any], chat: _Chat) -> str:

@@ -13,6 +13,7 @@ from export_files import OWNER, chat, dump, read, said
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from internal.importing import telegram
 from internal.importing.model import Terms, Unreadable
 from internal.knowledge.model import Segment
 
@@ -124,7 +125,11 @@ def test_only_the_chats_asked_for_are_read(tmp_path: Path) -> None:
             "[poll Коли?: завтра | ніколи]",
         ),
         ({"text": "змінено", "edited": "2024-03-02T00:00:00", "edited_unixtime": "1709330400"}, "змінено"),
-        ({"text": "відповідь", "reply_to_message_id": 1}, "відповідь"),
+        ({"text": "відповідь", "reply_to_message_id": 1}, "[reply to an earlier message] відповідь"),
+        (
+            {"text": "відповідь", "reply_to_message_id": 1, "reply_to_peer_id": "user5"},
+            "[reply to a message of another chat] відповідь",
+        ),
         ({"text": "half \ud83d surrogate\x00"}, "half ? surrogate"),
     ],
 )
@@ -134,6 +139,35 @@ def test_what_a_message_holds_is_told_in_words(tmp_path: Path, more: dict[str, A
     path.write_text(json.dumps(chat(said(2, "") | more)), encoding="utf-8")
     [found] = segments(path)
     assert (found.text, found.at) == (text, datetime(2024, 3, 1, 12, tzinfo=UTC))
+
+
+def test_a_reply_tells_what_it_answers(tmp_path: Path) -> None:
+    """Whose message and when it was sent, in the user's zone; not its words, which are not the owner's own."""
+    path = dump(
+        tmp_path / "result.json",
+        chat(
+            said(1, "Ты переезжаешь в Берлин?", 901),
+            said(2, "Кава?", minute=2),
+            said(3, "Нет, в Вену", minute=3, reply_to_message_id=1),
+        ),
+    )
+    answer = segments(path, Terms(OWNER, zone=ZoneInfo("Europe/Kyiv")))[-1]
+    assert (answer.text, answer.own) == ("[reply to User 901, 2024-03-01 14:00] Нет, в Вену", True)
+
+
+def test_only_so_many_messages_are_remembered_for_their_replies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reply to an older one says that it is one; memory stays bounded however long a chat is."""
+    monkeypatch.setattr(telegram, "ANSWERABLE", 2)
+    early = [said(number, f"слово {number}", minute=number) for number in (1, 2, 3)]
+    late = [said(number, "так", minute=number, reply_to_message_id=number - 3) for number in (4, 5)]
+    texts = [part.text for part in segments(dump(tmp_path / "result.json", chat(*early, *late)))]
+    assert texts[3] == "[reply to an earlier message] так"
+    late_answer = [said(6, "ні", minute=6, reply_to_message_id=5)]
+    assert segments(dump(tmp_path / "result.json", chat(*early, *late, *late_answer)))[-1].text == (
+        "[reply to Олена, 2024-03-01 12:05] ні"
+    )
 
 
 def test_forwards_are_their_authors_words(tmp_path: Path) -> None:
