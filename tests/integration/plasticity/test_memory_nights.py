@@ -64,7 +64,7 @@ class World:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     async with Database.open(tmp_path / "laplaced.db") as database:
-        await database.exclusive(metadata.create_all)  # the migrations make the same, and take longer
+        await database.write(metadata.create_all)  # the migrations make the same, and take longer
         await database.write(lambda c: c.execute(insert(users).values(user_row(OWNER))))
         yield World(database, FrozenClock(NOON), Counted())
 
