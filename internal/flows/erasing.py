@@ -16,7 +16,7 @@ from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows import buried, namings
+from internal.flows import buried, namings, retold
 from internal.flows.fragment_item import lose_messages
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
@@ -26,7 +26,14 @@ from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import Removal
 from internal.knowledge.model import Claim
-from internal.people import forget_repository, suggestion_repository, support, support_repository, tombstones
+from internal.people import (
+    forget_repository,
+    set_aside,
+    suggestion_repository,
+    support,
+    support_repository,
+    tombstones,
+)
 from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.model import Person
@@ -133,10 +140,22 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
     erased.said += [words for fact in told for words in (fact.fact, fact.original_fact, fact.update_reason) if words]
     ends, words = {(fact.source, fact.target) for fact in told}, [fact.fact for fact in told]
     names = namings.names_at(connection, user_id, chain)
+    erased.note_sentences(retold.erase(connection, user_id, [fact.id for fact in told], key, now))
     erased.fallen.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
     erased.fallen.parts += namings.clear_retold(connection, user_id, ends, names, words, now)
     erased.finish()
     erasure.note_done(connection, user_id, "fact", fact_id, now)
+    return erased.fallen
+
+
+def erase_sentence(
+    connection: Connection, user_id: int, person_id: int, part: str, *, key: bytes | None = None, now: datetime
+) -> Fallen:
+    """Erases a sentence of a profile, known by the beginning of its key, with its traces; nothing if it is gone."""
+    erased = _Erasing(connection, user_id, now)
+    erased.note_sentences(retold.erase_sentence(connection, user_id, person_id, part, key, now))
+    erased.finish()
+    erasure.note_erased(connection, user_id)
     return erased.fallen
 
 
@@ -301,10 +320,15 @@ class _Erasing:
         dialogue_erasing.drop_sources(self.connection, self.user_id, "person", map(str, ids))
         self.fallen.people += len(ids)
 
+    def note_sentences(self, told: Collection[str]) -> None:
+        self.said += told
+        self.fallen.parts += len(told)
+
     def erase_node(self, node_id: str, *, counted: bool = True) -> None:
         told = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
         names = namings.names_at(self.connection, self.user_id, told)
         self.said += [one.fact.fact for one in told]
+        self.said += set_aside.erase(self.connection, self.user_id, [one.fact.id for one in told], now=self.now)
         self.note_claims(claim_repository.at_nodes(self.connection, self.user_id, [node_id]))
         removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
         ends = {(one.fact.source, one.fact.target) for one in told}

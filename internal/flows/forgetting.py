@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows import erasing
+from internal.flows import erasing, retold
 from internal.flows.erasing import Fallen
 from internal.flows.hiding import check, hide, show
 from internal.knowledge import fact_repository
@@ -44,12 +44,14 @@ class Remembers(Protocol):
 class Erased:
     """What an erasure did: how much fell, and the names of backups that were made before and still hold it.
 
-    `log_emptied` is False while somebody still reads the write-ahead log; it is tried again at every tick.
+    `log_emptied` is False while somebody still reads the write-ahead log; it is tried again at every tick. `remaining`
+    are sentences of profiles, each behind its person, of which it cannot be decided whether they tell a forgotten fact.
     """
 
     fallen: dict[str, int]
     backups: Sequence[str]
     log_emptied: bool
+    remaining: Sequence[str] = ()
 
 
 def ask(connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime) -> Forgetting:
@@ -139,19 +141,21 @@ class Eraser:
         """
         now = self._clock.now()
 
-        def work(connection: Connection) -> Fallen:
+        def work(connection: Connection) -> tuple[Fallen, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
+            left = retold.remaining(connection, user_id, checked) if kind == "fact" and checked else []
             asked = erasure.ask(connection, user_id, kind, checked, now=now, due_at=now)
             if kind == EVERYTHING and asked.id not in {one.id for one in erasure.due(connection, now, limit=_BATCH)}:
                 raise Conflict("a message is being answered; try again in a moment")
             erasure.close(connection, asked, "done")
-            return self._erase(connection, asked)
+            return self._erase(connection, asked), [f"{one.name}: {one.sentence}" for one in left]
 
-        fallen = await self._database.write(work)
+        fallen, left = await self._database.write(work)
         self._forget(user_id)
         self._log_to_empty = True
         await self._follow()
-        return Erased(fallen.counts(), [backup.path.name for backup in self._backups()], not self._log_to_empty)
+        holding = [backup.path.name for backup in self._backups()]
+        return Erased(fallen.counts(), holding, not self._log_to_empty, left)
 
     async def _erase_one(self, forgetting: Forgetting) -> None:
         def work(connection: Connection) -> Fallen | None:

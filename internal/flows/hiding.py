@@ -8,13 +8,14 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
+from internal.flows import retold
 from internal.flows.fragment_item import follow_messages
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
-from internal.people import forget_repository
+from internal.people import forget_repository, set_aside
 from internal.people import service as people
 from internal.storage.erasure import EVERYTHING, Forgetting, Kind
 from internal.storage.owners import record_change
@@ -49,8 +50,11 @@ def hide(connection: Connection, asked: Forgetting) -> None:
         case "person":
             forget_repository.hide(connection, user_id, [int(ref_id)], until)
         case "entity":
+            for fact_id in _facts_of(connection, user_id, ref_id):
+                retold.hide(connection, user_id, fact_id, now=asked.created_at)
             store.hide_nodes(connection, user_id, [ref_id], until)
         case "fact":
+            retold.hide(connection, user_id, ref_id, now=asked.created_at)
             knowledge.hide_facts(connection, user_id, [ref_id], until)
         case "episode":
             falling = knowledge.only_in_episode(connection, user_id, ref_id)
@@ -73,8 +77,10 @@ def show(connection: Connection, asked: Forgetting) -> None:
             forget_repository.show(connection, user_id, [int(ref_id)], until)
         case "entity":
             store.show_nodes(connection, user_id, [ref_id], until)
+            set_aside.bring_back(connection, user_id, _facts_of(connection, user_id, ref_id), now=asked.created_at)
         case "fact":
             knowledge.show_facts(connection, user_id, until)
+            set_aside.bring_back(connection, user_id, [ref_id], now=asked.created_at)
         case "episode":
             knowledge.show_facts(connection, user_id, until)
             record_change(connection, user_id, "episode", ref_id)
@@ -98,6 +104,10 @@ def _follow(connection: Connection, user_id: int, message_id: str) -> None:
     """The fragment of a message is found by it, or not any more."""
     for episode_id, _ in episodes.lines_of_messages(connection, user_id, [message_id]):
         follow_messages(connection, user_id, episode_id)
+
+
+def _facts_of(connection: Connection, user_id: int, node_id: str) -> list[str]:
+    return [one.fact.id for one in fact_repository.at_nodes(connection, user_id, [node_id])]
 
 
 def _number(ref_id: str) -> int:

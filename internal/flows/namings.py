@@ -35,6 +35,12 @@ def names_of(node: Node) -> list[str]:
     return [name for name in (node.name, *node.properties.get("aliases", ())) if name]
 
 
+def names_by_id(connection: Connection, user_id: int, node_id: str) -> list[str]:
+    """What a thing, hidden or not, is called; a person by all names of the profile too."""
+    node, person = store.get_node(connection, user_id, node_id, hidden=True), _person_of(connection, user_id, node_id)
+    return list(dict.fromkeys([*(names_of(node) if node else ()), *(person.names if person else ())]))
+
+
 def words_of(names: Iterable[str]) -> set[str]:
     """Names of people, and each word of them that can stand for the whole: a surname, a first name."""
     words = {word for name in names for word in _WORD.findall(name) if len(word) >= _SHORTEST}
@@ -50,24 +56,24 @@ def own_names(connection: Connection, user_id: int, names: Iterable[str]) -> lis
     """Those of a forgotten person's names by which nobody else is called: of two Annas the other one stays."""
     others = [name for person in people.listing(connection, user_id) for name in person.names]
     others.append(users.get(connection, user_id).name)
-    return [name for name in names if not any(map(_naming([name]), others))]
+    return [name for name in names if not any(map(naming([name]), others))]
 
 
 def facts_naming(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
     """The ids of facts, in any version, whose words name one of these."""
-    holds = _naming(names)
+    holds = naming(names)
     return [fact_id for fact_id, words in fact_repository.all_words(connection, user_id) if holds(words)]
 
 
 def things_named_after(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
     """The ids of things, people apart, whose own name holds one of these."""
-    holds = _naming(names)
+    holds = naming(names)
     return [node.id for node in _things(connection, user_id) if holds(node.name)]
 
 
 def clear_namings(connection: Connection, user_id: int, names: Iterable[str], now: datetime) -> int:
     """Takes out descriptions and aliases of things, and parts of profiles, that name one of these; how many."""
-    holds = _naming(names)
+    holds = naming(names)
     cleared = sum(_clear(connection, node, holds, now) for node in _things(connection, user_id))
     for person in people.listing(connection, user_id):
         parts = [part for part in support.loose_parts(connection, person).values() if holds(part.text)]
@@ -157,12 +163,13 @@ def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetim
     return len(changes)
 
 
-def _naming(names: Iterable[str]) -> traces.Holds:
+def naming(names: Iterable[str]) -> traces.Holds:
+    """A test for texts that name one of these, in any ending; names of one or two letters are not looked for."""
     return traces.name_pattern([name for name in names if len(name.strip()) >= _SHORTEST])
 
 
 def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
-    named = _naming(names)
+    named = naming(names)
     return lambda text: named(text) or any(not materially_different(text, fact) for fact in facts)
 
 

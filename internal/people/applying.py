@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -15,7 +16,7 @@ from internal.errors import Refused
 from internal.events import repository as events
 from internal.language.spelling import name_key
 from internal.people import entities, merging, repository, suggestion_repository, support, tombstones
-from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names
+from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names, sentences, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.naming import clean_name, clean_username, keys_of, surnames_differ, unique_names
 from internal.people.operations import (
@@ -139,7 +140,7 @@ class _Reply:
         self._refuse_forgotten(operation, telegram_id, username)
         lines = self._lines(operation.evidence)
         aliases = unique_names(operation.aliases, without={name_key(name)})
-        bio = join_bio("", operation.bio)
+        bio = join_bio("", self._unburied(operation.bio, operation.evidence))
         person = Person(
             id=0,
             user_id=self._user_id,
@@ -173,6 +174,18 @@ class _Reply:
         # An operation that cites nothing may come from any line of the slice, the oldest included.
         if (max(times) if operation.evidence else min(times)) <= buried:
             raise Refused("forgotten", "the owner had this person forgotten after that was said")
+
+    def _unburied(self, bio: str, numbers: tuple[int, ...]) -> str:
+        """A bio without the sentences that the owner had forgotten after the lines were said that tell them."""
+        if not bio or not suggestion_repository.any_buried(self._connection, self._user_id):
+            return bio
+        said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
+        return without_sentences(bio, [one for one in sentences(bio) if self._buried_after(said_at, key, one)])
+
+    def _buried_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
+        mark = tombstones.sentence_mark(key, self._user_id, sentence)
+        buried = suggestion_repository.buried_at(self._connection, self._user_id, [mark])
+        return buried is not None and said_at <= buried
 
     # Updated
 
@@ -211,7 +224,7 @@ class _Reply:
             told["circle"] = operation.circle
         if username := self._told_username(person, operation):
             told["username"] = username
-        if bio := (operation.bio or "").strip()[: MAX_BIO * 2]:
+        if bio := self._unburied(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
             told["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
         return {field: value for field, value in told.items() if value != getattr(person, field)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -108,6 +108,33 @@ def repoint(connection: Connection, user_id: int, source_id: int, target_id: int
         payload = suggestions.c.payload
         same = (payload["source_id"].as_integer() == pair[0]) & (payload["target_id"].as_integer() == pair[1])
         connection.execute(update(suggestions).where(ours, suggestions.c.kind == "merge", same).values(state="stale"))
+
+
+ASIDE: Final = "set_aside"
+"""The kind of what is no question: sentences of a profile that wait, out of sight, to be erased or brought back."""
+
+
+def put_aside(connection: Connection, user_id: int, person_id: int, payload: dict[str, Any], now: datetime) -> None:
+    """Keeps what was taken out of a profile for a fact; `payload` holds "fact", its id, beside the rest."""
+    row = {"user_id": user_id, "id": new_id(), "kind": ASIDE, "person_id": person_id, "payload": payload}
+    connection.execute(insert(suggestions).values(row | {"state": "held", "created_at": now}))
+
+
+def surely_aside(connection: Connection, user_id: int, fact_ids: Collection[str]) -> set[int]:
+    """The people from whose profiles something was put aside that tells one of these facts beyond doubt."""
+    ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == ASIDE)
+    told = suggestions.c.payload["fact"].as_string().in_(list(fact_ids)), suggestions.c.payload["sure"].as_boolean()
+    return set(connection.execute(select(suggestions.c.person_id).where(ours, *told)).scalars())
+
+
+def take_aside(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[tuple[int, dict[str, Any]]]:
+    """What was put aside for these facts, by person, oldest first; it is kept no longer."""
+    ours = (suggestions.c.user_id == user_id) & (suggestions.c.kind == ASIDE)
+    one = ours & suggestions.c.payload["fact"].as_string().in_(list(fact_ids))
+    query = select(suggestions.c.person_id, suggestions.c.payload).where(one)
+    found = connection.execute(query.order_by(suggestions.c.created_at, suggestions.c.id)).all()
+    connection.execute(delete(suggestions).where(one))
+    return [(row.person_id, row.payload) for row in found]
 
 
 def bury(connection: Connection, user_id: int, marks: Iterable[str], at: datetime) -> None:

@@ -138,6 +138,23 @@ def told_of_in(connection: Connection, user_id: int, person_id: int, episode_id:
     return connection.execute(select(evidence.c.segment).where(evidence.c.user_id == user_id, one)).first() is not None
 
 
+def people_told_in(connection: Connection, user_id: int, lines: Collection[Place]) -> set[int]:
+    """The people parts of whose profiles rest on one of these lines, or on their whole episodes."""
+    found: set[int] = set()
+    for episode_id in {episode_id for episode_id, _ in lines}:
+        numbers = {0, *(number for one, number in lines if one == episode_id)}
+        ours = and_(evidence.c.user_id == user_id, evidence.c.episode_id == episode_id, evidence.c.segment.in_(numbers))
+        query = select(evidence.c.target).distinct().where(ours, evidence.c.target.startswith(PART_PREFIX))
+        found |= {int(target.split(":")[1]) for target in connection.execute(query).scalars()}
+    return found
+
+
+def drop_keys(connection: Connection, user_id: int, person_id: int, keys: Collection[str]) -> None:
+    """Deletes what is known of who said these parts of a profile."""
+    targets = [_target(person_id, key) for key in keys]
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(targets)))
+
+
 def drop_parts(connection: Connection, user_id: int, person_id: int) -> None:
     """Deletes all that is known of who said what of a profile."""
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, _of_parts(person_id)))

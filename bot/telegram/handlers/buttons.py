@@ -163,6 +163,14 @@ class SurelyForgetFactButton(FactButton, prefix="Y"):
     """Forgets."""
 
 
+class SentenceButton(Owned, prefix="B"):
+    """Drops a sentence of a profile that may tell a forgotten fact; `part` is the beginning of its key."""
+
+    fact: Id
+    person: int
+    part: str
+
+
 class WhyButton(Owned, prefix="W"):
     """What a reply rests on."""
 

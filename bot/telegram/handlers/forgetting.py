@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
 from bot.telegram.handlers.buttons import (
+    Button,
     FactButton,
     ForgetButton,
     ForgetFactButton,
@@ -17,16 +18,18 @@ from bot.telegram.handlers.buttons import (
     PersonAction,
     PersonButton,
     Rows,
+    SentenceButton,
     SurelyForgetFactButton,
     UndoButton,
     button,
 )
 from bot.telegram.handlers.finding import answer_text, find, find_answer
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import quotable
+from bot.telegram.handlers.telling import LINE, cut, number_rows, numbered, quotable
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
-from internal.flows import forgetting
+from internal.flows import erasing, forgetting, retold
+from internal.flows.retold import Remaining
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service
@@ -35,6 +38,9 @@ from internal.storage import erasure
 from internal.storage.erasure import Forgetting
 
 _EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
+_OFFERED = 6
+_PART = 8
+"""Hexadecimal digits of a sentence's key on a button: 64 bytes hold no more."""
 _UNDO_MINUTES = round(forgetting.UNDO_WINDOW.total_seconds() / 60)
 
 
@@ -113,15 +119,59 @@ async def fact_confirmed(
 ) -> None:
     user, now = chat.user, services.clock.now()
 
-    def work(connection: Connection) -> tuple[Forgetting, str]:
-        asked = forgetting.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
-        hidden = fact_repository.version(connection, user.user_id, callback_data.fact, hidden=True)
-        return asked, quotable(hidden.fact.fact) if hidden else ""
+    def work(connection: Connection) -> tuple[str, Rows]:
+        forgetting.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
+        return _going(connection, user, callback_data.fact)
 
-    asked, words = await services.write(work)
-    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    shown = await services.write(work)
     await chat.toast()
-    await chat.edit(phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES), [[undo]])
+    await chat.edit(*shown)
+
+
+def _going(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
+    """A fact that is being forgotten, and what is left of it in profiles, as far as that can be told."""
+    asked = _pending(connection, user, fact_id)
+    hidden = fact_repository.version(connection, user.user_id, fact_id, hidden=True)
+    words = quotable(hidden.fact.fact) if hidden else ""
+    text = phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES)
+    rows = [] if asked is None else [_undo(user, asked)]
+    left = retold.remaining(connection, user.user_id, fact_id)[:_OFFERED]
+    if left:
+        told = numbered(
+            [phrase(user.lang, "forget-fact-left", name=one.name, text=cut(one.sentence, LINE)) for one in left]
+        )
+        text = f"{text}\n\n{phrase(user.lang, 'forget-fact-remaining', count=len(left))}\n{told}"
+        rows += number_rows([_drop(user, fact_id, one, number) for number, one in enumerate(left, start=1)], 2)
+    return text, rows
+
+
+def _undo(user: User, asked: Forgetting) -> list[Button]:
+    return [button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))]
+
+
+def _drop(user: User, fact_id: str, one: Remaining, number: int) -> Button:
+    data = SentenceButton(owner=user.user_id, fact=fact_id, person=one.person_id, part=one.key[:_PART])
+    return button(label(user.lang, "forget-button-sentence", n=number), data)
+
+
+def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | None:
+    asked = erasure.pending(connection, user.user_id)
+    return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
+
+
+async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, chat: Chat, services: Services) -> None:
+    user, now, data = chat.user, services.clock.now(), callback_data
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        if _pending(connection, user, data.fact) is not None:
+            retold.put_aside(connection, user.user_id, data.person, data.part, data.fact, now=now)
+            return _going(connection, user, data.fact)
+        erasing.erase_sentence(connection, user.user_id, data.person, data.part, now=now)
+        return phrase(user.lang, "forget-sentence-done"), []
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
 
 
 async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
@@ -165,5 +215,6 @@ def router() -> Router:
     built.callback_query.register(unsure_pressed, ForgetButton.filter())
     built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
     built.callback_query.register(fact_pressed, ForgetFactButton.filter())
+    built.callback_query.register(sentence_pressed, SentenceButton.filter())
     built.callback_query.register(undo_pressed, UndoButton.filter())
     return built

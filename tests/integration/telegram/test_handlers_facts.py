@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,7 +21,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import source_repository as sources
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
 from internal.errors import ModelUnavailable
-from internal.flows import forgetting
+from internal.flows import erasing, forgetting
 from internal.graph import store
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
@@ -28,6 +29,8 @@ from internal.knowledge.claims import BOTH, ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Fact, Segment
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
+from internal.people import repository as people
+from internal.people import support, support_repository
 from internal.storage.types import new_id
 
 
@@ -101,6 +104,25 @@ class Life:
             return fact_id
 
         return await self.world.write(work)
+
+    async def knows(self, name: str, bio: str, fact_id: str, *, sure: int) -> int:
+        """Somebody's bio whose first `sure` sentences rest on the lines of a fact alone; his id."""
+        now = self.world.clock.now()
+
+        def work(connection: Connection) -> int:
+            (line,) = knowledge.evidence_of_fact(connection, self.user_id, fact_id)
+            before = next(one for one in people.listing(connection, self.user_id) if one.display_name == name)
+            after = people.save(connection, before, replace(before, bio=bio), by="archivist", now=now)
+            told = [part.key for part in support.parts(after).values() if part.kind == "bio"]
+            for keys, episode_id in ((told[:sure], line.episode_id), (told[sure:], "elsewhere")):
+                support_repository.add(connection, self.user_id, after.id, keys, episode_id, {1: None}, None)
+            return after.id
+
+        return await self.world.write(work)
+
+    async def bio(self, person_id: int) -> str:
+        known = await self.world.known(person_id, self.user_id)
+        return "" if known is None else known.bio
 
     def _episode(
         self,
@@ -380,6 +402,46 @@ async def test_a_fact_is_forgotten_and_brought_back(world: World, lang: Language
     back = await press(world, done, label(lang, "forget-button-undo"), 2)
     assert back.text == text("forget-undone", lang)
     assert [fact.fact for fact in await life.facts()] == ["Люблю чай"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_sentence_that_may_tell_a_forgotten_fact_is_offered(world: World, lang: Language) -> None:
+    """What names the other end goes with the fact; what cannot be decided is shown with a button, and goes with it."""
+    await world.admit(2, "Оля", lang)
+    life = Life(world, 2)
+    fact_id = await life.fact("Катажина", "WORKS_FOR", "Zalando", "Катажина працює в Zalando", year(2021))
+    person_id = await life.knows("Катажина", "Працює в Zalando. Продає одяг у Берліні. Сестра.", fact_id, sure=2)
+    card = await press(world, only(await world.send("/facts Катажина", 2)), "1", 2)
+    asked = await press(world, card, label(lang, "fact-button-forget"), 2)
+    done = await press(world, asked, label(lang, "forget-button-yes"), 2)
+    assert await life.bio(person_id) == "Продає одяг у Берліні. Сестра."
+    assert done.text == text("forget-fact-done", lang, text="Катажина працює в Zalando", minutes=10)
+
+    back = await press(world, done, label(lang, "forget-button-undo"), 2)
+    assert back.text == text("forget-undone", lang)
+    assert await life.bio(person_id) == "Працює в Zalando. Продає одяг у Берліні. Сестра."
+    await life.knows("Катажина", "Продає одяг у Берліні. Сестра.", fact_id, sure=1)
+    done = await press(world, asked, label(lang, "forget-button-yes"), 2)
+    left = text("forget-fact-left", lang, name="Катажина", text="Продає одяг у Берліні.")
+    assert done.text.splitlines()[-2:] == [text("forget-fact-remaining", lang, count=1), f"1. {left}"]
+    dropped = await press(world, done, label(lang, "forget-button-sentence", n=1), 2)
+    assert dropped.text == text("forget-fact-done", lang, text="Катажина працює в Zalando", minutes=10)
+    assert await life.bio(person_id) == "Сестра."
+    await press(world, dropped, label(lang, "forget-button-undo"), 2)
+    assert await life.bio(person_id) == "Продає одяг у Берліні. Сестра."
+
+
+async def test_the_offer_outlives_the_time_to_undo(world: World, life: Life) -> None:
+    """Pressed after the fact was erased, the button erases the sentence at once."""
+    fact_id = await life.fact("Anna", "WORKS_FOR", "ACME", "Anna works for ACME", year(2021))
+    person_id = await life.knows("Anna", "Sells rubber boots.", fact_id, sure=1)
+    card = await press(world, only(await world.send("/facts Anna")), "1")
+    asked = await press(world, card, label("en", "fact-button-forget"))
+    done = await press(world, asked, label("en", "forget-button-yes"))
+    await world.write(lambda c: erasing.erase_fact(c, 1, fact_id, key=b"k", now=world.clock.now()))
+    await world.write(lambda c: c.exec_driver_sql("UPDATE forgettings SET state = 'done'"))
+    assert (await press(world, done, label("en", "forget-button-sentence", n=1))).text == text("forget-sentence-done")
+    assert await life.bio(person_id) == "Anna"
 
 
 # -- /why

@@ -76,6 +76,13 @@ forget-fact-done = Forgetting: “{ $text }”. You can still change your mind f
     [one] minute
    *[other] minutes
 }.
+forget-fact-remaining = { $count ->
+    [one] This sentence comes from the same message. Whether it says the same is for you to decide; it won't go by itself:
+   *[other] These sentences come from the same message. Whether they say the same is for you to decide; they won't go by themselves:
+}
+forget-fact-left = { $name }: “{ $text }”
+forget-button-sentence = Drop { $n }
+forget-sentence-done = Dropped for good.
 
 correct-ask =
     How should it be? Put it in one sentence.

@@ -81,6 +81,13 @@ forget-fact-done = Забываю: «{ $text }». В ближайшие { $minut
     [few] минуты
    *[other] минут
 } ещё можно передумать.
+forget-fact-remaining = Из того же сообщения { $count ->
+    [one] взято и это предложение
+   *[other] взяты и эти предложения
+}. Говорится ли там о том же, решать тебе: само не исчезнет.
+forget-fact-left = { $name }: «{ $text }»
+forget-button-sentence = Убрать { $n }
+forget-sentence-done = Убрано насовсем.
 
 correct-ask =
     Как правильно? Напиши это одним предложением.

@@ -80,6 +80,13 @@ forget-fact-done = Забуваю: «{ $text }». Упродовж { $minutes } 
     [one] хвилини
    *[other] хвилин
 } ще можна передумати.
+forget-fact-remaining = З того самого повідомлення { $count ->
+    [one] взято й це речення
+   *[other] взято й ці речення
+}. Чи йдеться там про те саме, вирішувати тобі: само не зникне.
+forget-fact-left = { $name }: «{ $text }»
+forget-button-sentence = Прибрати { $n }
+forget-sentence-done = Прибрано назавжди.
 
 correct-ask =
     Як правильно? Напиши це одним реченням.
