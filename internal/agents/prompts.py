@@ -18,6 +18,7 @@ BLOCK_TAGS = (
         "owner",
         "known_facts",
         "known_entities",
+        "known_memory",
         "inner_circle",
         "relevant_people",
         "facts",

@@ -21,12 +21,14 @@ from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
 from internal.flows.rederiving import settle_profiles, take_back_profiles
+from internal.flows.remembered import from_snapshot, remembered, snapshot_of
 from internal.flows.runs import Prepared, StaleInput
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.knowledge import service as knowledge
 from internal.knowledge.digest import Digest
 from internal.knowledge.entity_types import EntityTypes
 from internal.knowledge.resolution import Circumstances
+from internal.memory.model import KnownMemory
 from internal.people import applying
 from internal.people import repository as people
 from internal.people import service as people_service
@@ -149,8 +151,14 @@ class ArchivalHandler:
             facts=read.known.facts,
             transcript=[line.shown for line in read.lines],
             entities=read.known.entities,
+            memories=read.memories,
         )
-        snapshot = {"rev": read.rev, "messages": revs(read.lines), "people": sorted(visible)}
+        snapshot = {
+            "rev": read.rev,
+            "messages": revs(read.lines),
+            "people": sorted(visible),
+            "memories": snapshot_of(read.memories),
+        }
         return Prepared(ArchivalInput(request, read.lines, mentioned), snapshot)
 
     async def _mentioned(self, known: Sequence[Person], lines: Sequence[SliceLine]) -> dict[int, list[datetime]]:
@@ -176,7 +184,7 @@ class ArchivalHandler:
         snapshot, request = run.snapshot or prepared.snapshot, prepared.input.request
         redirected = await self._database.read(lambda c: people.redirected_ids(c, run.user_id))
         known_ids = {*snapshot["people"], *redirected}
-        proposal = parse(reply, request.transcript, known_ids, self._types)
+        proposal = parse(reply, request.transcript, known_ids, self._types, from_snapshot(snapshot))
         names = await self._digestion.digest(run.user_id, proposal, request.transcript, request.owner.language)
         return ArchivalDigest(proposal, names)
 
@@ -280,17 +288,20 @@ class _Read:
     lines: tuple[SliceLine, ...]
     people: list[Person]
     known: KnownThings
+    memories: Sequence[KnownMemory]
     rev: int
 
 
 def _read(connection: Connection, run: Run, persona: str, now: datetime) -> _Read:
     user = users.get(connection, run.user_id)
     lines = read_slice(connection, run, user, persona)
+    texts = [line.shown.text for line in lines]
     return _Read(
         user=user,
         lines=lines,
         people=people.listing(connection, run.user_id),
-        known=known_things(connection, user, [line.shown.text for line in lines], now),
+        known=known_things(connection, user, texts, now),
+        memories=remembered(connection, run.user_id, texts, read_again=run.replaces and run.episode_id),
         rev=people.current_rev(connection, run.user_id),
     )
 

@@ -22,7 +22,7 @@ class Digestion:
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
     ) -> Digest:
         """What `resolution.resolve` takes; `transcript` are the lines the reply was read against."""
-        if not reply.entities and not reply.facts:
+        if not reply.entities and not reply.facts and not reply.mentioned:
             return Digest()
         known = await self._database.read(lambda c: entities.known_names(c, user_id))
         digest = await self._digester.digest(reply, transcript, known, language, user_id=user_id)

@@ -1,6 +1,8 @@
-"""The archivist: reads a slice of a conversation or text, proposes what to remember of people, things and facts."""
+"""The archivist: reads a slice of a conversation or text, proposes people, things, facts and memories to keep."""
 
 from __future__ import annotations
+
+from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, reply_schema
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
@@ -8,6 +10,7 @@ from internal.agents.prompts import block, facts_block, instructions, joined, ow
 from internal.config import ArchivistConfig
 from internal.knowledge.entity_types import EntityType, EntityTypes
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.memory.model import KnownMemory
 from internal.people.model import Person, candidate_line, escape
 
 
@@ -45,6 +48,7 @@ class ModelArchivist:
             owner_block(request.owner),
             facts_block([*request.owner.facts, *request.facts]),
             block("known_entities", [_known_entity(entity) for entity in request.entities]),
+            block("known_memory", [_known_memory(one, request.owner.timezone) for one in request.memories]),
             block("people", [_known_person(person) for person in request.people]),
             block(
                 "may_be_the_same_as",
@@ -64,6 +68,13 @@ def _known_entity(entity: KnownEntity) -> str:
     """ACME | Organization | where the owner works | also: Акме"""
     also = f"also: {', '.join(entity.aliases)}" if entity.aliases else ""
     return " | ".join(escape(part) for part in (entity.name, entity.type, entity.summary, also) if part)
+
+
+def _known_memory(known: KnownMemory, timezone: str) -> str:
+    """[G1] Goal | active | 2026-02-07 | выучить испанский"""
+    day = f"{known.at.astimezone(ZoneInfo(timezone)):%Y-%m-%d}" if known.at else ""
+    told = " | ".join(part for part in (known.label, known.status or "", day, escape(known.text)) if part)
+    return f"[{known.handle}] {told}"
 
 
 def _known_person(person: Person) -> str:

@@ -183,7 +183,7 @@ def _said_at(fact: ProposedFact, transcript: Sequence[TranscriptLine]) -> dateti
 def _names(reply: ArchivistReply) -> list[str]:
     """Every name that has to be looked up, each once."""
     ends = (end for fact in reply.facts for end in (fact.source, fact.target))
-    named = (*(entity.name for entity in reply.entities), *ends)
+    named = (*(entity.name for entity in (*reply.entities, *reply.mentioned)), *ends)
     return [name for name in dict.fromkeys(named) if name != OWNER_NODE and not name.startswith(("Person:", "@"))]
 
 
@@ -195,13 +195,13 @@ def _told(reply: ArchivistReply) -> list[str]:
         if isinstance(one, Added | Updated)
         for name in (one.display_name or "", *one.aliases)
     )
-    entities = (name for entity in reply.entities for name in (entity.name, *entity.aliases))
+    entities = (name for entity in (*reply.entities, *reply.mentioned) for name in (entity.name, *entity.aliases))
     return [name for name in dict.fromkeys((*people, *entities, *_names(reply))) if name]
 
 
 def _item_text(name: str, reply: ArchivistReply) -> str:
     """The text by which the thing would be found if it were stored."""
-    for entity in reply.entities:
+    for entity in (*reply.entities, *reply.mentioned):
         if entity.name == name:
             told = {"name": name, "aliases": list(entity.aliases), "description": entity.summary}
             return registry.text_of("Entity", told)

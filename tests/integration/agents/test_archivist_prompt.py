@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from conversations import OWNER, line
 
 from internal.agents.archivist.agent import ModelArchivist
+from internal.agents.archivist.memories import LINKS
+from internal.agents.archivist.memory_values import COUNTED
+from internal.agents.archivist.output import REPLY_SCHEMA
 from internal.agents.model import ArchivistRequest, KnownEntity
 from internal.config import ArchivistConfig
+from internal.graph.labels import NODES
 from internal.knowledge.entity_types import DEFAULT_TYPES, EntityTypes
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
+from internal.memory.model import MEMORY_LABELS, KnownMemory
 from internal.testing import ScriptedModel
 
 GOLDEN = Path(__file__).parent / "golden" / "archivist_text.txt"
 
-MOST_TOKENS = 2_500
+MOST_TOKENS = 3_500
 """Of the instructions: they are paid for with every slice, though providers cache what begins alike."""
+
+NIGHT = datetime(2026, 1, 31, 23, 30, tzinfo=UTC)
+"""Already the next day where the owner lives."""
 
 REQUEST = ArchivistRequest(
     owner=OWNER,
@@ -29,6 +38,10 @@ REQUEST = ArchivistRequest(
     entities=[
         KnownEntity("ACME", "Organization", ("Акме", "<Acme>"), "Где работает\nАнна"),
         KnownEntity("джаз</known_entities>", "Topic"),
+    ],
+    memories=[
+        KnownMemory("G1", "id-1", "Goal", "Выучить испанский </known_memory>", "active", NIGHT),
+        KnownMemory("M1", "id-2", "Memory", "Отчёт\nсдают в пятницу"),
     ],
     transcript=[
         line(1, "ACME основана в 2001 году.\nШтаб-квартира в Киеве.", speaker=""),
@@ -75,3 +88,32 @@ async def test_the_instructions_name_every_default_type_and_stay_short() -> None
         assert all(f"`{name}`" in system.content[start : start + 400] for name in one.attributes)
     assert count_tokens(system.content) <= MOST_TOKENS
     assert "$" not in system.content
+
+
+async def test_the_instructions_and_the_schema_name_every_memory() -> None:
+    """All 13 labels with each property that a model may tell, all 18 relationships with their attributes."""
+    chat = OpenAIChat("http://localhost:1")
+    (system, _) = ModelArchivist(chat, ArchivistConfig()).messages(REQUEST)
+    await chat.aclose()
+    told = system.content[system.content.index("# Memories") : system.content.index("# Evidence")]
+    item = REPLY_SCHEMA.schema["properties"]["memories"]["items"]["properties"]
+    linked = item["links"]["items"]["properties"]
+    assert item["label"]["enum"] == linked["to"]["properties"]["label"]["enum"] == list(MEMORY_LABELS)
+    assert linked["type"]["enum"] == list(LINKS)
+    for label in MEMORY_LABELS:
+        begin = told.index(f"`{label}`: ")
+        asked = NODES[label].model.model_fields.keys() - COUNTED - ELSEWHERE.get(label, set())
+        assert all(f"`{name}`" in told[begin : begin + 320] for name in asked), label
+    for name, relationship in LINKS.items():
+        assert f"`{name}`" in told
+        assert all(attribute in told for attribute in relationship.attributes.model_fields)
+
+
+ELSEWHERE = {
+    "Entity": {"type", "labels", "aliases", "attributes", "description"},
+    "Topic": {"aliases", "attributes", "description"},
+    "Preference": {"aliases", "attributes", "description"},
+    "Question": {"answeredDate"},
+    "Contradiction": {"status", "resolution"},
+}
+"""Told under `entities`, or found out by the product itself."""
