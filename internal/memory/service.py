@@ -1,0 +1,66 @@
+"""The one door to memories: writing what a reply tells, the owner's own word, removing, reading, sessions.
+
+Every function takes a connection and an owner and runs in the caller's transaction.
+"""
+
+from __future__ import annotations
+
+from internal.memory.deciding import (
+    accept_suggestion,
+    change_edge,
+    change_node,
+    contradiction_sides,
+    decline_suggestion,
+    put_edge,
+    put_node,
+    remove_edge,
+    resolve_contradiction,
+    set_status,
+    suggestions,
+)
+from internal.memory.observing import write
+from internal.memory.reading import citations, observations_of, superseded
+from internal.memory.removal import (
+    mentioning,
+    only_in_episode,
+    only_in_messages,
+    remove_episode,
+    remove_mentioning,
+    remove_messages,
+    remove_node,
+)
+from internal.memory.reprojecting import project_nodes, reproject
+from internal.memory.retelling import drop_untold, take_back
+from internal.memory.sessions import complete_session, reopen_session, session_context_id
+
+__all__ = [
+    "accept_suggestion",
+    "change_edge",
+    "change_node",
+    "citations",
+    "complete_session",
+    "contradiction_sides",
+    "decline_suggestion",
+    "drop_untold",
+    "mentioning",
+    "observations_of",
+    "only_in_episode",
+    "only_in_messages",
+    "project_nodes",
+    "put_edge",
+    "put_node",
+    "remove_edge",
+    "remove_episode",
+    "remove_mentioning",
+    "remove_messages",
+    "remove_node",
+    "reopen_session",
+    "reproject",
+    "resolve_contradiction",
+    "session_context_id",
+    "set_status",
+    "suggestions",
+    "superseded",
+    "take_back",
+    "write",
+]
