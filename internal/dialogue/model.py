@@ -124,7 +124,9 @@ class ReplySource:
 class Incoming:
     """What a user sent, parsed from one update and not stored yet.
 
-    `text` is the text or caption as sent. `attachments` name what came with it ({"kind": "voice"}, ...).
+    `text` is the text or caption as sent, without the `command` that stood before it: `/db` and `/sa` open a session
+    or go on with one, and what they are followed by is to be answered. `attachments` name what came with it
+    ({"kind": "voice"}, ...).
     """
 
     user_id: int
@@ -138,6 +140,7 @@ class Incoming:
     forward: ForwardOrigin | None = None
     attachments: list[dict[str, Any]] = field(default_factory=list)
     edited_at: datetime | None = None
+    command: Literal["/db", "/sa"] | None = None
 
     @property
     def lane(self) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.access.model import Allowed, Language, TooFast, User, Verdict
+from internal.chronicle.service import OPENING
 from internal.config import AccessConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
@@ -18,7 +19,9 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.flows import sessions
 from internal.flows.rederiving import after_edit
+from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
 from internal.people import service as people
@@ -42,10 +45,14 @@ class Phrases(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What C2 stored: the message, and the turn that will answer it (None: nothing will, or something else did)."""
+    """What C2 stored: the message, and the turn that will answer it (None: nothing will, or something else did).
+
+    `closed` = it opened a session, and the one before it ended.
+    """
 
     message: Message | None
     turn: Turn | None
+    closed: bool = False
 
 
 class Intake:
@@ -59,9 +66,11 @@ class Intake:
         limits: AccessConfig,
         phrases: Phrases,
         group_window: timedelta,
+        chronicling: Chronicling = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._limits, self._phrases, self._window = limits, phrases, group_window
+        self._chronicling = chronicling
 
     async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> Taken:
         """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
@@ -96,6 +105,7 @@ class Intake:
             message = dialogue.assign_turn(connection, message, turn.id)
         elif answer:
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
+        closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
         events.append(
             connection,
             "message_received",
@@ -109,7 +119,7 @@ class Intake:
             },
             links={"turn": turn.id} if turn else None,
         )
-        return Taken(message, turn)
+        return Taken(message, turn, closed)
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
         return access.may_speak(
@@ -131,8 +141,8 @@ class Intake:
         return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
-        if not self._window or now > turn.close_at:
-            return False
+        if not self._window or now > turn.close_at or incoming.command == OPENING:
+            return False  # what opens a session is answered in it, and what was asked before in the one before
         last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
         return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
 
@@ -154,6 +164,7 @@ class Intake:
             return None
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         after_edit(connection, message, now)
+        sessions.after_edit(connection, message)
         events.append(
             connection,
             "message_edited",

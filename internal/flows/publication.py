@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from internal.access import repository as users
+from internal.chronicle import repository as line
+from internal.chronicle.model import Session
+from internal.chronicle.service import CLOSING
 from internal.config import DialogueConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
@@ -21,6 +24,7 @@ from internal.events import repository as events
 from internal.flows import rederiving
 from internal.flows.forgetting import everything_asked
 from internal.flows.fragment_item import follow_messages
+from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.scheduling import repository as runs
@@ -56,7 +60,10 @@ NOTHING_LEFT = Published(0, 0, 0, closed=True)
 
 
 class Publication:
-    """Publishes fragments. `agents` are the names of those that get a run for each slice."""
+    """Publishes fragments. `agents` are the names of those that get a run for each slice.
+
+    A dialogue that ends closes its session. One that was closed by a command is published up to its end.
+    """
 
     def __init__(
         self,
@@ -65,9 +72,11 @@ class Publication:
         buffers: DialogueBuffers,
         config: DialogueConfig,
         agents: Sequence[str],
+        chronicling: Chronicling = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
-        self._config, self._agents = config, agents
+        self._config, self._agents, self._chronicling = config, agents, chronicling
+        self._ended: set[int] = set()
 
     async def publish_due(self) -> int:
         """Publishes every idle and every full dialogue; returns how many fragments were made."""
@@ -78,7 +87,27 @@ class Publication:
             fragments += await self._guarded(user_id, self._publish_all(user_id, closes=True, idle_before=moment))
         for user_id in self._buffers.full(self._config.max_messages):
             fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, most=1))
+        while self._ended:
+            user_id = self._ended.pop()
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, ended=True))
         return fragments
+
+    def session_ended(self, user_id: int) -> None:
+        """Has what was said in closed sessions published at the next tick; after a crash silence does it."""
+        self._ended.add(user_id)
+
+    async def close_session(self, user_id: int) -> Session | None:
+        """`/ss`: closes the open session at once and publishes what can be; None if there is none.
+
+        An answer that is being written still joins it; what was asked with it is published at the end of silence.
+        """
+        now = self._clock.now()
+        closed = await self._database.write(
+            lambda c: self._chronicling.close(c, user_id, now, command=CLOSING), point="C7"
+        )
+        if closed is not None:
+            await self._publish_all(user_id, closes=False, ended=True)
+        return closed
 
     async def _guarded(self, user_id: int, publishing: Awaitable[list[Published]]) -> int:
         try:
@@ -114,22 +143,28 @@ class Publication:
         return len(missing) + repeated
 
     async def _publish_all(
-        self, user_id: int, *, closes: bool, idle_before: datetime | None = None, most: int | None = None
+        self,
+        user_id: int,
+        *,
+        closes: bool,
+        ended: bool = False,
+        idle_before: datetime | None = None,
+        most: int | None = None,
     ) -> list[Published]:
         fragments: list[Published] = []
         while most is None or len(fragments) < most:
-            published = await self._publish_once(user_id, closes=closes, idle_before=idle_before)
+            published = await self._publish_once(user_id, closes=closes, ended=ended, idle_before=idle_before)
             if published is None or not published.count:
                 break
             fragments.append(published)
         return fragments
 
     async def _publish_once(
-        self, user_id: int, *, closes: bool, idle_before: datetime | None = None
+        self, user_id: int, *, closes: bool, ended: bool, idle_before: datetime | None
     ) -> Published | None:
         now = self._clock.now()
         published = await self._database.write(
-            lambda c: self._publish(c, user_id, now, closes=closes, idle_before=idle_before), point="C7"
+            lambda c: self._publish(c, user_id, now, closes=closes, ended=ended, idle_before=idle_before), point="C7"
         )
         if published is not None:
             self._buffers.publish(user_id, published.last_seq, closes=published.closed)
@@ -138,23 +173,38 @@ class Publication:
         return published
 
     def _publish(
-        self, connection: Connection, user_id: int, now: datetime, *, closes: bool, idle_before: datetime | None
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        *,
+        closes: bool,
+        ended: bool,
+        idle_before: datetime | None,
     ) -> Published | None:
+        """`ended` publishes only what closed sessions hold; the dialogue is over then if none is open."""
         state = dialogue.state(connection, user_id)
         if state is None or (idle_before is not None and state.last_activity > idle_before):
             return None
         if everything_asked(connection, user_id) is not None:
             return None  # nothing new is derived from what is about to be forgotten
         size = self._config.max_messages
+        opened = line.open_session(connection, user_id) if ended else None
+        closes = closes or (ended and opened is None)
         waiting = dialogue.waiting(connection, user_id, limit=2 * size)
         if closes and not waiting:
-            dialogue.close_dialogue(connection, user_id)
+            self._close(connection, user_id, now)
             return NOTHING_LEFT
         bot_id = users.read_setting(connection, "bot_id")
-        fragment = cut(waiting, turns.first_open_seq(connection, user_id, bot_id), size)
-        if not fragment:
+        said_in = line.session_of_messages(connection, user_id, [message.id for message in waiting])
+        fragment = cut(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
+        if not fragment or (opened is not None and said_in.get(fragment[-1].id) == opened.id):
             return None
         return self._write_fragment(connection, user_id, fragment, now, closes=closes)
+
+    def _close(self, connection: Connection, user_id: int, now: datetime) -> None:
+        dialogue.close_dialogue(connection, user_id)
+        self._chronicling.close(connection, user_id, now)
 
     def _write_fragment(
         self, connection: Connection, user_id: int, fragment: list[Message], now: datetime, *, closes: bool
@@ -193,7 +243,7 @@ class Publication:
         follow_messages(connection, user_id, episode.id)
         closed = closes and not dialogue.waiting(connection, user_id, limit=1)
         if closed:
-            dialogue.close_dialogue(connection, user_id)
+            self._close(connection, user_id, now)
         return Published(len(fragment), len(own_words(fragment)), last.seq, closed)
 
 
@@ -206,10 +256,13 @@ def slices(count: int) -> list[tuple[int, int]]:
     return [(begin + 1, end) for begin, end in itertools.pairwise(borders)]
 
 
-def cut(waiting: Sequence[Message], open_seq: int | None, size: int) -> list[Message]:
+def cut(
+    waiting: Sequence[Message], open_seq: int | None, size: int, said_in: Mapping[str, str] | None = None
+) -> list[Message]:
     """The longest beginning of at most `size` messages before `open_seq` in which every turn is whole.
 
     `open_seq` is the first message of a turn that still owes an answer. A turn longer than `size` is cut all the same.
+    `said_in` are the sessions of messages: it ends where another begins, unless turns of both lie in one another.
     """
     ends = {message.turn_id or "": place for place, message in enumerate(waiting)}
     settled = [message for message in waiting if open_seq is None or message.seq < open_seq][:size]
@@ -218,6 +271,15 @@ def cut(waiting: Sequence[Message], open_seq: int | None, size: int) -> list[Mes
         reach = max(reach, ends[message.turn_id] if message.turn_id is not None else place)
         if reach == place:
             end = place + 1
+            if said_in and _changes_session(waiting, place, said_in):
+                break
     if not end and len(settled) == size:
         end = size
     return settled[:end]
+
+
+def _changes_session(waiting: Sequence[Message], place: int, said_in: Mapping[str, str]) -> bool:
+    """Whether what follows this place is said in another session. What is no event belongs to those before it."""
+    here = next((said_in[one.id] for one in reversed(waiting[: place + 1]) if one.id in said_in), None)
+    following = next((said_in[one.id] for one in waiting[place + 1 :] if one.id in said_in), None)
+    return None not in (here, following) and here != following

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -33,6 +33,8 @@ from internal.errors import (
 from internal.events import repository as events
 from internal.flows.intake import Phrases
 from internal.flows.question import Prompts, Question, freeze
+from internal.flows.sessions import UNJUDGED, Chronicling
+from internal.flows.stopping import or_stop
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
@@ -59,7 +61,6 @@ CUT = " …"
 """Ends an answer that its length limit cut: it was paid for, and most of it is there."""
 
 Renderer = Callable[[str], Sequence[Rendered]]
-T = TypeVar("T")
 
 
 class Drafts(Protocol):
@@ -106,8 +107,9 @@ class TurnFlow:
         observer: TurnObserver,
         wake_outbox: Callable[[], None],
         retry_base: timedelta = RETRY_BASE,
+        chronicling: Chronicling = UNJUDGED,
     ) -> None:
-        self._retry_base = retry_base
+        self._retry_base, self._chronicling = retry_base, chronicling
         self._database, self._clock, self._buffers = database, clock, buffers
         self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
@@ -174,7 +176,7 @@ class TurnFlow:
         return await self._keep(question, reply, parts, stopped=stop.is_set(), last=last)
 
     async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
-        request = await _or_stop(self._request(question), stop)
+        request = await or_stop(self._request(question), stop)
         if request is None:
             return _STOPPED_REPLY
         written: list[str] = []
@@ -192,7 +194,7 @@ class TurnFlow:
     ) -> ChatReply | None:
         """Shows the reply as it is written, into `written` too; None if it was stopped."""
         async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
-            while (delta := await _or_stop(anext(deltas, None), stop)) is not None:
+            while (delta := await or_stop(anext(deltas, None), stop)) is not None:
                 if delta.final is not None:
                     return delta.final
                 written.append(delta.text)
@@ -221,7 +223,7 @@ class TurnFlow:
                 raise _Edited
             if not turns.finish(connection, turn, state):
                 return None
-            message = self._add_answer(connection, turn, reply, now) if parts else None
+            message = self._add_answer(connection, question, reply, now) if parts else None
             if message is not None and request is not None:
                 sources.add(connection, turn.user_id, message.id, _sources(request, reply.text))
             shown = parts or ([Rendered(STOPPED)] if placeholder else [])
@@ -239,8 +241,8 @@ class TurnFlow:
         self._ended(turn, "cancelled" if stopped else "answered")
         return _Outcome.DONE
 
-    @staticmethod
-    def _add_answer(connection: Connection, turn: Turn, reply: ChatReply, now: datetime) -> Message:
+    def _add_answer(self, connection: Connection, question: Question, reply: ChatReply, now: datetime) -> Message:
+        turn = question.turn
         message = dialogue.add(
             connection,
             turn.user_id,
@@ -254,6 +256,7 @@ class TurnFlow:
             delivery="pending",
         )
         dialogue.touch(connection, turn.user_id, now)
+        self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
 
     @staticmethod
@@ -384,16 +387,3 @@ class _Edited(Exception):
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
 """What stands for the reply of a model that was interrupted: the text so far. Its bill is kept by the call recorder."""
-
-
-async def _or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
-    """The result of the work, or None when the user wants no more; the work is broken off then."""
-    coming = asyncio.ensure_future(work)
-    stopping = asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        return coming.result() if coming.done() else None
-    finally:
-        coming.cancel()
-        stopping.cancel()
-        await asyncio.gather(coming, stopping, return_exceptions=True)

@@ -45,6 +45,35 @@ def create(
         )
 
 
+def create_for_session(
+    connection: Connection,
+    user_id: int,
+    agent: str,
+    session_id: str,
+    *,
+    rev: int,
+    now: datetime,
+    due_at: datetime | None = None,
+    replaces: str | None = None,
+) -> None:
+    """Makes the run of a closed session, one for the whole of it; it is due at once, or at `due_at`."""
+    connection.execute(
+        insert(runs).values(
+            id=new_id(),
+            user_id=user_id,
+            agent=agent,
+            session_id=session_id,
+            replaces=replaces,
+            rev=rev,
+            first_n=1,
+            last_n=1,
+            state=RunState.DUE,
+            due_at=due_at or now,
+            created_at=now,
+        )
+    )
+
+
 def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> list[Run]:
     """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
 
@@ -223,6 +252,17 @@ def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int
     return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
 
 
+def of_session(connection: Connection, user_id: int, session_id: str) -> list[Run]:
+    """Every run over this session, in the order in which they were made."""
+    query = select(runs).where(runs.c.user_id == user_id, runs.c.session_id == session_id)
+    return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
+
+
+def set_due(connection: Connection, run: Run, due_at: datetime) -> None:
+    """Moves the time of a run that has not begun."""
+    _change(connection, run, runs.c.state == RunState.DUE, due_at=due_at)
+
+
 def of_agent(connection: Connection, user_id: int, agent: str) -> list[Run]:
     """Every run of an agent for one owner, in the order in which they are worked on."""
     query = select(runs).where(runs.c.user_id == user_id, runs.c.agent == agent)
@@ -251,6 +291,12 @@ def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now
 def drop_of_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
     """Deletes the runs of an episode, with their prompts and replies; their ids. What works on one finds it gone."""
     ours = (runs.c.user_id == user_id) & (runs.c.episode_id == episode_id)
+    return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
+
+
+def drop_of_session(connection: Connection, user_id: int, session_id: str) -> list[str]:
+    """Deletes the runs over a session, with their prompts and replies; their ids. What works on one finds it gone."""
+    ours = (runs.c.user_id == user_id) & (runs.c.session_id == session_id)
     return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
 
 

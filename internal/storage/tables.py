@@ -271,6 +271,7 @@ runs = Table(
         sqlite_where=text("state IN ('due', 'claimed', 'replied')"),
     ),
     Index("idx_runs_user", "user_id", "n"),
+    Index("idx_runs_session", "user_id", "session_id", sqlite_where=text("session_id IS NOT NULL")),
     **_GROWING,
 )
 

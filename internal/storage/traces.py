@@ -81,13 +81,20 @@ def blank_texts(connection: Connection, user_id: int, holds: Holds) -> int:
 
 
 def blank_calls(
-    connection: Connection, user_id: int, *, episode_id: str | None = None, turn_ids: Collection[str] = ()
+    connection: Connection,
+    user_id: int,
+    *,
+    episode_id: str | None = None,
+    session_id: str | None = None,
+    turn_ids: Collection[str] = (),
 ) -> None:
-    """Empties the prompts and replies of calls that were made for this episode or one of these turns."""
+    """Empties the prompts and replies of calls that were made for this episode or session, or one of these turns."""
     links = model_calls.c.links
     made_for = [links["turn"].as_string().in_(part) for part in _chunks(turn_ids)]
     if episode_id is not None:
         made_for.append(links["fragment"].as_string() == episode_id)
+    if session_id is not None:
+        made_for.append(links["session"].as_string() == session_id)
     if made_for:
         ours = and_(model_calls.c.user_id == user_id, or_(*made_for))
         connection.execute(update(model_calls).where(ours).values(prompt=None, reply=None))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import sqlalchemy as sa
 from alembic import op
+
+from internal.storage.types import new_id
 
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None
+
+_SILENCE: Final = 30 * 60 * 1_000_000
+_LINE: Final = 80
+"""Microseconds that end a session, and characters of its topic, as they were when this was written."""
+
+_CHUNK: Final = 5_000
 
 
 def upgrade() -> None:
@@ -102,7 +112,122 @@ def upgrade() -> None:
             sqlite_where=sa.text("strength IS NOT NULL"),
         )
 
+    with op.batch_alter_table("runs", schema=None) as batch_op:
+        batch_op.create_index(
+            "idx_runs_session",
+            ["user_id", "session_id"],
+            unique=False,
+            sqlite_where=sa.text("session_id IS NOT NULL"),
+        )
+
     # ### end Alembic commands ###
+    _sessions_from_messages()
+
+
+def _sessions_from_messages() -> None:
+    """The chronicle that would have written itself: a silence of half an hour ends a session, nobody analysed them."""
+    connection = op.get_bind()
+    for user_id, tz in connection.execute(sa.text("SELECT user_id, tz FROM users ORDER BY user_id")).all():
+        sessions, events = _line(connection, user_id, tz)
+        if not events:
+            continue
+        count = {"user_id": user_id, "count": len(sessions) + len(events)}
+        taken = "UPDATE users SET next_rev = next_rev + :count WHERE user_id = :user_id RETURNING next_rev - :count"
+        first = connection.execute(sa.text(taken), count).scalar_one()
+        for row in events:
+            row["n"] += first
+            row["answers_n"] = None if row["answers_n"] is None else row["answers_n"] + first
+        for place, row in enumerate(sessions, start=first + len(events)):
+            row["rev"] = place
+        connection.execute(sa.insert(_table("sessions", sessions[0])), sessions)
+        for start in range(0, len(events), _CHUNK):
+            connection.execute(sa.insert(_table("chronicle", events[0])), events[start : start + _CHUNK])
+
+
+def _line(connection: sa.Connection, user_id: int, tz: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of one owner's sessions and events, numbered from 0; an answer stands in the session of its question."""
+    said = sa.text(
+        """
+        SELECT id, role, timestamp AS at, turn_id, substr(content, 1, 400) AS words FROM messages
+        WHERE user_id = :user_id AND role IN ('user', 'assistant')
+        AND (user_metadata IS NULL OR json_extract(user_metadata, '$.hidden_instruction') IS NULL)
+        ORDER BY seq
+        """
+    )
+    sessions: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
+    asked: dict[str, dict[str, Any]] = {}
+    spoken: dict[str, dict[str, Any]] = {}
+    last = 0
+    for message in connection.execute(said, {"user_id": user_id}):
+        question = asked.get(message.turn_id or "") if message.role == "assistant" else None
+        if not sessions or (question is None and message.at - last >= _SILENCE):
+            sessions.append(_session(user_id, tz, message))
+        row = _event(user_id, message, sessions[-1], question or spoken.get(sessions[-1]["id"]), len(events))
+        events.append(row)
+        if message.role == "user":
+            asked[message.turn_id or row["id"]] = spoken[row["session_id"]] = row
+            sessions[-1]["topic"] = sessions[-1]["topic"] or _topic(message.words)
+        last = max(last, message.at)
+    ends = _ends(events)
+    for session in sessions:
+        session["closed_at"] = ends[session["id"]] + _SILENCE
+    active = sa.text("SELECT 1 FROM dialogue_state WHERE user_id = :user_id AND is_active")
+    if sessions and connection.execute(active, {"user_id": user_id}).first() is not None:
+        sessions[-1]["closed_at"] = None
+    return sessions, events
+
+
+def _session(user_id: int, tz: str, message: sa.Row[Any]) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "id": new_id(),
+        "topic": "",
+        "topic_by": "words",
+        "trigger": "/db",
+        "tz": tz,
+        "opened_at": message.at,
+        "closed_at": None,
+        "rev": 0,
+    }
+
+
+def _event(
+    user_id: int, message: sa.Row[Any], session: dict[str, Any], question: dict[str, Any] | None, n: int
+) -> dict[str, Any]:
+    answer = message.role == "assistant"
+    session_id = question["session_id"] if answer and question is not None else session["id"]
+    label = "Response" if answer else "Request" if question is None else "Feedback"
+    return {
+        "user_id": user_id,
+        "n": n,
+        "id": new_id(),
+        "session_id": session_id,
+        "label": label,
+        "message_id": message.id,
+        "answers_n": question["n"] if answer and question is not None else None,
+        "attrs": "{}",
+        "at": message.at,
+    }
+
+
+def _ends(events: list[dict[str, Any]]) -> dict[str, int]:
+    ends: dict[str, int] = {}
+    for row in events:
+        ends[row["session_id"]] = max(ends.get(row["session_id"], 0), row["at"])
+    return ends
+
+
+def _topic(words: str) -> str:
+    line = " ".join(words.split())
+    if len(line) <= _LINE:
+        return line
+    cut = line[:_LINE].rsplit(maxsplit=1)[0] if " " in line[:_LINE] else line[: _LINE - 1]
+    return f"{cut}…"
+
+
+def _table(name: str, row: dict[str, Any]) -> sa.TableClause:
+    return sa.table(name, *(sa.column(column) for column in row))
 
 
 def downgrade() -> None:

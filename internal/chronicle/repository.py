@@ -1,0 +1,307 @@
+"""Sessions and events in the database. The words of an event are its message's own: they are read with the row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, func, insert, select, update
+
+from internal.chronicle.model import Event, EventLabel, Mention, Session
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import chronicle, event_mentions, messages, sessions
+
+SESSION_CHANGE: Final = "session"
+EVENT_CHANGE: Final = "event"
+"""Kinds in the change log, which the mirror follows."""
+
+_CHUNK: Final = 500
+
+_user: Final = bindparam("owner", type_=BigInteger)
+_said = (messages.c.user_id == chronicle.c.user_id) & (messages.c.id == chronicle.c.message_id)
+_EVENTS: Final = select(chronicle, messages.c.content.label("content")).outerjoin(messages, _said)
+
+# Run at every turn: built once, for building a statement takes several times as long as running it.
+_OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
+_ADD: Final = insert(chronicle)
+_OF_MESSAGE: Final = _EVENTS.where(chronicle.c.user_id == _user, chronicle.c.message_id == bindparam("message"))
+_REQUEST: Final = (
+    select(chronicle.c.n)
+    .where(
+        chronicle.c.user_id == _user,
+        chronicle.c.session_id == bindparam("session"),
+        chronicle.c.label == EventLabel.REQUEST.value,
+    )
+    .limit(1)
+)
+
+
+def add_session(connection: Connection, session: Session) -> Session:
+    """Stores a new session."""
+    values = {
+        "user_id": session.user_id,
+        "id": session.id,
+        "topic": session.topic,
+        "topic_by": session.topic_by,
+        "trigger": session.trigger,
+        "tz": session.tz,
+        "opened_at": session.opened_at,
+        "closed_at": session.closed_at,
+        "rev": next_rev(connection, session.user_id),
+    }
+    row = connection.execute(insert(sessions).values(values).returning(*sessions.c)).one()
+    record_change(connection, session.user_id, SESSION_CHANGE, session.id)
+    return _session(row)
+
+
+def change_session(connection: Connection, user_id: int, session_id: str, **values: Any) -> Session | None:
+    """Gives columns of a session new values; None if there is no such session."""
+    values |= {"rev": next_rev(connection, user_id)}
+    one = (sessions.c.user_id == user_id) & (sessions.c.id == session_id)
+    row = connection.execute(update(sessions).where(one).values(values).returning(*sessions.c)).one_or_none()
+    if row is None:
+        return None
+    record_change(connection, user_id, SESSION_CHANGE, session_id)
+    return _session(row)
+
+
+def drop_session(connection: Connection, user_id: int, session_id: str) -> None:
+    """Deletes a session that has no event left."""
+    connection.execute(delete(sessions).where(sessions.c.user_id == user_id, sessions.c.id == session_id))
+    record_change(connection, user_id, SESSION_CHANGE, session_id, "delete")
+
+
+def open_session(connection: Connection, user_id: int) -> Session | None:
+    """The one session of an owner that goes on."""
+    row = connection.execute(_OPEN, {"owner": user_id}).one_or_none()
+    return None if row is None else _session(row)
+
+
+def session(connection: Connection, user_id: int, session_id: str) -> Session | None:
+    one = (sessions.c.user_id == user_id) & (sessions.c.id == session_id)
+    row = connection.execute(select(sessions).where(one)).one_or_none()
+    return None if row is None else _session(row)
+
+
+def owner_of_session(connection: Connection, session_id: str) -> int | None:
+    """Whose session an id is."""
+    return connection.execute(select(sessions.c.user_id).where(sessions.c.id == session_id)).scalar_one_or_none()
+
+
+def listing(
+    connection: Connection, user_id: int, *, limit: int | None = None, offset: int = 0, newest_first: bool = False
+) -> list[Session]:
+    """Sessions of an owner, oldest first unless asked otherwise."""
+    order = (sessions.c.opened_at, sessions.c.rev, sessions.c.id)
+    query = select(sessions).where(sessions.c.user_id == user_id)
+    query = query.order_by(*(column.desc() if newest_first else column for column in order))
+    return [_session(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count_sessions(connection: Connection, user_id: int) -> int:
+    query = select(func.count()).select_from(sessions).where(sessions.c.user_id == user_id)
+    return connection.execute(query).scalar_one()
+
+
+def add_event(connection: Connection, event: Event) -> None:
+    """Stores an event; its words are not stored with it."""
+    values = {
+        "user_id": event.user_id,
+        "n": event.n,
+        "id": event.id,
+        "session_id": event.session_id,
+        "label": event.label.value,
+        "message_id": event.message_id,
+        "answers_n": event.answers_n,
+        "attrs": dict(event.attrs),
+        "at": event.at,
+        "run_id": event.run_id,
+    }
+    connection.execute(_ADD, values)
+    record_change(connection, event.user_id, EVENT_CHANGE, event.id)
+
+
+def change_event(connection: Connection, event: Event, **values: Any) -> None:
+    """Gives columns of an event new values. Raises ValueError for `n`, which `renumber` gives."""
+    if "n" in values:
+        raise ValueError("the place of an event is not changed alone")
+    one = (chronicle.c.user_id == event.user_id) & (chronicle.c.n == event.n)
+    connection.execute(update(chronicle).where(one).values(values))
+    record_change(connection, event.user_id, EVENT_CHANGE, event.id)
+
+
+def touch(connection: Connection, user_id: int, event_ids: Iterable[str]) -> None:
+    """Tells the mirror that what follows from these events' rows has changed: their words or their neighbours."""
+    for event_id in event_ids:
+        record_change(connection, user_id, EVENT_CHANGE, event_id)
+
+
+def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]) -> None:
+    """Deletes events with what they mention."""
+    for part in _parts(event_ids):
+        connection.execute(delete(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.id.in_(part)))
+        mentioned = (event_mentions.c.user_id == user_id) & event_mentions.c.event_id.in_(part)
+        connection.execute(delete(event_mentions).where(mentioned))
+        for event_id in part:
+            record_change(connection, user_id, EVENT_CHANGE, event_id, "delete")
+
+
+def has_request(connection: Connection, user_id: int, session_id: str) -> bool:
+    """Whether a session has its Request, the user's first word in it."""
+    return connection.execute(_REQUEST, {"owner": user_id, "session": session_id}).first() is not None
+
+
+def event_of_message(connection: Connection, user_id: int, message_id: str) -> Event | None:
+    row = connection.execute(_OF_MESSAGE, {"owner": user_id, "message": message_id}).one_or_none()
+    return None if row is None else _event(row)
+
+
+def events_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Event]:
+    """The events of these messages, in the order of NEXT."""
+    found = [
+        _event(row)
+        for part in _parts(message_ids)
+        for row in connection.execute(_events(user_id).where(chronicle.c.message_id.in_(part)))
+    ]
+    return sorted(found, key=lambda event: event.n)
+
+
+def events_of_session(connection: Connection, user_id: int, session_id: str) -> list[Event]:
+    """Every event of a session, in the order of NEXT."""
+    query = _events(user_id).where(chronicle.c.session_id == session_id)
+    return [_event(row) for row in connection.execute(query.order_by(chronicle.c.n))]
+
+
+def events_around(connection: Connection, user_id: int, session_id: str) -> list[Event]:
+    """The stretch of the line in which a session lies, with what other sessions have in it."""
+    ours = (chronicle.c.user_id == user_id) & (chronicle.c.session_id == session_id)
+    first, last = connection.execute(select(func.min(chronicle.c.n), func.max(chronicle.c.n)).where(ours)).one()
+    if first is None:
+        return []
+    within = _events(user_id).where(chronicle.c.n >= first, chronicle.c.n <= last).order_by(chronicle.c.n)
+    return [_event(row) for row in connection.execute(within)]
+
+
+def events(connection: Connection, user_id: int) -> list[Event]:
+    """Every event of an owner, in the order of NEXT."""
+    return [_event(row) for row in connection.execute(_events(user_id).order_by(chronicle.c.n))]
+
+
+def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
+    """The events with these ids that are there, in the order of NEXT."""
+    found = [
+        _event(row)
+        for part in _parts(event_ids)
+        for row in connection.execute(_events(user_id).where(chronicle.c.id.in_(part)))
+    ]
+    return sorted(found, key=lambda event: event.n)
+
+
+def before(connection: Connection, user_id: int, n: int) -> Event | None:
+    """The event from which NEXT leads to the one numbered `n`."""
+    query = _events(user_id).where(chronicle.c.n < n).order_by(chronicle.c.n.desc()).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _event(row)
+
+
+def after(connection: Connection, user_id: int, n: int) -> Event | None:
+    """The event to which NEXT leads from the one numbered `n`."""
+    query = _events(user_id).where(chronicle.c.n > n).order_by(chronicle.c.n).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _event(row)
+
+
+def last_events(connection: Connection, user_id: int) -> dict[str, Event]:
+    """The latest event of each session, by the session's id."""
+    latest = select(func.max(chronicle.c.n)).where(chronicle.c.user_id == user_id).group_by(chronicle.c.session_id)
+    query = _events(user_id).where(chronicle.c.n.in_(latest))
+    return {row.session_id: _event(row) for row in connection.execute(query)}
+
+
+def session_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:
+    """The id of the session that each message is said in; messages without an event are left out."""
+    wanted = select(chronicle.c.message_id, chronicle.c.session_id).where(chronicle.c.user_id == user_id)
+    return {
+        message_id: session_id
+        for part in _parts(message_ids)
+        for message_id, session_id in connection.execute(wanted.where(chronicle.c.message_id.in_(part)))
+    }
+
+
+def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) -> list[Event]:
+    """The events that answer or analyse one of these, in the order of NEXT."""
+    found = [
+        _event(row)
+        for part in _parts(numbers)
+        for row in connection.execute(_events(user_id).where(chronicle.c.answers_n.in_(part)))
+    ]
+    return sorted(found, key=lambda event: event.n)
+
+
+def turn_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:
+    """The turn of each message that has one."""
+    wanted = select(messages.c.id, messages.c.turn_id).where(
+        messages.c.user_id == user_id, messages.c.turn_id.is_not(None)
+    )
+    return {
+        message_id: turn_id
+        for part in _parts(message_ids)
+        for message_id, turn_id in connection.execute(wanted.where(messages.c.id.in_(part)))
+    }
+
+
+def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | None = None) -> list[Mention]:
+    """What these events (None: all) mention, each entity once an event, with the highest relevance it was given."""
+    columns = (event_mentions.c.event_id, event_mentions.c.entity_id, func.max(event_mentions.c.relevance))
+    query = select(*columns).where(event_mentions.c.user_id == user_id)
+    query = query.group_by(event_mentions.c.event_id, event_mentions.c.entity_id)
+    query = query.order_by(event_mentions.c.event_id, event_mentions.c.entity_id)
+    parts = [query] if event_ids is None else [query.where(event_mentions.c.event_id.in_(p)) for p in _parts(event_ids)]
+    return [Mention(*row) for part in parts for row in connection.execute(part)]
+
+
+def renumber(connection: Connection, user_id: int, numbers: Mapping[int, int]) -> None:
+    """Moves events to other places of the line, with what points at them; the new places are fresh ones."""
+    for old, new in sorted(numbers.items()):
+        connection.execute(update(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.n == old).values(n=new))
+        pointing = (chronicle.c.user_id == user_id) & (chronicle.c.answers_n == old)
+        connection.execute(update(chronicle).where(pointing).values(answers_n=new))
+
+
+def _events(user_id: int) -> Select[Any]:
+    return _EVENTS.where(chronicle.c.user_id == user_id)
+
+
+def _session(row: Row[Any]) -> Session:
+    return Session(
+        user_id=row.user_id,
+        id=row.id,
+        topic=row.topic,
+        trigger=row.trigger,
+        tz=row.tz,
+        opened_at=row.opened_at,
+        closed_at=row.closed_at,
+        topic_by=row.topic_by,
+        rev=row.rev,
+    )
+
+
+def _event(row: Row[Any]) -> Event:
+    return Event(
+        user_id=row.user_id,
+        n=row.n,
+        id=row.id,
+        session_id=row.session_id,
+        label=EventLabel(row.label),
+        at=row.at,
+        text=row.content or "",
+        message_id=row.message_id,
+        answers_n=row.answers_n,
+        attrs=row.attrs or {},
+        run_id=row.run_id,
+    )
+
+
+def _parts(values: Collection[Any]) -> Iterable[Sequence[Any]]:
+    listed = list(values)
+    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

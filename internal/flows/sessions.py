@@ -1,0 +1,119 @@
+"""The chronicle within the transactions of turns: what is said joins its line, and a session that closes gets its runs.
+
+`/db` opens a session, `/sa` goes on with it, `/ss` closes it; without a command the first message opens one and silence
+closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.chronicle import repository as line
+from internal.chronicle import service as chronicle
+from internal.chronicle.model import Event, Session, Trigger
+from internal.chronicle.service import Lost, Spoken
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Message
+from internal.scheduling import repository as runs
+from internal.scheduling.model import RunState
+from internal.storage import traces
+from internal.storage.owners import next_rev
+
+ANALYST: Final = "analyst"
+
+ANSWERING: Final = timedelta(minutes=1)
+"""How long the analyst waits for an answer that is still being written when its session is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chronicling:
+    """Notes turns in the chronicle. `agents` get a run over every session that closes."""
+
+    agents: Sequence[str] = ()
+
+    def heard(
+        self, connection: Connection, message: Message, *, tz: str, now: datetime, command: Trigger | None = None
+    ) -> bool:
+        """C2: a user's message joins the line; True if it closed another session first, as `/db` does."""
+        if message.hidden:
+            return False
+        closed = self.close(connection, message.user_id, now) if command == chronicle.OPENING else None
+        chronicle.hear(connection, _spoken(message), tz=tz, command=command)
+        return closed is not None
+
+    def answered(
+        self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
+    ) -> Event:
+        """C4: an answer joins the session of what it answers; one that is closed already is analysed with it."""
+        event = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
+        session = line.session(connection, message.user_id, event.session_id)
+        if session is not None and session.closed_at is not None:
+            self._analyse(connection, session, now, now)
+        return event
+
+    def close(
+        self, connection: Connection, user_id: int, now: datetime, command: Trigger | None = None
+    ) -> Session | None:
+        """C7, `/ss` or `/db`: ends the open session and has it analysed; None if there is none."""
+        session = chronicle.close(connection, user_id, now, command=command)
+        if session is not None:
+            writing = turns.first_open_seq(connection, user_id, None) is not None
+            self._analyse(connection, session, now, now + ANSWERING if writing else now)
+        return session
+
+    def _analyse(self, connection: Connection, session: Session, now: datetime, due_at: datetime) -> None:
+        """Makes the runs of a closed session; one that has not begun yet is only made due at that time."""
+        for agent in self.agents:
+            held = [run for run in runs.of_session(connection, session.user_id, session.id) if run.agent == agent]
+            if held and held[-1].state is RunState.DUE:
+                runs.set_due(connection, held[-1], due_at)
+                continue
+            replaces = held[-1].id if held else None
+            rev = next_rev(connection, session.user_id)
+            runs.create_for_session(
+                connection, session.user_id, agent, session.id, rev=rev, now=now, due_at=due_at, replaces=replaces
+            )
+
+
+UNJUDGED: Final = Chronicling()
+"""Where no agent looks at closed sessions."""
+
+
+def after_edit(connection: Connection, message: Message) -> None:
+    """The event of an edited message has its new words; the topic and the mirror follow."""
+    chronicle.edited(connection, _spoken(message))
+
+
+def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> Lost:
+    """Takes messages that are being erased out of the chronicle, before they leave the log.
+
+    What the analyst was told and answered of their sessions is emptied; one it has judged is judged anew.
+    """
+    lost = chronicle.lose_messages(connection, user_id, message_ids)
+    for session_id in (*lost.gone, *lost.touched):
+        traces.blank_calls(connection, user_id, session_id=session_id)
+    for session_id in lost.gone:
+        runs.drop_of_session(connection, user_id, session_id)
+    for session_id in lost.touched:
+        held = runs.of_session(connection, user_id, session_id)
+        runs.forget_replies(connection, user_id, [run.id for run in held])
+        for agent in sorted({run.agent for run in held if run.state is RunState.APPLIED}):
+            latest = [run for run in held if run.agent == agent][-1]
+            if latest.state is RunState.APPLIED:
+                rev = next_rev(connection, user_id)
+                runs.create_for_session(connection, user_id, agent, session_id, rev=rev, now=now, replaces=latest.id)
+    return lost
+
+
+def drop_wiped(connection: Connection, user_id: int) -> None:
+    """After texts were emptied that held erased words: an Analysis without its words is none."""
+    chronicle.drop_emptied(connection, user_id)
+
+
+def _spoken(message: Message) -> Spoken:
+    return Spoken(message.user_id, message.id, message.content, message.timestamp)

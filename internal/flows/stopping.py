@@ -1,0 +1,22 @@
+"""Work that its user may break off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def or_stop(work: Awaitable[T], stop: asyncio.Event) -> T | None:
+    """The result of the work, or None when the user wants no more; the work is broken off then."""
+    coming = asyncio.ensure_future(work)
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return coming.result() if coming.done() else None
+    finally:
+        coming.cancel()
+        stopping.cancel()
+        await asyncio.gather(coming, stopping, return_exceptions=True)
