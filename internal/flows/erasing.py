@@ -16,7 +16,7 @@ from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows import buried, namings, retold
+from internal.flows import buried, namings, retold, sessions
 from internal.flows.fragment_item import lose_messages
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
@@ -289,6 +289,7 @@ class _Erasing:
             episodes.drop_segments(self.connection, self.user_id, episode_id, [number])
             if not episodes.numbers(self.connection, self.user_id, episode_id):
                 self.drop_episode(episode_id, ())
+        sessions.lose_messages(self.connection, self.user_id, ids, self.now)
         dialogue_erasing.drop(self.connection, self.user_id, ids)
         self.fallen.messages += len(ids)
 
@@ -365,6 +366,7 @@ class _Erasing:
         lines = traces.Lines(self.said)
         holds = lines if also is None else lambda text: lines(text) or also(text)
         self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)
+        sessions.drop_wiped(self.connection, self.user_id)
 
     def _add_accounts(self, lost: Lost, messages: Sequence[Message]) -> None:
         """Whoever these messages' own metadata told of may be known from nothing else."""
