@@ -20,7 +20,7 @@ from internal.events import repository as events
 from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
-from internal.flows.rederiving import settle_profiles, take_back_profiles
+from internal.flows.rederiving import known_people, settle_profiles, take_back_profiles
 from internal.flows.remembered import from_snapshot, remembered, snapshot_of
 from internal.flows.runs import Prepared, StaleInput
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
@@ -299,7 +299,7 @@ def _read(connection: Connection, run: Run, persona: str, now: datetime) -> _Rea
     return _Read(
         user=user,
         lines=lines,
-        people=people.listing(connection, run.user_id),
+        people=known_people(connection, run),
         known=known_things(connection, user, texts, now),
         memories=remembered(connection, run.user_id, texts, read_again=run.replaces and run.episode_id),
         rev=people.current_rev(connection, run.user_id),

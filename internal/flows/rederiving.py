@@ -7,6 +7,7 @@ keeps its ids, and nothing is counted twice.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,7 +17,10 @@ from internal.dialogue.model import Message
 from internal.flows import erasing
 from internal.flows.fragment_item import follow_messages
 from internal.knowledge import repository as episodes
-from internal.people import support_repository
+from internal.people import repository as people
+from internal.people import support, support_repository
+from internal.people.bio import without_sentences
+from internal.people.model import Person
 from internal.people.support_repository import Lost
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run, RunState
@@ -62,6 +66,27 @@ def again(connection: Connection, user_id: int, agent: str, now: datetime) -> in
     for run in reversed(chosen):
         _replace(connection, run, now, now)
     return len(chosen)
+
+
+def known_people(connection: Connection, run: Run) -> list[Person]:
+    """Everybody the owner knows, as an archivist is shown them.
+
+    One that reads a slice again is not shown the sentences that only this slice supports: it would repeat them, though
+    its lines say them no more.
+    """
+    known = people.listing(connection, run.user_id)
+    if run.replaces is None:
+        return known
+    lines = {(run.episode_id, number) for number in (0, *range(run.first_n, run.last_n + 1))}
+    told = support_repository.people_told_in(connection, run.user_id, lines)
+    return [_without_own(connection, person, lines) if person.id in told else person for person in known]
+
+
+def _without_own(connection: Connection, person: Person, lines: set[tuple[str, int]]) -> Person:
+    places = support_repository.places(connection, person.user_id, person.id)
+    loose = support.loose_parts(connection, person)
+    own = [part.text for key, part in loose.items() if part.kind == "bio" and places.get(key) and places[key] <= lines]
+    return replace(person, bio=without_sentences(person.bio, own)) if own else person
 
 
 def take_back_profiles(connection: Connection, run: Run) -> Lost:

@@ -35,7 +35,7 @@ class SliceLine:
     @property
     def source(self) -> SourceLine:
         """As evidence of what is told about people."""
-        return SourceLine(self.said_at, self.segment, self.message_id, self.shown.telegram_ids)
+        return SourceLine(self.said_at, self.segment, self.message_id, self.shown.telegram_ids, self.shown.text)
 
     @property
     def claimed(self) -> ClaimLine:

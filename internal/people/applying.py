@@ -320,6 +320,7 @@ class _Reply:
             before,
             after,
             support.parts_of(names, operation.username, operation.bio or ""),
+            [line.text for line in self._lines(operation.evidence)],
             episode_id=self._context.episode_id,
             segments=self._segments(operation.evidence),
             run_id=self._context.run_id,

@@ -68,13 +68,14 @@ class RefusedOperation:
 class SourceLine:
     """The stored line behind an evidence number: its time, its place in the episode, its message.
 
-    `telegram_ids` are the only Telegram ids it vouches for: those of its own metadata.
+    `telegram_ids` are the only Telegram ids it vouches for: those of its own metadata. `text` are its words.
     """
 
     at: datetime
     segment: int
     message_id: str | None = None
     telegram_ids: tuple[int, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from internal.graph import names_repository
+from internal.language.romanisation import skeletons
 from internal.language.spelling import name_key
 from internal.language.telling import alike, gives_away, telling_words
 from internal.people import forget_repository, support_repository
@@ -59,6 +60,7 @@ def note(
     before: Person | None,
     after: Person,
     told: Collection[str],
+    said: Sequence[str],
     *,
     episode_id: str,
     segments: Mapping[int, str | None],
@@ -66,12 +68,16 @@ def note(
 ) -> None:
     """Notes which lines (segment number -> message id) support the parts that are new, or were told again.
 
-    `told` are the keys of what the operation said.
+    `told` are the keys of what the operation said, `said` the words of its lines: who writes a bio anew repeats what he
+    was shown, so a sentence that others support is told again only by lines that share a word with it.
     """
     now = parts(after)
     old = {} if before is None else parts(before)
     fresh = now.keys() - old.keys()
-    supported = fresh | (now.keys() & set(told))
+    known = now.keys() & set(told) - fresh
+    others = support_repository.places(connection, after.user_id, after.id) if known else {}
+    again = {key for key in known if not others.get(key) or _told_by(now[key], said, after)}
+    supported = fresh | again
     support_repository.add(connection, after.user_id, after.id, supported, episode_id, segments, run_id)
     gone = [old[key] for key in old.keys() - now.keys() if old[key].kind == "bio"]
     for key in sorted(fresh):
@@ -174,6 +180,19 @@ def _without(person: Person, fallen: Sequence[Part]) -> Person:
 def parts(person: Person) -> dict[str, Part]:
     """The parts of a profile by their keys; a bio made of names says nothing of its own."""
     return parts_of(person.names, person.username, "" if made_of_names(person) else person.bio)
+
+
+def _told_by(part: Part, said: Sequence[str], person: Person) -> bool:
+    """Whether these lines can have told a part: they share a word with it, the person's names apart, by its sound."""
+    if part.kind != "bio" or not any(said):
+        return True
+    own, heard = _sounds(person.names), _sounds(said)
+    words = {word for word in _sounds([part.text]) if not any(alike(word, name) for name in own)}
+    return not words or any(alike(word, other) for word in words for other in heard)
+
+
+def _sounds(texts: Iterable[str]) -> set[str]:
+    return {sound for word in telling_words(texts) for sound in (skeletons(word) or {word})}
 
 
 def _shares_words(one: str, other: str) -> bool:

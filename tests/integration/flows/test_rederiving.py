@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from erasing_stage import ErasingStage
+from erasing_stage import ErasingStage, LanguageHere
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
 
+from internal.agents.archivist.offline import OfflineArchivist
 from internal.flows.rederiving import EDITING
 from internal.graph import store
 from internal.graph.model import NodeFilter
@@ -214,3 +215,61 @@ async def test_an_episode_that_nobody_works_on_is_processed_at_once(stage: Erasi
     now = stage.talk.clock.now()
     facts = await stage.talk.read(lambda c: knowledge.facts_about(c, OWNER, FactFilter(), now=now))
     assert facts == []
+
+
+# The archivist by rules, which quotes the bio that it is shown
+
+
+@pytest.fixture
+def by_rules(stage: ErasingStage, monkeypatch: pytest.MonkeyPatch) -> ErasingStage:
+    monkeypatch.setattr(stage.archivist, "ask", OfflineArchivist(LanguageHere()).ask)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("kept", "old", "new", "name", "bio"),
+    [
+        ("Моя сестра Анна любит чай.", "Анна живёт в Киеве.", "Анна живёт во Львове.", "Анна",
+         "Моя сестра Анна любит чай. Анна живёт во Львове."),
+        ("Моя сестра Олена любить каву.", "Олена працює в Zalando.", "Олена працює в Google.", "Олена",
+         "Моя сестра Олена любить каву. Олена працює в Google."),
+        ("My sister Anna likes tea.", "Anna lives in Berlin.", "Anna lives in Paris.", "Anna",
+         "My sister Anna likes tea. Anna lives in Paris."),
+    ],
+)  # fmt: skip
+async def test_a_bio_follows_an_edit(
+    by_rules: ErasingStage, kept: str, old: str, new: str, name: str, bio: str
+) -> None:
+    """The sentence of the old words gives way to that of the new ones, also after a fragment in between repeated it."""
+    await by_rules.said(kept)
+    await by_rules.said(old)
+    await by_rules.said(
+        f"{name} 👍" if name.isascii() else f"{name} передавала привет" if name == "Анна" else f"{name} вітала"
+    )
+    assert old in next(one.bio for one in await by_rules.people() if one.display_name == name)
+    await edited(by_rules, old, new)
+    told = next(one.bio for one in await by_rules.people() if one.display_name == name)
+    assert old not in told
+    assert all(sentence in told for sentence in bio.split(". ")[1:])
+    assert told.startswith(kept)
+
+
+async def test_a_bio_loses_what_was_edited_away(by_rules: ErasingStage) -> None:
+    """Where the new words tell nothing, the old sentence goes and nothing comes."""
+    await by_rules.said("Моя сестра Анна любит чай.")
+    await by_rules.said("Анна живёт в Киеве.")
+    await edited(by_rules, "Анна живёт в Киеве.", "Завтра дождь.")
+    assert [one.bio for one in await by_rules.people()] == ["Моя сестра Анна любит чай."]
+
+
+async def test_a_sentence_is_told_again_only_by_lines_that_say_it(stage: ErasingStage) -> None:
+    """A model that repeats the bio it was shown gives a sentence no line; one whose words it quotes does."""
+    stage.reply("врач", people_operations=[added("Петров", 1, bio="Врач.")])
+    await stage.said("Петров врач")
+    repeated = {"type": "Updated", "evidence": [1], "person": {"id": 1, "bio": "Врач. Пилот."}}
+    stage.archivist.script.clear()
+    stage.reply("пилот", people_operations=[repeated])
+    await stage.said("Он ещё и пилот")
+    stage.archivist.script.clear()
+    await edited(stage, "Петров врач", "Петров зубной")
+    assert [one.bio for one in await stage.people()] == ["Пилот."]
