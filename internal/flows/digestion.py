@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from internal.agents.archivist.digest import Digester
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.model import Language, TranscriptLine
+from internal.flows.memory_digestion import MemoryDigestion
 from internal.knowledge import entity_repository as entities
 from internal.knowledge.digest import Digest
+from internal.memory.model import MemoryDigest
 from internal.storage.engine import Database
 
 
@@ -17,6 +19,7 @@ class Digestion:
 
     def __init__(self, database: Database, digester: Digester) -> None:
         self._database, self._digester = database, digester
+        self._remembering = MemoryDigestion(database, digester.memories)
 
     async def digest(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
@@ -32,3 +35,9 @@ class Digestion:
         by_id = {one.node_id: one for one in known if one.subtype != "person"}
         near = {name: [by_id[one] for one in found if one in by_id] for name, found in ids.items()}
         return await self._digester.confirmed(digest, near, user_id=user_id)
+
+    async def memories(
+        self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
+    ) -> MemoryDigest:
+        """The reply's memories with their times, and what is known already in other words."""
+        return await self._remembering.digest(user_id, reply, transcript, language)

@@ -7,12 +7,13 @@ meaning round (a negation, "without", "from", a question's word, a number) must 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from internal.language import entity_names
-from internal.language.spelling import name_key, words
+from internal.language.morphology import parses
+from internal.language.spelling import name_key, word_languages, words
 from internal.language.terms import SOUND, document_terms, words_of
 
 WORDS = "words"
@@ -104,7 +105,7 @@ def _paired(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]], ac
 def word_forms(text: str, *, light: bool) -> WordForms:
     """`light`: what a goal or a decision may be put in is left out."""
     (terms,) = document_terms([text])
-    kept = [frozenset(forms) for forms in words_of(terms)]
+    kept = [frozenset((*forms, *_guessed(forms))) for forms in words_of(terms)]
     if light:
         kept = [forms for forms in kept if not forms & LIGHT] or kept
     telling = {_TELLING[key] for word in _WORD.findall(text) if (key := name_key(word)) in _TELLING}
@@ -114,7 +115,53 @@ def word_forms(text: str, *, light: bool) -> WordForms:
     return WordForms(tuple(sorted(kept, key=sorted)), frozenset(telling) | signs, text.isascii())
 
 
+def _guessed(forms: Sequence[str]) -> Iterator[str]:
+    """The basic forms of words that no dictionary holds: микросервисы."""
+    for form in forms:
+        if form[:1].isalpha() and not form.isascii():
+            for language in word_languages(form):
+                if language != "en" and (readings := parses(form, language)) and not readings[0].is_known:
+                    yield name_key(readings[0].normal_form)
+
+
 def _with_somebody(text: str) -> bool:
     """Whether every "з" of a Ukrainian text is followed by an instrumental: "кава з молоком"."""
     behind = re.findall(r"(?<!\w)(?:з|із)\s+(\w+)", text.casefold())
     return bool(behind) and all(re.search(r"(?:ом|ем|єм|ою|ею|єю|ами|ями|им|ими|ім)$", word) for word in behind)
+
+
+def may_be_same(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """For each pair of texts that are near one another in meaning, whether nothing in their words keeps them apart.
+
+    Apart are those whose telling words or numbers differ, and those that differ in one word alone or by one added to
+    the other: that is how two goals look ("learn Spanish", "learn French"), which stand as near as one told twice.
+    """
+    return [_may_be_same(word_forms(one, light=False), word_forms(other, light=False)) for one, other in pairs]
+
+
+def _may_be_same(one: WordForms, other: WordForms) -> bool:
+    if one.telling != other.telling or _numbers(one) != _numbers(other):
+        return False
+    mine, theirs = _unmatched(one.words, other.words)
+    if len(mine) + len(theirs) == 0:
+        return True
+    shared = len(one.words) - len(mine)
+    return not shared or not (len(mine) <= 1 and len(theirs) <= 1)
+
+
+def _unmatched(
+    mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]
+) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The words of each that have no partner in the other."""
+    left, right = [], list(theirs)
+    for forms in mine:
+        partner = next((other for other in right if forms & other), None)
+        if partner is None:
+            left.append(forms)
+        else:
+            right.remove(partner)
+    return left, right
+
+
+def _numbers(forms: WordForms) -> set[str]:
+    return {form for alternatives in forms.words for form in alternatives if any(map(str.isdecimal, form))}

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
+from internal.agents.archivist.memory_digest import MemoryDigester
 from internal.agents.archivist.output import ArchivistReply
 from internal.agents.model import Language, TranscriptLine
 from internal.errors import ModelError
@@ -42,10 +43,14 @@ ANCHORS = (
 
 
 class Digester:
-    """Looks into names and dates with the language process and the embedder; without them it finds less."""
+    """Looks into names and dates with the language process and the embedder; without them it finds less.
+
+    `memories` does so for memories.
+    """
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
         self._worker, self._embedder = worker, embedder
+        self.memories = MemoryDigester(worker, embedder)
         self._threshold: float | None = None
 
     async def digest(
