@@ -20,6 +20,7 @@ from internal.events import repository as events
 from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
+from internal.flows.memorising import Memorised, write_memories
 from internal.flows.rederiving import known_people, settle_profiles, take_back_profiles
 from internal.flows.remembered import from_snapshot, remembered, snapshot_of
 from internal.flows.runs import Prepared, StaleInput
@@ -28,7 +29,8 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.digest import Digest
 from internal.knowledge.entity_types import EntityTypes
 from internal.knowledge.resolution import Circumstances
-from internal.memory.model import KnownMemory
+from internal.memory import service as memory
+from internal.memory.model import KnownMemory, MemoryDigest
 from internal.people import applying
 from internal.people import repository as people
 from internal.people import service as people_service
@@ -67,6 +69,10 @@ class ArchivalObserver(Protocol):
         """`outcome` is created, closed, updated ..., or entities for things that are new."""
         ...
 
+    def memories_changed(self, outcome: str, count: int = 1) -> None:
+        """`outcome` is created, changed, told, linked, unlinked, deleted, contradictions or suggested."""
+        ...
+
     def operation_refused(self, agent: str, reason: str) -> None: ...
 
     def extraction_seconds(self, user_id: int, seconds: float) -> None: ...
@@ -90,6 +96,7 @@ class ArchivalDigest:
 
     proposal: ArchivistReply
     names: Digest
+    memories: MemoryDigest = MemoryDigest()  # noqa: RUF009 - frozen, and its mappings are only read
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,7 @@ class ArchivalEffects:
     user_id: int
     outcome: ApplyOutcome
     facts: Mapping[str, int]
+    memories: Mapping[str, int]
     refused: Sequence[str]
     observer: ArchivalObserver
     wake: Callable[[], None]
@@ -106,6 +114,8 @@ class ArchivalEffects:
             self.observer.people_applied(self.user_id, op_type, count)
         for outcome, count in self.facts.items():
             self.observer.facts_changed(outcome, count)
+        for outcome, count in self.memories.items():
+            self.observer.memories_changed(outcome, count)
         for reason in self.refused:
             self.observer.operation_refused("archivist", reason)
         self.wake()
@@ -185,8 +195,8 @@ class ArchivalHandler:
         redirected = await self._database.read(lambda c: people.redirected_ids(c, run.user_id))
         known_ids = {*snapshot["people"], *redirected}
         proposal = parse(reply, request.transcript, known_ids, self._types, from_snapshot(snapshot))
-        names = await self._digestion.digest(run.user_id, proposal, request.transcript, request.owner.language)
-        return ArchivalDigest(proposal, names)
+        told = (run.user_id, proposal, request.transcript, request.owner.language)
+        return ArchivalDigest(proposal, await self._digestion.digest(*told), await self._digestion.memories(*told))
 
     def apply(
         self,
@@ -211,6 +221,7 @@ class ArchivalHandler:
         outcome = applying.apply(connection, run.user_id, proposal.operations, context)
         people_service.note_mentions(connection, run.user_id, run.episode_id, slice_.mentioned, now=now)
         knowledge.reproject(connection, run.user_id, outcome.merged_entities, now=now)
+        memory.reproject(connection, run.user_id, outcome.merged_entities, now=now)
         circumstances = self._circumstances(run, slice_, snapshot, now)
         written = write_facts(
             connection,
@@ -222,14 +233,25 @@ class ArchivalHandler:
             self._types,
             tombstone_key=self._tombstone_key,
         )
+        memorised = write_memories(
+            connection,
+            run,
+            slice_.lines,
+            digested.memories,
+            written.nodes,
+            tombstone_key=self._tombstone_key,
+            now=now,
+        )
         if lost is not None:
             settle_profiles(connection, run, lost, slice_.mentioned, now)
-        if outcome.suggested or written.asked:
+        if outcome.suggested or written.asked or memorised.asked:
             self._ask_owner(connection, run.user_id, now)
-        refused = (*proposal.refused, *written.refused)
-        self._tell(connection, run, now, outcome, written, refused)
+        refused = (*proposal.refused, *written.refused, *memorised.refused)
+        self._tell(connection, run, now, outcome, written, memorised, refused)
         reasons = [refusal.reason for refusal in (*refused, *outcome.refused)]
-        return ArchivalEffects(run.user_id, outcome, written.counts, reasons, self._observer, self._wake)
+        return ArchivalEffects(
+            run.user_id, outcome, written.counts, memorised.counts, reasons, self._observer, self._wake
+        )
 
     @staticmethod
     def _circumstances(run: Run, slice_: ArchivalInput, snapshot: Mapping[str, Any], now: datetime) -> Circumstances:
@@ -250,6 +272,7 @@ class ArchivalHandler:
         now: datetime,
         outcome: ApplyOutcome,
         written: Written,
+        memorised: Memorised,
         refused: Sequence[RefusedOperation],
     ) -> None:
         """`refused` are those of which nobody has told yet: `applying` tells of its own."""
@@ -268,6 +291,7 @@ class ArchivalHandler:
             payload={
                 "applied": outcome.applied,
                 "facts": dict(written.counts),
+                "memories": dict(memorised.counts),
                 "refused": len(refused) + len(outcome.refused),
                 "suggested": outcome.suggested,
             },

@@ -10,12 +10,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.graph import store
+from internal.graph import registry, store
 from internal.graph.store import owner_node_id
 from internal.knowledge.digest import DatedFact, NamedEntity, Refusal, Resolution
 from internal.knowledge.model import Fact
 from internal.knowledge.relations import relation_name
 from internal.language.spelling import name_key
+from internal.memory.model import MemoryDigest, NodeRef, ProposedMemory
 from internal.people import suggestion_repository as tombstones
 
 _OWNER = "owner"
@@ -64,6 +65,31 @@ def without_buried(
     )
 
 
+def bury_memories(
+    connection: Connection, user_id: int, told: Iterable[tuple[str, str]], key: bytes, at: datetime
+) -> None:
+    """Lines up to `at` do not bring back nodes of memory, told by their labels and the words they are known by."""
+    tombstones.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
+
+
+def without_buried_memories(
+    connection: Connection, user_id: int, digest: MemoryDigest, said_at: Mapping[int, datetime], key: bytes
+) -> tuple[MemoryDigest, list[Refusal]]:
+    """A reply's memories without what was forgotten after their lines were said, and what was refused of them.
+
+    What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out.
+    """
+    if not tombstones.any_buried(connection, user_id):
+        return digest, []
+    sieve = _Sieve(connection, user_id, key, said_at)
+    kept = [
+        replace(memory, links=tuple(link for link in memory.links if not sieve.holds_node(link.other, memory)))
+        for memory in digest.memories
+        if not sieve.holds_memory(memory)
+    ]
+    return replace(digest, memories=kept), sieve.refused
+
+
 class _Sieve:
     def __init__(self, connection: Connection, user_id: int, key: bytes, said_at: Mapping[int, datetime]) -> None:
         self._connection, self._user_id, self._key, self._said_at = connection, user_id, key, said_at
@@ -79,6 +105,19 @@ class _Sieve:
         names = _keys(self._connection, self._user_id, entity.node_id) - {_OWNER}
         times = [self._said_at[number] for number in entity.proposed.evidence or self._said_at]
         return self._buried(_entity_marks(self._key, self._user_id, names), max(times))
+
+    def holds_memory(self, memory: ProposedMemory) -> bool:
+        mentioned = [link.other for link in memory.links if link.type == "MENTIONS"]
+        return any(self.holds_node(ref, memory) for ref in (memory.node, *mentioned))
+
+    def holds_node(self, ref: NodeRef, memory: ProposedMemory) -> bool:
+        times = [self._said_at[number] for number in memory.evidence if number in self._said_at]
+        if ref.node_id is not None or not times:
+            return False
+        words = ref.key.words
+        if ref.label == "Entity":
+            return self._buried(_entity_marks(self._key, self._user_id, {name_key(words)} - {_OWNER}), max(times))
+        return self._buried({_memory_mark(self._key, self._user_id, ref.label, words)}, max(times))
 
     def is_there(self, node_id: str) -> bool:
         return store.get_node(self._connection, self._user_id, node_id) is not None
@@ -107,6 +146,10 @@ def _fact_marks(key: bytes, user_id: int, sources: set[str], relation: str, targ
 
 def _entity_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
     return {_hmac(key, user_id, "entity", name) for name in names if name}
+
+
+def _memory_mark(key: bytes, user_id: int, label: str, words: str) -> str:
+    return _hmac(key, user_id, "memory", label, registry.key_of(label, words))
 
 
 def _hmac(key: bytes, user_id: int, *parts: str) -> str:

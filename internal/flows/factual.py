@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -23,12 +24,14 @@ from internal.scheduling.model import Run
 class Written:
     """`counts` says how many facts became what (created, closed, updated ...) and how many entities were made.
 
-    `asked` = there is a contradiction that only the owner can settle.
+    `asked` = there is a contradiction that only the owner can settle. `nodes` are the ids of what the reply names, its
+    memories included, by the names as they were written.
     """
 
     counts: Mapping[str, int]
     refused: Sequence[RefusedOperation]
     asked: bool
+    nodes: Mapping[str, str]
 
 
 def write_facts(
@@ -49,6 +52,9 @@ def write_facts(
     resolved = resolution.resolve(
         connection, run.user_id, proposal.entities, proposal.facts, digest, circumstances, types
     )
+    undated = replace(digest, dates=())
+    mentioned = resolution.resolve(connection, run.user_id, proposal.mentioned, [], undated, circumstances, types)
+    resolved = _together(resolved, mentioned)
     numbered = {line.shown.number: line for line in lines}
     said_at = {number: line.said_at for number, line in numbered.items()}
     resolved = without_buried(connection, run.user_id, resolved, said_at, tombstone_key)
@@ -68,7 +74,18 @@ def write_facts(
         counts["entities"] = len(resolved.created)
     refused = [RefusedOperation(one.reason, one.detail) for one in resolved.refused]
     refused += [RefusedOperation(one.reason, one.detail) for one in recorded.refused]
-    return Written(counts, refused, asked=bool(recorded.changes.contradictions))
+    return Written(counts, refused, bool(recorded.changes.contradictions), resolved.nodes)
+
+
+def _together(resolved: Resolution, mentioned: Resolution) -> Resolution:
+    """What entities and facts name, and what memories name beside them; a mention that fails costs its link only."""
+    return replace(
+        resolved,
+        nodes={**mentioned.nodes, **resolved.nodes},
+        entities=[*resolved.entities, *mentioned.entities],
+        created=[*resolved.created, *mentioned.created],
+        changed=list(dict.fromkeys((*resolved.changed, *mentioned.changed))),
+    )
 
 
 def _cite_nodes(connection: Connection, run: Run, resolved: Resolution, numbered: Mapping[int, SliceLine]) -> None:
@@ -85,6 +102,20 @@ def _cite_nodes(connection: Connection, run: Run, resolved: Resolution, numbered
         service.cite_node(
             connection, run.user_id, node_id, run.episode_id, segments, operation=operation, run_id=run.id
         )
+    called = {one: _segments(numbers, numbered) for one, numbers in _called(resolved, numbered).items()}
+    service.note_names(connection, run.user_id, called, episode_id=run.episode_id, run_id=run.id)
+
+
+def _called(resolved: Resolution, numbered: Collection[int]) -> dict[tuple[str, str], set[int]]:
+    """The numbers of the lines by which a thing is called so, by (node id, name)."""
+    found: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for entity in resolved.entities:
+        for name in (entity.proposed.name, *entity.proposed.aliases):
+            found[entity.node_id, name].update(entity.proposed.evidence or numbered)
+    for fact in resolved.facts:
+        for node_id, name in ((fact.source, fact.proposed.source), (fact.target, fact.proposed.target)):
+            found[node_id, name].update(fact.proposed.evidence)
+    return found
 
 
 def _segments(numbers: Iterable[int], numbered: Mapping[int, SliceLine]) -> dict[int, str | None]:

@@ -49,12 +49,13 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What else decides about a node: answers to a question, how large a share of what a source told was superseded
-    (0..1), and the episodes that cite a preference without a word of memory.
+    (0..1), and the episodes that cite a preference as a thing, with its `words`.
     """
 
     answers: Sequence[Answer] = ()
     superseded: float = 0.0
     episodes: Collection[str] = ()
+    words: str = ""
 
 
 NOTHING: Final = Beside()
@@ -137,7 +138,7 @@ def _preference(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any
             strengths[place] = _strength(ordered) if stated is None else float(stated)
     count = len(strengths.keys() | set(beside.episodes))
     if not strengths:
-        return {"observations": max(count, 1)}
+        return {"observations": max(count, 1), "strength": _by_wording(beside.words)}
     mean = fsum(sorted(strengths.values())) / len(strengths)
     return {"observations": count, "strength": min(max(mean, -1.0), 1.0)}
 
@@ -145,7 +146,11 @@ def _preference(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any
 def _strength(ordered: Sequence[Observation]) -> float:
     """What a preference is worth by its wording alone."""
     words = next((one.properties["preference"] for one in ordered if one.properties.get("preference")), "")
-    return -ORDINARY_STRENGTH if is_dislike(str(words)) else ORDINARY_STRENGTH
+    return _by_wording(str(words))
+
+
+def _by_wording(words: str) -> float:
+    return -ORDINARY_STRENGTH if is_dislike(words) else ORDINARY_STRENGTH
 
 
 def _source(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:

@@ -140,7 +140,8 @@ class Projector:
         if node.label == "Source":
             return Beside(superseded=self._superseded_share(node.id))
         if node.label == "Preference":
-            return Beside(episodes=targets.citing_episodes(self._connection, self._user_id, node.id))
+            cited = targets.citing_episodes(self._connection, self._user_id, node.id)
+            return Beside(episodes=cited, words=node.name)
         return Beside()
 
     def _answers(self, question_id: str) -> list[Answer]:

@@ -61,6 +61,11 @@ class Metrics:
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._facts = self._counter("facts_changed", "What became of facts, and entities that are new.", "outcome")
+        self._links = self._counter("memory_links", "What became of links between memories.", "outcome")
+        self._last_night = self._gauge(
+            "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
+        )
+        self._memories = self._counter("memories_changed", "What became of memories and their links.", "outcome")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
         self._llm_tokens = self._counter("llm_tokens", "Tokens of model calls.", "agent", "model", "kind")
         self._llm_cost = self._counter("llm_cost_usd", "Cost the provider reported.", "agent", "model")
@@ -98,6 +103,18 @@ class Metrics:
 
     def facts_changed(self, outcome: str, count: int = 1) -> None:
         self._facts.labels(outcome).inc(count)
+
+    def memory_links(self, outcome: str, count: int) -> None:
+        """`outcome` is strengthened, decayed or pruned."""
+        self._links.labels(outcome).inc(count)
+
+    def memory_maintained(self, *, decayed: int, pruned: int) -> None:
+        self.memory_links("decayed", decayed)
+        self.memory_links("pruned", pruned)
+        self._last_night.set_to_current_time()
+
+    def memories_changed(self, outcome: str, count: int = 1) -> None:
+        self._memories.labels(outcome).inc(count)
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self._refused.labels(agent, reason).inc()

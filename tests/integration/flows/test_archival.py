@@ -65,6 +65,7 @@ class Counted:
     applied: list[tuple[int, str, int]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     facts: list[tuple[str, int]] = field(default_factory=list)
+    memories: list[tuple[str, int]] = field(default_factory=list)
     timed: list[int] = field(default_factory=list)
     woken: int = 0
 
@@ -73,6 +74,9 @@ class Counted:
 
     def facts_changed(self, outcome: str, count: int = 1) -> None:
         self.facts.append((outcome, count))
+
+    def memories_changed(self, outcome: str, count: int = 1) -> None:
+        self.memories.append((outcome, count))
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self.refused.append(reason)
