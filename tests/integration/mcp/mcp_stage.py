@@ -97,7 +97,7 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 async def read(client: Client) -> None:
     """Waits until the agents have read everything."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(45):
         while (await ask(client, "get_status"))["graph"]["waiting"]:  # noqa: ASYNC110 - it is asked from outside
             await asyncio.sleep(0.05)
 
