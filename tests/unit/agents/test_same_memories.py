@@ -32,14 +32,14 @@ def pairs() -> tuple[dict[str, Any], ...]:
 class Here(LanguageWorker):
     """The language process without a process."""
 
-    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override] # any function
+    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
 
 class Away(LanguageWorker):
     """A language process that has died."""
 
-    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override] # any function
+    async def run_bulk(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise ModelUnavailable("away")
 
 
