@@ -7,7 +7,7 @@ What the owner said elsewhere stays, as do the bot's answers to it: they are mes
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -17,14 +17,14 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import buried, namings, retold, sessions
+from internal.flows.fallen import Fallen
 from internal.flows.fragment_item import lose_messages
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
-from internal.knowledge import claim_repository, fact_repository
+from internal.knowledge import claim_repository, fact_repository, naming_repository
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import Removal
 from internal.knowledge.model import Claim
 from internal.people import (
     forget_repository,
@@ -43,33 +43,6 @@ from internal.storage import erasure, traces
 
 _LONG_SENTENCE = 12
 """Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
-
-
-@dataclass(slots=True)
-class Fallen:
-    """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied.
-
-    `gone` are the ids of the facts.
-    """
-
-    episodes: int = 0
-    messages: int = 0
-    facts: int = 0
-    entities: int = 0
-    people: int = 0
-    parts: int = 0
-    texts: int = 0
-    gone: list[str] = field(default_factory=list)
-
-    def add(self, removal: Removal) -> None:
-        self.facts += len(removal.changes.deleted)
-        self.entities += len(removal.nodes)
-        self.gone += removal.changes.deleted
-
-    def counts(self) -> dict[str, int]:
-        """How many of each, those that are none left out."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: count for name, count in named.items() if count and isinstance(count, int)}
 
 
 def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
@@ -203,8 +176,15 @@ def erase_person(
         suggestion_repository.bury(connection, user_id, marks, asked_at)
         words |= {*namings.words_of(person.names), person.username or "", str(person.telegram_id or "")}
         phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
+    things = namings.things_named_after(connection, user_id, words)
+    called = [namings.names_by_id(connection, user_id, node_id) for node_id in things]
     erased.erase_people(profiles)
-    erased.erase_namings(namings.own_names(connection, user_id, words - {""}))
+    own = namings.own_names(connection, user_id, words - {""})
+    # Older lines would make a thing of him, which needs no profile, and bring back what is called after him.
+    names = {name for person in profiles for name in person.names if name in own}
+    names |= {name for named in called if namings.naming(own)(named[0]) for name in named}
+    buried.bury_entity(connection, user_id, names, key, asked_at)
+    erased.erase_namings(own, key, asked_at)
     erased.finish()
     erased.fallen.texts += traces.blank_mentions(connection, user_id, traces.mention_pattern(words, ids, phrases))
     erasure.note_erased(connection, user_id)
@@ -234,6 +214,7 @@ class _Erasing:
     fallen: Fallen = field(default_factory=Fallen)
     said: list[str] = field(default_factory=list)
     _named: dict[str, str] = field(default_factory=dict)
+    _names: dict[str, set[str]] = field(default_factory=dict)
     _claims: dict[str, Claim] = field(default_factory=dict)
 
     def refuse_unanswered(self, messages: Sequence[Message]) -> None:
@@ -253,6 +234,8 @@ class _Erasing:
             self.connection, self.user_id, message_ids=(), episode_id=episode_id, segments={0, *numbers}
         )
         self._named |= fact_repository.names_of(self.connection, self.user_id, found)
+        for node_id, keys in naming_repository.told_in(self.connection, self.user_id, episode_id, numbers).items():
+            self._names.setdefault(node_id, set()).update(keys)
         return set(found)
 
     def take_back_mentions(self, lost: Lost, episode_id: str) -> None:
@@ -298,7 +281,7 @@ class _Erasing:
         self._add_accounts(lost, messages)
         said = [text for text in self.said if text]
         self.settle_people(lost, said)
-        self.fallen.parts += namings.clear_aliases(self.connection, self.user_id, cited, said, self.now)
+        self.fallen.parts += namings.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
         self.finish()
 
     def settle_people(self, lost: Lost, said: Sequence[str]) -> None:
@@ -340,8 +323,11 @@ class _Erasing:
         self.fallen.add(removal)
         self.fallen.entities -= 0 if counted else 1
 
-    def erase_namings(self, names: Iterable[str]) -> None:
-        """Facts, descriptions and bios that name what is gone, though they are about something else."""
+    def erase_namings(self, names: Iterable[str], key: bytes, at: datetime) -> None:
+        """Facts, descriptions and bios that name what is gone, though they are about something else.
+
+        Lines up to `at` do not bring those facts back.
+        """
         names = list(names)
         for fact_id in namings.facts_naming(self.connection, self.user_id, names):
             chain = fact_repository.chain(self.connection, self.user_id, fact_id)
@@ -350,6 +336,7 @@ class _Erasing:
                     claim_repository.of_edges(self.connection, self.user_id, [one.fact.id for one in chain])
                 )
                 self.said += [one.fact.fact for one in chain]
+                buried.bury_facts(self.connection, self.user_id, [one.fact for one in chain], key, at)
                 self.fallen.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
         for node_id in namings.things_named_after(self.connection, self.user_id, names):
             self.erase_node(node_id)

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import erasing, retold
-from internal.flows.erasing import Fallen
+from internal.flows.fallen import Fallen
 from internal.flows.hiding import check, hide, show
 from internal.knowledge import fact_repository
 from internal.scheduling.clock import Clock

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -14,6 +15,7 @@ from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.graph.store import item_kind, owner_node_id
 from internal.knowledge import claim_repository, fact_repository
+from internal.knowledge import service as knowledge
 from internal.knowledge.fact_repository import Version
 from internal.knowledge.relations import materially_different
 from internal.language.telling import gives_away
@@ -117,25 +119,33 @@ def clear_retold(
     return cleared
 
 
-def clear_aliases(
-    connection: Connection, user_id: int, node_ids: Collection[str], said: Sequence[str], now: datetime
+def clear_names(
+    connection: Connection,
+    user_id: int,
+    node_ids: Collection[str],
+    lost: Mapping[str, Collection[str]],
+    said: Sequence[str],
+    now: datetime,
 ) -> int:
-    """Takes from things that stay the aliases that only these erased lines told; how many.
+    """Takes from things that stay the names that only these erased lines told; of how many.
 
-    An alias that is not the owner's goes if none of the lines and facts left to its thing holds its words.
+    `lost` are the keys of names that these lines supported, by node id. A name of which nobody knows who told it, or
+    that others tell too, goes if none of the lines and facts left to its thing holds its words.
     """
     cleared = 0
-    for node in store.nodes_by_ids(connection, user_id, node_ids).values():
+    for node in store.nodes_by_ids(connection, user_id, {*node_ids, *lost}).values():
         if fact_repository.person_of(connection, user_id, node.id) is not None:
             continue  # his names know their own lines
         search_items.forget_words(connection, user_id, item_kind(node.label), node.id)
-        if node.field_meta.get("aliases", {}).get("by") == "owner" or not node.properties.get("aliases"):
-            continue
         left = _left_to(connection, user_id, node.id)
-        kept = [alias for alias in node.properties["aliases"] if not gives_away(alias, said, left)]
-        if len(kept) < len(node.properties["aliases"]):
-            store.update_node(connection, user_id, node.id, {"aliases": kept}, now=now)
-            cleared += 1
+        cleared += knowledge.drop_names(
+            connection,
+            user_id,
+            node,
+            lost.get(node.id, ()),
+            now=now,
+            gives_away=partial(gives_away, said=said, left=left),
+        )
     return cleared
 
 

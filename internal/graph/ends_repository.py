@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, select, update
 
 from internal.errors import NotFound
 from internal.graph import names_repository
@@ -17,6 +17,9 @@ from internal.graph.relationships import FACT
 from internal.storage import search_items
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes
+
+NAME_EVIDENCE: Final = "name:"
+"""What supports a name of a thing stands in evidence under this, the node and a key of the name."""
 
 _ENDS: Final = ("source", "target")
 _TIMES: Final = ("valid_at", "invalid_at", "expired_at")
@@ -66,9 +69,16 @@ def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
     names_repository.drop_names(connection, user_id, [node_id])
     about = evidence.c.target.in_([f"entity:{node_id}", f"node:{node_id}"])
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, about))
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports_names(node_id)))
     connection.execute(delete(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id))
     record_change(connection, user_id, NODE_CHANGE, node_id, "delete")
     return deleted
+
+
+def supports_names(node_id: str) -> ColumnElement[bool]:
+    """The rows of evidence that say who called a node so, by a range, so that the index is used."""
+    first = f"{NAME_EVIDENCE}{node_id}:"
+    return and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
 
 
 def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:

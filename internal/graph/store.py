@@ -16,7 +16,7 @@ from internal.graph.edge_repository import (
     owner_of_edge,
     update_edge,
 )
-from internal.graph.ends_repository import delete_node, repoint, restore_ends
+from internal.graph.ends_repository import NAME_EVIDENCE, delete_node, repoint, restore_ends, supports_names
 from internal.graph.node_repository import (
     add_node,
     count_nodes,
@@ -40,6 +40,7 @@ from internal.graph.node_repository import (
 )
 
 __all__ = [
+    "NAME_EVIDENCE",
     "add_edge",
     "add_node",
     "count_nodes",
@@ -67,6 +68,7 @@ __all__ = [
     "resolve_node",
     "restore_ends",
     "show_nodes",
+    "supports_names",
     "touch_nodes",
     "update_edge",
     "update_node",

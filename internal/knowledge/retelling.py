@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from internal.errors import Refused
-from internal.knowledge import claim_repository
+from internal.graph import store
+from internal.knowledge import claim_repository, naming_repository
 from internal.knowledge.claim_repository import evidence_target
 from internal.knowledge.claims import NewClaim, Removal
 from internal.knowledge.model import Claim
+from internal.knowledge.namings import drop_names
 from internal.knowledge.relations import is_functional, materially_different, relation_name, statement_key
 from internal.knowledge.removal import remove_told
 
 
 @dataclass(frozen=True, slots=True)
 class ToldBefore:
-    """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities."""
+    """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities.
+
+    `names` are the keys of what it called things, by their ids.
+    """
 
     episode_id: str
     segments: Collection[int]
     claims: Sequence[Claim]
     nodes: Collection[str]
+    names: Mapping[str, Collection[str]]
 
 
 def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> ToldBefore:
@@ -42,7 +48,8 @@ def take_back(connection: Connection, user_id: int, episode_id: str, segments: C
     )
     targets = [evidence_target(claim.id) for claim in told] + [f"entity:{node_id}" for node_id in nodes]
     claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
-    return ToldBefore(episode_id, segments, told, nodes)
+    names = naming_repository.take_back(connection, user_id, episode_id, segments)
+    return ToldBefore(episode_id, segments, told, nodes, names)
 
 
 def drop_untold(
@@ -60,7 +67,10 @@ def drop_untold(
     cited = claim_repository.entities_cited(
         connection, user_id, message_ids=(), episode_id=before.episode_id, segments=before.segments
     )
-    return remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - set(cited), now=now)
+    removal = remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - set(cited), now=now)
+    for node in store.nodes_by_ids(connection, user_id, before.names).values():
+        drop_names(connection, user_id, node, before.names[node.id], now=now)
+    return removal
 
 
 def without_corrected(
