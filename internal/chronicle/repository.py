@@ -260,6 +260,16 @@ def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | 
     return [Mention(*row) for part in parts for row in connection.execute(part)]
 
 
+def sessions_mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> set[str]:
+    """The ids of the sessions in which one of these entities is mentioned."""
+    same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
+    query = select(chronicle.c.session_id).join(event_mentions, same).where(event_mentions.c.user_id == user_id)
+    found: set[str] = set()
+    for part in _parts(entity_ids):
+        found |= set(connection.execute(query.where(event_mentions.c.entity_id.in_(part)).distinct()).scalars())
+    return found
+
+
 def renumber(connection: Connection, user_id: int, numbers: Mapping[int, int]) -> None:
     """Moves events to other places of the line, with what points at them; the new places are fresh ones."""
     for old, new in sorted(numbers.items()):

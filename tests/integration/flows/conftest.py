@@ -2,8 +2,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from flow_stage import Talk, prepared
+from mirror_stage import ROWS, MirrorStage
 
+from internal.graph.falkor_server import EmbeddedFalkor
 from internal.storage.engine import Database
 
 
@@ -12,3 +15,19 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     """A fresh store with two users, and everything between a parsed message and the outbox."""
     async with Database.open(tmp_path / "talk.db") as database:
         yield await prepared(database)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def falkordb(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedFalkor]:
+    """One real FalkorDB for all tests of a process. Where it cannot be started they fail: nothing else runs Cypher."""
+    server = EmbeddedFalkor(tmp_path_factory.mktemp("falkordb"), rows=ROWS)
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def mirror(falkordb: EmbeddedFalkor, talk: Talk) -> AsyncIterator[MirrorStage]:
+    """The store of `talk`, and a mirror of it."""
+    async with MirrorStage.opened(talk, falkordb) as stage:
+        yield stage

@@ -1,0 +1,150 @@
+"""The graph as a Cypher database holds it: labels, relationships and properties of the specifications, by id.
+
+Pure: what is stored becomes what is mirrored here; who reads it and who writes it is elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+from internal.graph import registry
+from internal.graph.model import Edge, Node
+from internal.graph.relationships import FACT, RELATIONSHIPS
+
+PROJECTION: Final = 1
+"""Changes with what is made of a row: a mirror that was written by another one is built anew."""
+
+STORED_TYPES: Final = tuple(dict.fromkeys(one.name for one in RELATIONSHIPS.values() if not one.derived))
+"""Relationships that are stored as edges, each with an id."""
+
+_TIMES: Final = ("valid_at", "invalid_at", "expired_at")
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorNode:
+    """A node; `properties` are texts, numbers, truth values and lists of them, `id` among them."""
+
+    label: str
+    properties: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.properties["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorEdge:
+    """An edge. A stored one has its `id` among its properties, a derived one is known by its type and ends."""
+
+    type: str
+    source: str
+    target: str
+    source_label: str
+    target_label: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str | None:
+        return self.properties.get("id")
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is to be done to a mirror, in this order; all of it can be done twice.
+
+    `gone_sessions` go with their events, `gone_nodes` with their edges, `gone_edges` are ids of stored edges. Nodes and
+    edges are put in whether they are there or not; an edge one of whose ends is not there is left out.
+    """
+
+    gone_sessions: set[str] = field(default_factory=set)
+    gone_nodes: set[str] = field(default_factory=set)
+    gone_edges: set[str] = field(default_factory=set)
+    nodes: list[MirrorNode] = field(default_factory=list)
+    edges: list[MirrorEdge] = field(default_factory=list)
+
+    @property
+    def removes(self) -> bool:
+        return bool(self.gone_sessions or self.gone_nodes or self.gone_edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Up to which change a mirror was brought, in which version; `graph` is whether the owner has a graph there."""
+
+    version: str
+    seq: int
+    graph: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a query gave: values are those of JSON."""
+
+    columns: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+
+
+class GraphMirror(Protocol):
+    """One Cypher database with a graph for each owner. Every call raises MirrorUnavailable."""
+
+    @property
+    def target(self) -> str:
+        """Where it is, without a password: the key of its cursors."""
+        ...
+
+    async def mark(self, user_id: int) -> Mark | None:
+        """Where this owner's mirror stands; None for one that is not there, or not as its mark says."""
+        ...
+
+    async def known(self, user_id: int, ids: Mapping[str, Collection[str]]) -> set[str]:
+        """Those of these nodes, by label, that are mirrored."""
+        ...
+
+    async def apply(self, user_id: int, batch: Batch, mark: Mark) -> None:
+        """Brings the mirror on by a batch, and marks it."""
+        ...
+
+    async def rebuild(self, user_id: int, batches: AsyncIterator[Batch], mark: Mark) -> None:
+        """Replaces the owner's graph at once, when all of it is written. Without a graph (`mark.graph`) drops it."""
+        ...
+
+    async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
+        """Runs a reading statement. Raises Refused for one that writes, cannot be read, takes or gives too much."""
+        ...
+
+
+def node_of(node: Node, more: Mapping[str, Any] | None = None) -> MirrorNode:
+    """A stored node with the properties of its label, and these beside them."""
+    return MirrorNode(node.label, plain({**registry.shown(node), **(more or {})}))
+
+
+def edge_of(edge: Edge, source_label: str, target_label: str, more: Mapping[str, Any] | None = None) -> MirrorEdge:
+    """A stored edge with the attributes of its relationship, and the times in which it held.
+
+    A fact has all that the graph metadata gives it, `created_at` too; of another edge only what ended it is told.
+    """
+    told: dict[str, Any] = {**edge.properties, **(more or {}), "id": edge.id}
+    told |= {name: getattr(edge, name) for name in _TIMES}
+    if edge.type == FACT:
+        told["created_at"] = edge.created_at
+    return MirrorEdge(edge.type, edge.source, edge.target, source_label, target_label, plain(told))
+
+
+def plain(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Properties as a Cypher database can keep them: times in ISO 8601 of UTC, objects as JSON, nothing empty."""
+    return {name: _value(value) for name, value in properties.items() if value is not None and value != {}}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, str):
+        # The engine ends a text at NUL; half a surrogate pair cannot be sent.
+        return value.replace("\0", "").encode("utf-8", "replace").decode()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return _value(json.dumps(value, ensure_ascii=False))
+    return [_value(one) for one in value] if isinstance(value, list | tuple) else value

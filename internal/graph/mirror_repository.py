@@ -1,0 +1,142 @@
+"""What a mirror is made of: changes behind a cursor, nodes and edges as they stand now, and the cursors themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, delete, func, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.graph.edge_repository import edge_of, visible
+from internal.graph.model import Edge, Node
+from internal.graph.node_repository import CHUNK, VISIBLE, node_of
+from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
+
+_SOURCE, _TARGET = graph_nodes.alias("source_node"), graph_nodes.alias("target_node")
+_ENDS: Final = ("source", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    seq: int
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledEdge:
+    """An edge with the labels of its ends."""
+
+    edge: Edge
+    source_label: str
+    target_label: str
+
+
+def newest_by_owner(connection: Connection, after: int) -> dict[int, int]:
+    """The last change of each owner of whom something changed after this place of the log."""
+    last = func.max(changes.c.seq).label("newest")
+    query = select(changes.c.user_id, last).where(changes.c.seq > after).group_by(changes.c.user_id)
+    return {row.user_id: row.newest for row in connection.execute(query)}
+
+
+def newest(connection: Connection, user_id: int) -> int:
+    """An owner's last change; 0 if there is none."""
+    query = select(func.max(changes.c.seq)).where(changes.c.user_id == user_id)
+    return int(connection.execute(query).scalar_one() or 0)
+
+
+def changes_after(connection: Connection, user_id: int, seq: int, limit: int) -> list[Change]:
+    """At most so many of an owner's changes behind a place of the log, in their order."""
+    ours = (changes.c.user_id == user_id) & (changes.c.seq > seq)
+    query = select(changes.c.seq, changes.c.kind, changes.c.id).where(ours).order_by(changes.c.seq).limit(limit)
+    return [Change(*row) for row in connection.execute(query)]
+
+
+def cursor(connection: Connection, user_id: int, target: str) -> int | None:
+    """Up to which change an owner's mirror was brought; None for one that was never built."""
+    one = (mirrors.c.user_id == user_id) & (mirrors.c.target == target)
+    return connection.execute(select(mirrors.c.seq).where(one)).scalar_one_or_none()
+
+
+def move_cursor(connection: Connection, user_id: int, target: str, seq: int, now: datetime) -> None:
+    row = upsert(mirrors).values(user_id=user_id, target=target, seq=seq, at=now)
+    moved = {"seq": row.excluded.seq, "at": row.excluded.at}
+    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "target"], set_=moved))
+
+
+def followed(connection: Connection, target: str) -> list[int]:
+    """The owners whose mirror was built there."""
+    return list(connection.execute(select(mirrors.c.user_id).where(mirrors.c.target == target)).scalars())
+
+
+def drop_cursors(connection: Connection, user_id: int | None = None) -> None:
+    """Has the mirrors of an owner, or of everybody, built anew."""
+    statement = delete(mirrors)
+    connection.execute(statement if user_id is None else statement.where(mirrors.c.user_id == user_id))
+
+
+def lag(connection: Connection, target: str) -> int:
+    """How many changes of all owners this mirror has not seen."""
+    seen = select(func.coalesce(func.max(mirrors.c.seq), 0)).where(
+        mirrors.c.user_id == users.c.user_id, mirrors.c.target == target
+    )
+    behind = select(func.count()).where(changes.c.user_id == users.c.user_id, changes.c.seq > seen.scalar_subquery())
+    total = select(func.coalesce(func.sum(behind.correlate(users).scalar_subquery()), 0)).select_from(users)
+    return int(connection.execute(total).scalar_one())
+
+
+def has_nodes(connection: Connection, user_id: int) -> bool:
+    query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, VISIBLE).limit(1)
+    return connection.execute(query).first() is not None
+
+
+def nodes_behind(connection: Connection, user_id: int, after: str, limit: int) -> list[Node]:
+    """At most so many visible nodes with ids after this one, in the order of their ids."""
+    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id > after, VISIBLE)
+    return [node_of(row) for row in connection.execute(query.order_by(graph_nodes.c.id).limit(limit))]
+
+
+def edges_behind(connection: Connection, user_id: int, after: str, limit: int) -> list[LabelledEdge]:
+    """At most so many visible edges with ids after this one, in the order of their ids."""
+    query = _edges(user_id).where(graph_edges.c.id > after).order_by(graph_edges.c.id).limit(limit)
+    return _found(connection, query)
+
+
+def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[LabelledEdge]:
+    """The visible ones among these edges."""
+    return [
+        one for part in _parts(ids) for one in _found(connection, _edges(user_id).where(graph_edges.c.id.in_(part)))
+    ]
+
+
+def edges_at(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[LabelledEdge]:
+    """The visible edges at these nodes, each once."""
+    found = {
+        one.edge.id: one
+        for part in _parts(node_ids)
+        for end in _ENDS  # one search an end: asked with OR, SQLite reads every edge of the owner
+        for one in _found(connection, _edges(user_id).where(graph_edges.c[end].in_(part)))
+    }
+    return list(found.values())
+
+
+def _edges(user_id: int) -> Select[Any]:
+    labels = (_SOURCE.c.label.label("source_label"), _TARGET.c.label.label("target_label"))
+    query = select(graph_edges, *labels)
+    for node, end in ((_SOURCE, "source"), (_TARGET, "target")):
+        query = query.join(node, (node.c.user_id == graph_edges.c.user_id) & (node.c.id == graph_edges.c[end]))
+    return query.where(graph_edges.c.user_id == user_id, *visible())
+
+
+def _found(connection: Connection, query: Select[Any]) -> list[LabelledEdge]:
+    rows = connection.execute(query)
+    return [LabelledEdge(edge_of(row), row.source_label, row.target_label) for row in rows]
+
+
+def _parts(ids: Iterable[str]) -> Iterator[Sequence[str]]:
+    wanted = sorted(set(ids))
+    for start in range(0, len(wanted), CHUNK):
+        yield wanted[start : start + CHUNK]
