@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -22,6 +23,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.digest import KnownName
 from internal.knowledge.model import Fact
 from internal.language import entity_names
+from internal.language.corrections import Correction, read_correction
 from internal.language.restated import renamed
 from internal.language.spelling import text_language
 from internal.language.worker import LanguageCallFailed
@@ -44,12 +46,22 @@ class Runs(Protocol):
         ...
 
 
+Outcome = Literal["same", "changed", "ended", "denied"]
+
+
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """`fact` is the version that holds now; `changed` is False if it said so already."""
+    """`fact` is the newest version, or the one that was held last; `outcome` what the words did to it.
+
+    `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is held no more.
+    """
 
     fact: Fact
-    changed: bool
+    outcome: Outcome
+
+    @property
+    def changed(self) -> bool:
+        return self.outcome != "same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +81,48 @@ class Restating:
     async def restate(self, user: User, fact_id: str, words: str) -> Restated:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
 
+        Dates in the words become the fact's own. Words that only deny it take it back, or end it where they say that
+        it is over; the fact keeps its words then.
+
         Raises NotFound for a fact that is gone, Conflict for one that is held true no more, and Refused("empty_fact" |
         "too_long").
         """
         said, now = " ".join(words.split()), self._clock.now()
         read = await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
-        other = await self._other(user, read, said)
+        correction = await self._correction(user, read, said)
+        other = await self._other(user, read, said) if correction.standing == "holds" else None
 
         def work(connection: Connection) -> Restated:
             current = _newest(connection, user.user_id, fact_id)
-            if current.fact == said:
-                return Restated(current, changed=current.set_by == "owner" and current.id != fact_id)
+            if correction.standing != "holds":
+                return _closed(connection, current, correction, now)
+            if current.fact == said and _has_dates(current, correction):
+                handled = current.set_by == "owner" and current.id != fact_id
+                return Restated(current, "changed" if handled else "same")
             target = None if other is None or current.id != read.id else _target(connection, current, other, now)
-            _, new = knowledge.update_fact(connection, user.user_id, current.id, said, target_id=target, now=now)
-            return Restated(new, changed=True)
+            _, new = knowledge.update_fact(
+                connection,
+                user.user_id,
+                current.id,
+                said,
+                target_id=target,
+                begins=correction.begins,
+                over=correction.ends,
+                now=now,
+            )
+            return Restated(new, "changed")
 
         return await self._database.write(work)
+
+    async def _correction(self, user: User, fact: Fact, said: str) -> Correction:
+        """What the words say of the fact's time; nothing where the language process cannot tell."""
+        names = await self._database.read(lambda c: _names(c, fact))
+        at, language = self._clock.now().astimezone(ZoneInfo(user.tz)), text_language(said, user.lang)
+        try:
+            return await self._language.run(read_correction, fact.fact, said, names, at, language)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("restated_without_dates", extra={"reason": type(error).__name__})
+            return Correction("holds")
 
     async def _other(self, user: User, fact: Fact, said: str) -> _Other | None:
         """What the words now name in place of the fact's target; None if that is the same, or cannot be told."""
@@ -111,6 +149,30 @@ class Restating:
     async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
         [hits] = await self._language.run(entity_names.alike, [name], [one.names for one in likely])
         return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
+
+
+def _closed(connection: Connection, current: Fact, correction: Correction, now: datetime) -> Restated:
+    """A fact that is over, or was never so; said twice it is one correction."""
+    if current.expired_at is not None:
+        return Restated(current, "denied")
+    if correction.standing == "denied":
+        knowledge.retract_fact(connection, current.user_id, current.id, now=now)
+        return Restated(_newest(connection, current.user_id, current.id), "denied")
+    if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):
+        return Restated(current, "ended")
+    _, ended = knowledge.update_fact(
+        connection, current.user_id, current.id, current.fact, over=correction.ends, now=now
+    )
+    return Restated(ended, "ended")
+
+
+def _has_dates(fact: Fact, correction: Correction) -> bool:
+    return correction.begins in (None, fact.valid_at) and correction.ends in (None, fact.invalid_at)
+
+
+def _names(connection: Connection, fact: Fact) -> list[str]:
+    ends = store.nodes_by_ids(connection, fact.user_id, [fact.source, fact.target]).values()
+    return [name for node in ends for name in (node.name, *node.properties.get("aliases", ()))]
 
 
 def _newest(connection: Connection, user_id: int, fact_id: str) -> Fact:

@@ -39,12 +39,15 @@ def update_fact(
     source_id: str | None = None,
     target_id: str | None = None,
     attributes: Mapping[str, Any] | None = None,
+    begins: datetime | None = None,
+    over: datetime | None = None,
     set_by: SetBy = "owner",
     now: datetime,
 ) -> tuple[Fact, Fact]:
-    """Replaces a fact by a new version with other words, ends or attributes; (the expired one, the new one).
+    """Replaces a fact by a new version with other words, ends, dates or attributes; (the expired one, the new one).
 
-    `attributes` are merged into those there are, None takes one away. Raises NotFound for an unknown fact or node,
+    `attributes` are merged into those there are, None takes one away. `begins` and `over` are dates that were said; a
+    beginning that is not before its end is unknown then. Raises NotFound for an unknown fact or node,
     Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
     """
     before = fact_repository.version(connection, user_id, fact_id)
@@ -65,10 +68,12 @@ def update_fact(
         "attributes": kept,
         "set_by": set_by,
     }
+    dates = _dates(before.fact, begins, over)
     reconciler = Reconciler(connection, user_id, now=now)
     held = _held(connection, user_id, [fact_id])
-    copies = _retell(connection, held, now, **changes)
+    copies = _retell(connection, held, now, **changes, **dates)
     fact = replace(before.fact, fact=words, source=source.id, target=target.id, attributes=kept, set_by=set_by)
+    fact = replace(fact, **{name: value for name, value in dates.items() if name != "valid_stated"})
     after = reconciler.supersede(before, replace(fact, update_reason=reason), copies[-1].id)
     claim_repository.set_edge(connection, user_id, [claim.id for claim in copies], after.fact.id)
     reconciler.project({group_of(claim) for claim in (*held, *copies)})
@@ -76,6 +81,23 @@ def update_fact(
     stored = fact_repository.versions(connection, user_id, [fact_id, after.fact.id])
     old, new = filled(connection, user_id, [stored[fact_id], stored[after.fact.id]])
     return old, new
+
+
+def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
+    """The owner says that a fact was never so: it is held no more, and stays findable as expired.
+
+    Raises NotFound for an unknown fact, Conflict for an expired one.
+    """
+    version = fact_repository.version(connection, user_id, fact_id)
+    if version is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    if version.fact.expired_at is not None:
+        raise Conflict(f"the fact {fact_id} has expired")
+    reconciler = Reconciler(connection, user_id, now=now)
+    answer = _Answer(connection, user_id, now, reconciler)
+    answer.give_up([version])
+    reconciler.project(answer.groups)
+    reconciler.record(f"user:{user_id}")
 
 
 def resolve_contradiction(
@@ -163,6 +185,19 @@ class _Answer:
         for claim in held:
             _retell(self._connection, [claim], self._now, set_by="owner", attributes={**claim.attributes, **marks})
         self.groups |= {group_of(claim) for claim in held}
+
+
+def _dates(fact: Fact, begins: datetime | None, over: datetime | None) -> dict[str, Any]:
+    """The dates that change: an end before the known beginning leaves the beginning unknown."""
+    dates: dict[str, Any] = {}
+    if begins is not None:
+        dates |= {"valid_at": begins, "valid_stated": True}
+    if over is not None:
+        dates["invalid_at"] = over
+    begun, ended = dates.get("valid_at", fact.valid_at), dates.get("invalid_at", fact.invalid_at)
+    if begun is not None and ended is not None and ended <= begun:
+        dates |= {"valid_at": None, "valid_stated": False} if over is not None else {"invalid_at": None}
+    return dates
 
 
 def _held(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[Claim]:

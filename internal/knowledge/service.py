@@ -22,8 +22,7 @@ from internal.knowledge.citations import (
     wire_description,
 )
 from internal.knowledge.claims import FactFilter
-from internal.knowledge.correcting import resolve_contradiction, update_fact
-from internal.knowledge.namings import drop_names, note_names
+from internal.knowledge.correcting import resolve_contradiction, retract_fact, update_fact
 from internal.knowledge.reading import (
     answer_given,
     count_facts,
@@ -70,7 +69,6 @@ __all__ = [
     "citations_of_facts",
     "cite_node",
     "count_facts",
-    "drop_names",
     "drop_untold",
     "episode_content",
     "erase_fact",
@@ -82,7 +80,6 @@ __all__ = [
     "facts_about",
     "hide_facts",
     "history",
-    "note_names",
     "only_in_episode",
     "open_contradictions",
     "record_claims",
@@ -91,6 +88,7 @@ __all__ = [
     "remove_episode_claims",
     "reproject",
     "resolve_contradiction",
+    "retract_fact",
     "show_facts",
     "spoken",
     "take_back",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aiogram import Router
 from aiogram.filters import Command, CommandObject
@@ -21,10 +21,17 @@ from bot.telegram.i18n import phrase
 from internal.access.model import Awaiting, User
 from internal.flows import explaining
 from internal.flows.explaining import Explanation
+from internal.flows.restating import Outcome
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 
 _OFFERED = 8
+_OUTCOMES: Mapping[Outcome, str] = {
+    "same": "correct-same",
+    "changed": "correct-done",
+    "ended": "correct-ended",
+    "denied": "correct-denied",
+}
 
 
 async def correct(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -90,7 +97,7 @@ async def _take(fact_id: str, words: str, chat: Chat, services: Services) -> Non
     restated = await services.corrections.restate(user, fact_id, words)
     card = await services.read(lambda c: read_card(c, user.user_id, restated.fact.id))
     here = FactButton(owner=user.user_id, fact=card.fact.id)
-    outcome = phrase(user.lang, "correct-done" if restated.changed else "correct-same")
+    outcome = phrase(user.lang, _OUTCOMES[restated.outcome])
     await chat.say(f"{outcome}\n\n{card_text(user, card)}", card_rows(user, card, here))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Connection
@@ -61,8 +62,9 @@ class Memory:
         added = await self.write(lambda c: people.from_metadata(c, self.user.user_id, sender, seen_at=NOW, now=NOW))
         return added.entity_id
 
-    async def fact(self, source: str, relation: str, target: str, words: str) -> str:
-        claim = NewClaim(source, relation, target, words, NOW, NOW, episode_id=new_id(), lines=[ClaimLine(1, words)])
+    async def fact(self, source: str, relation: str, target: str, words: str, *, later: int = 0) -> str:
+        at = NOW + timedelta(minutes=later)
+        claim = NewClaim(source, relation, target, words, at, at, episode_id=new_id(), lines=[ClaimLine(1, words)])
 
         def work(connection: Connection) -> str:
             [fact_id] = knowledge.record_claims(connection, self.user.user_id, [claim], now=NOW).facts
@@ -70,6 +72,12 @@ class Memory:
             return fact_id
 
         return await self.write(work)
+
+    async def held(self) -> list[Fact]:
+        """What is held now, of the past too."""
+        wanted = FactFilter(include_invalid=True)
+        found = await self.write(lambda c: knowledge.facts_about(c, self.user.user_id, wanted, now=NOW))
+        return [one for one in found if one.expired_at is None]
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)
@@ -150,3 +158,88 @@ async def test_a_fact_that_is_gone_cannot_be_restated(memory: Memory) -> None:
     with pytest.raises(Conflict):
         await memory.restated(fact_id, "Петров в Одессе")
     assert await memory.write(lambda c: knowledge.facts_about(c, 1, FactFilter(), now=NOW)) == []
+
+
+# Time and denials
+
+
+def local(year: int, month: int = 1, number: int = 1) -> datetime:
+    return datetime(year, month, number, tzinfo=ZoneInfo("Europe/Moscow"))
+
+
+@pytest.mark.parametrize(
+    ("words", "begins", "ends"),
+    [
+        ("Anna works for Zalando since May 2024", local(2024, 5), None),
+        ("Анна работает в Zalando с мая 2024", local(2024, 5), None),
+        ("Анна працює в Zalando від травня 2024", local(2024, 5), None),
+        ("Anna worked for Zalando from 2019 until 2023", local(2019), local(2023)),
+        ("Анна работала в Zalando до 2023", None, local(2023)),
+    ],
+)
+async def test_dates_in_a_correction_are_the_facts(
+    memory: Memory, words: str, begins: datetime | None, ends: datetime | None
+) -> None:
+    """In the owner's zone; a beginning that was only the time of the message gives way to an end before it."""
+    fact_id = await memory.fact(await memory.person("Anna"), "WORKS_FOR", await memory.node("Zalando"), "Anna: Zalando")
+    new = await memory.restated(fact_id, words)
+    assert (new.fact, new.valid_at, new.invalid_at) == (words, begins, ends)
+    assert new.target_name == "Zalando"
+    [held] = await memory.held()
+    assert (held.id, held.valid_at, held.invalid_at, held.set_by) == (new.id, begins, ends, "owner")
+
+
+@pytest.mark.parametrize(
+    ("words", "ends"),
+    [
+        ("Anna no longer works for Zalando", NOW),
+        ("Анна больше не работает в Zalando", NOW),
+        ("Анна вже не працює в Zalando", NOW),
+        ("Anna quit Zalando in March 2025", local(2025, 3)),
+        ("Анна не работает в Zalando с марта 2025", local(2025, 3)),
+    ],
+)
+async def test_what_is_over_closes_the_fact(memory: Memory, words: str, ends: datetime) -> None:
+    """It keeps its words and gets an end; said twice it is one correction, and the slice's old words change nothing."""
+    anna, zalando = await memory.person("Anna"), await memory.node("Zalando")
+    fact_id = await memory.fact(anna, "WORKS_FOR", zalando, "Anna works for Zalando")
+    for _ in range(2):
+        ended = await memory.restated(fact_id, words)
+        assert (ended.fact, ended.invalid_at, ended.expired_at) == ("Anna works for Zalando", ends, None)
+    current = FactFilter(ended=False)
+    assert await memory.write(lambda c: knowledge.facts_about(c, memory.user.user_id, current, now=NOW)) == []
+
+
+@pytest.mark.parametrize(
+    "words", ["Anna does not live in Berlin", "Анна не живёт в Берлине", "Анна не мешкає в Берліні"]
+)
+async def test_a_denied_fact_is_held_no_more(memory: Memory, words: str) -> None:
+    """Nothing takes its place, and its history keeps it; what it had ended holds again."""
+    anna = await memory.person("Anna")
+    before = await memory.fact(anna, "LIVES_IN", await memory.node("Lviv", "place"), "Anna lives in Lviv")
+    memory.clock.advance(60)
+    fact_id = await memory.fact(anna, "LIVES_IN", await memory.node("Berlin", "place"), "Anna lives in Berlin", later=1)
+    for _ in range(2):
+        assert (await memory.restated(fact_id, words)).expired_at is not None
+    held = await memory.held()
+    assert [(one.fact, one.invalid_at) for one in held] == [("Anna lives in Lviv", None)]
+    assert before == held[0].id
+
+
+async def test_a_denial_that_tells_what_is_so_is_a_correction(memory: Memory) -> None:
+    """ "Not in Berlin but in Paris" is a fact about Paris."""
+    fact_id = await memory.fact(
+        await memory.person("Anna"), "LIVES_IN", await memory.node("Berlin", "place"), "Anna lives in Berlin"
+    )
+    new = await memory.restated(fact_id, "Anna lives in Paris, not in Berlin")
+    assert new.fact == "Anna lives in Paris, not in Berlin"
+    assert new.expired_at is None
+
+
+async def test_without_the_language_process_a_correction_is_words(memory: Memory) -> None:
+    """No date is guessed and nothing is closed."""
+    fact_id = await memory.fact(
+        await memory.person("Anna"), "WORKS_FOR", await memory.node("ACME"), "Anna works for ACME"
+    )
+    new = await memory.restated(fact_id, "Anna no longer works for ACME", Away())
+    assert (new.fact, new.invalid_at) == ("Anna no longer works for ACME", None)

@@ -541,6 +541,31 @@ async def test_the_owner_says_how_it_is(world: World, lang: Language) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("lang", "words", "outcome"),
+    [
+        ("ru", "Больше не люблю чай", "correct-ended"),
+        ("uk", "Вже не люблю чай", "correct-ended"),
+        ("en", "I no longer like tea", "correct-ended"),
+        ("ru", "Я не люблю чай", "correct-denied"),
+        ("uk", "Я не люблю чай", "correct-denied"),
+        ("en", "I don't like tea", "correct-denied"),
+    ],
+)
+async def test_a_denial_closes_or_takes_back(world: World, lang: Language, words: str, outcome: str) -> None:
+    """What is over ends, what was never so is held no more, and the owner is told which."""
+    await world.admit(2, "Оля", lang)
+    life = Life(world, 2)
+    told = "I like tea" if lang == "en" else "Люблю чай"
+    await life.fact("me", "LIKES", "tea" if lang == "en" else "чай", told, year(2021))
+    card = await press(world, only(await world.send("/facts", 2)), "1", 2)
+    await press(world, card, label(lang, "fact-button-correct"), 2)
+    said = only(await world.send(words, 2))
+    assert said.text.startswith(f"{text(outcome, lang)}\n\n{told}")
+    assert await life.facts() == []
+    assert len(await life.facts(ended=True)) == (outcome == "correct-ended")
+
+
 async def test_several_facts_are_chosen_among(world: World, life: Life) -> None:
     """An answer that rests on one fact needs no choice, and may be put right in one go."""
     tea = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))

@@ -90,6 +90,8 @@ correct-ask =
     To leave it as it is: /cancel.
 correct-done = Corrected. That's your word now, and it won't change by itself.
 correct-same = That's what it says already; nothing to change.
+correct-ended = Noted: it's over.
+correct-denied = Taken back: I no longer hold that.
 correct-choose = What should be corrected?
 correct-nothing = This answer doesn't rest on any fact, so there's nothing in it to correct. /facts shows what I know.
 refused-empty_fact = I need words for that, at least one.
