@@ -30,6 +30,7 @@ from internal.flows.forgetting import Eraser
 from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.maintenance import Job, Maintenance, drop_settled
 from internal.flows.names import WorkerNameReader
+from internal.flows.nights import Nights
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.restating import Restating
@@ -60,6 +61,9 @@ ARCHIVE_PATIENCE_S = 600.0
 
 CLEANING = timedelta(hours=1)
 
+LOOKING = timedelta(minutes=1)
+"""How often it is looked up whose night has come."""
+
 
 @dataclass(frozen=True, slots=True)
 class App:
@@ -83,6 +87,7 @@ class App:
     vectors: VectorFollowing
     terms: TermsFollowing
     eraser: Eraser
+    nights: Nights
     recorder: CallRecorder
     setback: Setback
 
@@ -149,6 +154,7 @@ class App:
                 Job("terms", self.terms.follow_due),
                 Job("vectors", self.vectors.embed_due),
                 Job("forgetting", self.eraser.erase_due),
+                Job("nights", self.nights.maintain_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
             ],
@@ -269,6 +275,7 @@ def _assemble(
             [buffers, search, knowledge],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
+        nights=Nights(database, clock, config.memory, metrics),
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
     )

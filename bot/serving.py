@@ -16,11 +16,13 @@ from bot.mcp.http import PATH, McpServer
 from bot.web.app import build_web
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
+from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Allows, Owners
 from bot.web.server import RunningServer, listening, serving, serving_on
 from bot.web.upkeep import Upkeep
 from bot.web.webhook import Webhook
 from internal.flows.importing import Importing
+from internal.memory.maintenance import MaintenanceReport
 from internal.storage.keys import ensure_key
 from internal.telemetry.logs import redact
 
@@ -53,6 +55,9 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
     async def erase(user_id: int, episode_id: str) -> None:
         await app.eraser.erase_now(user_id, "episode", episode_id)
 
+    async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
+        return await app.nights.maintain(user_id, dry_run=dry_run)
+
     async def taken_in() -> None:
         await app.restore()
         app.ticker.wake()
@@ -69,6 +74,7 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         poll_fresh=doors.poll_fresh,
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase)),
+        memory=Memory(memory_eraser(app.database, app.eraser), maintain),
         recall=app.recall,
         upkeep=doors.upkeep,
         importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),

@@ -23,6 +23,7 @@ from bot.web.health import Readiness, health_router
 from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
 from bot.web.keeping import Keeping, keeping_router
+from bot.web.memory import Memory, memory_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
@@ -33,7 +34,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.telemetry.metrics import Metrics
 
-_ABOUT = """What Laplaced remembers: episodes, facts with their receipts, people and events, each of one user.
+_ABOUT = """What Laplaced remembers: episodes, facts with their receipts, memories, people and events, each of one user.
 
 Not described here, since OpenAPI has no words for it: `GET /events/stream?user_id=` sends the events of `GET /events`
 live, as server-sent events. The same as these calls is offered over MCP.
@@ -54,6 +55,7 @@ def build_web(
     poll_fresh: Callable[[], bool],
     archive: Archive,
     graph: Graph | None = None,
+    memory: Memory | None = None,
     recall: Recall | None = None,
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
@@ -84,6 +86,8 @@ def build_web(
     app.include_router(events_router(database, owners, stopping or asyncio.Event()))
     if graph is not None:
         app.include_router(graph_router(database, clock, owners, graph))
+    if memory is not None:
+        app.include_router(memory_router(database, clock, owners, memory))
     _take_orders(app, archive, recall, upkeep, importing, keeping)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, date, datetime, time
+from functools import partial
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,11 @@ from pydantic import AfterValidator, Field, JsonValue, PlainValidator, StringCon
 
 LARGEST_ID: Final = 2**63 - 1
 """What the database's integers hold."""
+
+Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
+"""A user's id in a body."""
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 
 UserId = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
 AskedUser = Annotated[
@@ -62,17 +68,23 @@ GroupId = Annotated[
 
 GroupQuery = Annotated[GroupId | None, Query()]
 
+_PROPERTIES: Final = "Those of the label or relationship, as the memory-graph specification names them."
+
 MOST_ATTRIBUTES: Final = 8_000
 """Characters of a fact's attributes, as JSON."""
 
 _DEEPEST: Final = 10
 
 
-def _storable(values: dict[str, Any]) -> Any:
+MOST_PROPERTIES: Final = 100_000
+"""Characters of a node's or edge's properties, as JSON."""
+
+
+def _storable(values: dict[str, Any], most: int = MOST_ATTRIBUTES) -> Any:
     kept = _plain(values, 0)
     text = json.dumps(kept, ensure_ascii=False, allow_nan=False)
-    if len(text) > MOST_ATTRIBUTES:
-        raise ValueError(f"at most {MOST_ATTRIBUTES} characters of JSON are expected")
+    if len(text) > most:
+        raise ValueError(f"at most {most} characters of JSON are expected")
     text.encode()  # half a surrogate pair cannot be written anywhere
     return kept
 
@@ -88,6 +100,9 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 Attributes = Annotated[dict[str, JsonValue], AfterValidator(_storable)]
+Properties = Annotated[
+    dict[str, JsonValue], AfterValidator(partial(_storable, most=MOST_PROPERTIES)), Field(description=_PROPERTIES)
+]
 
 _MOMENT: Final = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?)?", re.ASCII

@@ -17,15 +17,19 @@ from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
+from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Owners
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
+from internal.config import MemoryConfig
 from internal.flows.forgetting import Eraser
+from internal.flows.nights import Nights
 from internal.graph import store
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
+from internal.memory.maintenance import MaintenanceReport
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.recall.embedding import VectorFollowing
@@ -154,6 +158,9 @@ async def stage(
     async def erase(user_id: int, episode_id: str) -> None:
         await eraser.erase_now(user_id, "episode", episode_id)
 
+    async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
+        return await Nights(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
+
     owners = Owners(database, allows, open_door=True)
     app = build_web(
         database=database,
@@ -169,6 +176,7 @@ async def stage(
             PeopleFinder(database, PeopleSearch(database, embedder), search),
             Taking(agents, lambda: woken.append(1), erase),
         ),
+        memory=Memory(memory_eraser(database, eraser), maintain),
         stopping=stopping,
     )
     await database.write(lambda c: [users.add(c, one) for one in known])

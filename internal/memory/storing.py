@@ -1,0 +1,56 @@
+"""A node that its owner tells in one go with what it is linked to: all of it is stored, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound
+from internal.graph import registry, store
+from internal.graph.model import Node
+from internal.memory import service as memory
+from internal.memory.model import NAMING
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLink:
+    """A relationship from the new node to another: to `node_id`, else to the one that label and properties name."""
+
+    type: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    node_id: str | None = None
+    label: str = ""
+    other: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldNode:
+    label: str
+    properties: Mapping[str, Any]
+    links: Sequence[ToldLink] = ()
+
+
+def store_node(connection: Connection, user_id: int, told: ToldNode, *, now: datetime, zone: tzinfo = UTC) -> Node:
+    """Stores a new node and its links as the owner's own. Raises NotFound, and Refused as the registry."""
+    node = memory.put_node(connection, user_id, told.label, told.properties, now=now, zone=zone)
+    for link in told.links:
+        target = _target(connection, user_id, link, now, zone)
+        memory.put_edge(connection, user_id, link.type, node.id, target.id, link.properties, now=now, zone=zone)
+    return node
+
+
+def _target(connection: Connection, user_id: int, link: ToldLink, now: datetime, zone: tzinfo) -> Node:
+    if link.node_id is not None:
+        found = store.resolve_node(connection, user_id, link.node_id)
+        if found is None:
+            raise NotFound(f"links: there is no node {link.node_id}")
+        return found
+    checked = registry.check_node(link.label, link.other, zone=zone)
+    known = store.nodes_named(connection, user_id, link.label, [checked[NAMING[link.label]]])
+    if known:
+        return known[0]
+    return memory.put_node(connection, user_id, link.label, link.other, now=now, zone=zone)
