@@ -12,7 +12,8 @@ SHELL := /bin/bash
 
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= 2
+# More than there are processors: a good part of the suite waits for other processes.
+JOBS ?= 3
 WITH_TESTS := .[all,test]
 CONFIG ?=
 KILLS ?= 1000
