@@ -109,6 +109,7 @@ class Writer:
         known = self._resolver.find(ref)
         if ref.label == "Entity" and known is not None:
             return known
+        ref = self._resolver.canonical(ref)
         told = _as_stored(ref.label, told_properties(ref), known)
         node = known or self._make(ref, told, lines)
         self._resolver.remember(ref, node)

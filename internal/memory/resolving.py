@@ -45,7 +45,15 @@ class Resolver:
             raise Refused("no_name", f"{ref.label}.{NAMING[ref.label]}: words are expected")
         if targets.being_forgotten(self._connection, self._user_id, ref.label, ref.key.words):
             raise Refused("being_forgotten", f"{ref.label}: this is being forgotten")
-        return self._told(ref) or self._exact(ref) or self._in_another_form(ref) or self._same(ref)
+        other = self.canonical(ref)
+        return self._told(ref) or self._exact(ref) or self._told(other) or self._exact(other) or self._same(ref)
+
+    def canonical(self, ref: NodeRef) -> NodeRef:
+        """The reference in the form that this reply has for it elsewhere, unless its own words are known."""
+        form = None if ref.node_id is not None else self._digest.forms.get(ref.key)
+        if form is None or form.label != ref.label or self._told(ref) or self._exact(ref):
+            return ref
+        return NodeRef(form.label, {**ref.properties, NAMING[form.label]: form.words})
 
     def remember(self, ref: NodeRef, node: Node) -> None:
         """From now on the words of this reference mean this node in this reply."""
@@ -75,13 +83,6 @@ class Resolver:
     def _exact(self, ref: NodeRef) -> Node | None:
         named = store.nodes_named(self._connection, self._user_id, ref.label, [ref.key.words])
         return _of_the_same_time(ref, named)
-
-    def _in_another_form(self, ref: NodeRef) -> Node | None:
-        form = self._digest.forms.get(ref.key)
-        if form is None or form.label != ref.label:
-            return None
-        other = NodeRef(form.label, {**ref.properties, NAMING[form.label]: form.words})
-        return self._told(other) or self._exact(other)
 
     def _same(self, ref: NodeRef) -> Node | None:
         """The likeliest of what means the same and is still there."""

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, create_engine, insert, select
 
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
+from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory
@@ -121,7 +122,7 @@ class Memories:
     def graph(self) -> dict[str, Any]:
         """Everything that the memory graph says, without ids and without when it was written."""
         nodes = {node.id: node for label in NAMING for node in self.nodes(label)}
-        edges = [edge for type in {one for one in _TYPES} for edge in self.edges(type)]
+        edges = [edge for type in _TYPES for edge in self.edges(type)]
         return {
             "nodes": sorted(_said(node) for node in nodes.values()),
             "edges": sorted(
@@ -131,10 +132,7 @@ class Memories:
         }
 
 
-_TYPES = (
-    "RELATES_TO HAS_CONCEPT HAS_KEYWORD BELONGS_TO MENTIONS FROM_SOURCE IN_CONTEXT OCCURRED_DURING INFORMED"
-    " PARTIALLY_ANSWERS SUPPORTS REVEALS CONCEPT_RELATED_TO LED_TO DEPENDS_ON PART_OF CONFLICTS_WITH SUPERSEDES"
-).split()  # fmt: skip
+_TYPES = sorted({one.name for one in RELATIONSHIPS.values() if not one.derived and one.name != FACT})
 
 
 def _said(node: Node) -> str:
