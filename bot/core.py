@@ -17,6 +17,7 @@ from bot.web.admin import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.archivist.digest import Digester
+from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
@@ -35,6 +36,7 @@ from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.restating import Restating
 from internal.flows.runs import RunLoop
+from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
@@ -83,6 +85,7 @@ class App:
     buffers: DialogueBuffers
     ticker: Ticker
     publication: Publication
+    chronicling: Chronicling
     runs: RunLoop
     vectors: VectorFollowing
     terms: TermsFollowing
@@ -130,6 +133,17 @@ class App:
         """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
         await self.database.read(lambda c: users.get(c, user_id))
         return await Recollection(self.finder, self.knowledge).recall(user_id, query, limit)
+
+    async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
+        """Closes the open session at once and has it published and judged; None if there is none."""
+        closed = await self.publication.close_session(user_id, command)
+        self.ticker.wake()
+        return closed
+
+    def session_ended(self, user_id: int) -> None:
+        """A message closed the session before it: that one is to be published and judged now."""
+        self.publication.session_ended(user_id)
+        self.ticker.wake()
 
     @property
     def finder(self) -> PeopleFinder:
@@ -244,6 +258,7 @@ def _assemble(
         wake=ticker.wake,
     )
     handlers = [handler] if config.agents.archivist.enabled else []
+    chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
         config=config,
         clock=clock,
@@ -258,7 +273,15 @@ def _assemble(
         knowledge=knowledge,
         buffers=buffers,
         ticker=ticker,
-        publication=Publication(database, clock, buffers, config.dialogue, [handler.agent for handler in handlers]),
+        publication=Publication(
+            database,
+            clock,
+            buffers,
+            config.dialogue,
+            [handler.agent for handler in handlers if handler.agent != ANALYST],
+            chronicling,
+        ),
+        chronicling=chronicling,
         runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, _notify),
         vectors=VectorFollowing(
             database,
