@@ -155,7 +155,15 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
             bot,
             database,
             clock,
-            intake=Intake(database, clock, app.buffers, config.access, phrase, config.telegram.group_window),
+            intake=Intake(
+                database,
+                clock,
+                app.buffers,
+                config.access,
+                phrase,
+                config.telegram.group_window,
+                app.chronicling,
+            ),
             lanes=lanes,
             turns=turns,
             drafts=drafts,
@@ -165,6 +173,7 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
             menu=menus,
             wake_outbox=sender.wake,
             observer=metrics,
+            session_ended=app.session_ended,
         )
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None
@@ -190,6 +199,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         ),
         dates=app.dates,
         corrections=app.restating,
+        sessions=app,
     )
 
 
@@ -217,6 +227,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         drafts=drafts,
         observer=app.metrics,
         wake_outbox=sender.wake,
+        chronicling=app.chronicling,
     )
 
 

@@ -49,13 +49,15 @@ WAITING = 2_000
 
 
 Work = Callable[[], Awaitable[None]]
+Handled = bool | Work
 
 
 class Handlers(Protocol):
-    async def handle(self, update: Update, row: InboxRow, user: User) -> bool:
+    async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
         """Answers a command, a button press or an awaited message; False if it is none of these after all.
 
-        May run again after a crash.
+        What takes long is given back, to be done beside the chat: its later updates do not wait for it. Both may run
+        again, also after a crash.
         """
         ...
 
@@ -91,16 +93,17 @@ class Ingest:
         menu: Menu,
         wake_outbox: Callable[[], None],
         observer: IngestObserver,
+        session_ended: Callable[[int], None] = lambda user_id: None,
         retry: timedelta = RETRY,
         waiting: int = WAITING,
     ) -> None:
-        self._retry = retry
+        self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
         self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
         self._wake_outbox, self._observer = wake_outbox, observer
         self._inbox = Inbox(database, clock, bot.id)
-        self._chats = Chains("ingest")
+        self._chats, self._beside = Chains("ingest"), Chains("beside")
         self._room = asyncio.Semaphore(waiting)
         self._resumed = asyncio.Event()
         self._resuming: asyncio.Task[None] | None = None
@@ -133,7 +136,7 @@ class Ingest:
         if self._resuming is not None:
             self._resuming.cancel()
         self._resumed.set()
-        await self._chats.drain(seconds)
+        await asyncio.gather(self._chats.drain(seconds), self._beside.drain(seconds))
 
     async def _begin(self, row: InboxRow) -> None:
         key, work = self._work(row)
@@ -220,6 +223,8 @@ class Ingest:
             await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
             return
         taken = await self._intake.take(row.n, user, incoming)
+        if taken.closed:
+            self._session_ended(user.user_id)
         if taken.turn is not None:
             self._lanes.wake(taken.turn)
         else:
@@ -314,8 +319,17 @@ class Ingest:
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
         handled = await self._handlers.handle(update, row, user)
+        if not isinstance(handled, bool):
+            self._beside.add(user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled)))
+            return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
+        await self._settle(row, InboxState.INGESTED, user)
+        self._wake_outbox()
+
+    async def _finish(self, row: InboxRow, user: User, rest: Work) -> None:
+        """What a command left to be done beside the chat; until then its update counts as not worked off."""
+        await rest()
         await self._settle(row, InboxState.INGESTED, user)
         self._wake_outbox()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final, Literal
 
 from aiogram.enums import ContentType
 from aiogram.types import (
@@ -37,27 +37,44 @@ MEDIA = (
     "game",
 )
 
+_SESSION_COMMANDS: Final[tuple[Literal["/db", "/sa"], ...]] = ("/db", "/sa")
+
 
 def author_of(user: User) -> Author:
     return Author(user.id, user.full_name, user.username, user.language_code)
 
 
 def incoming_of(message: Message, bot_id: int) -> Incoming:
-    """A private message as the dialogue keeps it."""
+    """A private message as the dialogue keeps it: what stands behind /db or /sa is what was said."""
     author = message.from_user
+    command, text = session_command(message)
     return Incoming(
         user_id=author.id if author else message.chat.id,
         bot_id=bot_id,
         chat_id=message.chat.id,
         tg_id=message.message_id,
-        text=message.text or message.caption or "",
+        text=text,
         timestamp=message.date.astimezone(UTC),
         thread_id=message.message_thread_id if message.is_topic_message else None,
         reply_to=message.reply_to_message.message_id if message.reply_to_message else None,
         forward=forward_of(message),
         attachments=attachments_of(message),
         edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
+        command=command,
     )
+
+
+def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:
+    """The command that opens a session or goes on with one, if the message begins with it, and the words behind it."""
+    text = message.text or message.caption or ""
+    first = next(iter(message.entities or message.caption_entities or ()), None)
+    if first is None or first.type != "bot_command" or first.offset != 0:
+        return None, text
+    name, words = text[: first.length].split("@")[0], text[first.length :].strip()
+    for command in _SESSION_COMMANDS:
+        if name == command and (words or attachments_of(message)):
+            return command, words
+    return None, text
 
 
 def forward_of(message: Message) -> ForwardOrigin | None:

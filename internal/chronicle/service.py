@@ -18,9 +18,9 @@ from internal.errors import NotFound
 from internal.storage.owners import next_rev
 from internal.storage.types import new_id
 
-OPENING: Final = "/db"
-CONTINUING: Final = "/sa"
-CLOSING: Final = "/ss"
+OPENING: Final[Trigger] = "/db"
+CONTINUING: Final[Trigger] = "/sa"
+CLOSING: Final[Trigger] = "/ss"
 
 TOPIC: Final = 80
 """Characters of a Request that name its session until the analyst does: one line of a list."""

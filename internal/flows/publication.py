@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.chronicle import repository as line
-from internal.chronicle.model import Session
+from internal.chronicle.model import Session, Trigger
 from internal.chronicle.service import CLOSING
 from internal.config import DialogueConfig
 from internal.dialogue import repository as dialogue
@@ -96,14 +96,14 @@ class Publication:
         """Has what was said in closed sessions published at the next tick; after a crash silence does it."""
         self._ended.add(user_id)
 
-    async def close_session(self, user_id: int) -> Session | None:
-        """`/ss`: closes the open session at once and publishes what can be; None if there is none.
+    async def close_session(self, user_id: int, command: Trigger | None = CLOSING) -> Session | None:
+        """`/ss`, or `/db` (None): closes the open session at once and publishes what can be; None if there is none.
 
         An answer that is being written still joins it; what was asked with it is published at the end of silence.
         """
         now = self._clock.now()
         closed = await self._database.write(
-            lambda c: self._chronicling.close(c, user_id, now, command=CLOSING), point="C7"
+            lambda c: self._chronicling.close(c, user_id, now, command=command), point="C7"
         )
         if closed is not None:
             await self._publish_all(user_id, closes=False, ended=True)

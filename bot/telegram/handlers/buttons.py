@@ -195,6 +195,18 @@ class ContradictionsButton(Owned, prefix="xs"):
     """The first contradiction that waits for the owner's answer."""
 
 
+class SessionsButton(Owned, prefix="H"):
+    """A page of the conversations, the latest first. Pages count from 0."""
+
+    page: int = 0
+
+
+class SessionButton(Owned, prefix="h"):
+    """Shows a conversation word for word."""
+
+    session: Id
+
+
 class AccessButton(Owned, prefix="a"):
     """Removes a user; without `sure` it asks first."""
 

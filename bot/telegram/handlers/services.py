@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from sqlalchemy import Connection
 
 from internal.access.model import User
+from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastAnswer
@@ -79,6 +80,12 @@ class Corrections(Protocol):
         ...
 
 
+class Sessions(Protocol):
+    async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
+        """Ends the open session at once (`command`: what did it, None = a new one begins); None if there is none."""
+        ...
+
+
 class Dates(Protocol):
     async def question(self, text: str, user: User, now: datetime) -> DatedQuestion | None:
         """The date and the question of a text, by the user's own clock; None if no date can be read."""
@@ -106,6 +113,7 @@ class Services:
     past: Past
     dates: Dates
     corrections: Corrections
+    sessions: Sessions
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

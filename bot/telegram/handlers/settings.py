@@ -6,6 +6,7 @@ from aiogram import Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
 
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
@@ -16,6 +17,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Awaiting, Language, User
 from internal.access.zones import parse_zone, zone_label
+from internal.chronicle import service as chronicle
 
 LANGUAGE_NAMES: dict[Language, str] = {"ru": "Русский", "uk": "Українська", "en": "English"}
 
@@ -77,7 +79,11 @@ def _zone_in(text: str) -> str | None:
 
 
 async def _set_zone(zone: str, user: User, services: Services) -> str:
-    await services.write(lambda c: access.set_zone(c, user.user_id, zone))
+    def work(connection: Connection) -> None:
+        access.set_zone(connection, user.user_id, zone)
+        chronicle.move_zone(connection, user.user_id, zone)
+
+    await services.write(work)
     return phrase(user.lang, "zone-set", zone=zone_label(zone, user.lang, services.clock.now()))
 
 

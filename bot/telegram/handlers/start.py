@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from aiogram import Router
+from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.filters import Command, CommandObject
 from aiogram.types import Message
 
@@ -12,7 +14,7 @@ from bot.telegram.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.settings import ask_zone
 from bot.telegram.i18n import phrase
-from bot.telegram.reading import author_of
+from bot.telegram.reading import author_of, session_command
 from internal.access import service as access
 from internal.access.model import Role
 
@@ -61,8 +63,12 @@ async def cancel(message: Message, chat: Chat, services: Services) -> None:
     await chat.say(phrase(chat.user.lang, "cancelled" if asked else "cancelled-nothing"))
 
 
-async def unknown(message: Message, command: CommandObject, chat: Chat) -> None:
+async def unknown(message: Message, command: CommandObject, chat: Chat) -> Any:
+    """What follows /db or /sa is said to the companion, who answers it."""
+    if session_command(message)[0] is not None:
+        return UNHANDLED
     await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))
+    return None
 
 
 def router() -> Router:

@@ -24,7 +24,7 @@ from bot.telegram.drafts import TelegramDrafts
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from bot.telegram.ingest import Door, Ingest
+from bot.telegram.ingest import Door, Handled, Ingest
 from bot.telegram.lanes import Lanes
 from bot.telegram.menu import ChatMenus
 from bot.telegram.polling import Poller
@@ -32,13 +32,22 @@ from bot.telegram.rendering import render
 from bot.telegram.side import open_bot
 from internal.access.model import User
 from internal.agents.responder.agent import ModelResponder
-from internal.config import AccessConfig, AgentsConfig, Config, PersonaConfig, ResponderConfig, TelegramConfig
+from internal.config import (
+    AccessConfig,
+    AgentsConfig,
+    Config,
+    DialogueConfig,
+    PersonaConfig,
+    ResponderConfig,
+    TelegramConfig,
+)
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
+from internal.flows.publication import Publication
 from internal.flows.question import Prompts
 from internal.flows.restating import Restating
 from internal.flows.turn import TurnFlow
@@ -217,7 +226,7 @@ class FailingHandlers:
         self.before: list[Exception | Callable[[], Awaitable[object]]] = []
         self.handled: list[int] = []
 
-    async def handle(self, update: Update, row: InboxRow, user: User) -> bool:
+    async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
         if self.before:
             first = self.before.pop(0)
             if isinstance(first, Exception):
@@ -260,6 +269,7 @@ class WholeBot:
             retry_base=timedelta(milliseconds=20),
         )
         self.lanes = Lanes(database, clock, self.turns)
+        self.publication = Publication(database, clock, self.buffers, DialogueConfig(), [])
         menus, silent = ChatMenus(bot), SilentArchival()
         knowledge = KnowledgeSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere())
         past = PastQuestions(
@@ -277,6 +287,7 @@ class WholeBot:
             past,
             DatesHere(),
             Restating(database, clock, LanguageHere()),
+            self.publication,
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))
@@ -295,6 +306,7 @@ class WholeBot:
             wake_outbox=stage.sender.wake,
             observer=stage.observer,
             retry=timedelta(milliseconds=20),
+            session_ended=self.publication.session_ended,
             waiting=options.get("waiting", 2000),
         )
         self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,10 +23,12 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.agents.model import ResponderRequest
-from internal.config import Config, PersonaConfig
+from internal.config import Config, DialogueConfig, PersonaConfig
+from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
+from internal.flows.publication import Publication
 from internal.flows.restating import Restating
 from internal.language import terms
 from internal.language.dated_questions import DatedQuestion, dated_question
@@ -91,6 +93,9 @@ class WritingChat:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         yield
+
+    async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        await work()
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         self._log.append(Said("document", filename, content=content, caption=caption))
@@ -219,6 +224,7 @@ class World:
             past,
             DatesHere(),
             Restating(database, self.clock, LanguageHere()),
+            Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
         )
         self.use()
         self.bot = Bot("7:secret")

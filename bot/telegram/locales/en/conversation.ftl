@@ -26,6 +26,10 @@ help =
     /correct — put right what an answer rests on
 
     __Memory__
+    /sessions — our conversations, word for word
+    /db question — begin a new conversation
+    /sa words — go on with this one
+    /ss — close this one; I sum it up
     /archive — go through the conversation now, without waiting for a pause
     /status — what I'm working on
     /forget — forget a person, or everything

@@ -1,0 +1,155 @@
+"""A session as Markdown that its owner keeps and reads: every word as it was said, with what was judged of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
+
+from internal.chronicle.model import AGENT, Event, EventLabel, Session
+
+Language = Literal["ru", "uk", "en"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a transcript says in a language."""
+
+    untitled: str
+    opened: str
+    closed: str
+    still_open: str
+    about: str
+    you: str
+    no_words: str
+    verdicts: Mapping[str, str]
+    summed_up: str
+    judged: str
+    rulings: Mapping[str, str]
+
+
+_WORDS: Final[Mapping[Language, Words]] = {
+    "en": Words(
+        untitled="Conversation",
+        opened="Opened",
+        closed="Closed",
+        still_open="goes on",
+        about="About",
+        you="You",
+        no_words="(without words)",
+        verdicts={"correct": "correct", "partially_correct": "partly correct", "incorrect": "incorrect"},
+        summed_up="Summary",
+        judged="Analysis",
+        rulings={
+            "rules_used": "Rules used",
+            "rules_ignored": "Rules ignored",
+            "errors": "Errors",
+            "lessons": "Lessons",
+        },
+    ),
+    "ru": Words(
+        untitled="Разговор",
+        opened="Начат",
+        closed="Закончен",
+        still_open="продолжается",
+        about="О чём",
+        you="Ты",
+        no_words="(без слов)",
+        verdicts={"correct": "верно", "partially_correct": "отчасти верно", "incorrect": "неверно"},
+        summed_up="Итог",
+        judged="Разбор",
+        rulings={
+            "rules_used": "Соблюдённые правила",
+            "rules_ignored": "Нарушенные правила",
+            "errors": "Ошибки",
+            "lessons": "Уроки",
+        },
+    ),
+    "uk": Words(
+        untitled="Розмова",
+        opened="Почато",
+        closed="Закінчено",
+        still_open="триває",
+        about="Про що",
+        you="Ти",
+        no_words="(без слів)",
+        verdicts={"correct": "правильно", "partially_correct": "частково правильно", "incorrect": "неправильно"},
+        summed_up="Підсумок",
+        judged="Аналіз",
+        rulings={
+            "rules_used": "Дотримані правила",
+            "rules_ignored": "Порушені правила",
+            "errors": "Помилки",
+            "lessons": "Уроки",
+        },
+    ),
+}
+
+
+def markdown(
+    session: Session,
+    events: Sequence[Event],
+    entities: Iterable[str] = (),
+    *,
+    lang: Language = "en",
+    agent: str = AGENT,
+    plain: Callable[[str], str] = str,
+) -> str:
+    """The transcript of a session: its events in the order of NEXT, times as its own zone had them.
+
+    Words stand in quotes, line by line as they were said, so that nothing said can pass for a heading of the page.
+    `entities` are the names of what it is about, `agent` is what answers are signed with. `plain` makes the user's
+    words such that they look as he wrote them where the page is rendered; answers are Markdown as they are.
+    """
+    words, zone = _WORDS[lang], ZoneInfo(session.tz)
+    entities = [plain(name) for name in entities]
+    lines = [f"# {plain(_line(session.topic)) or words.untitled}", "", *_head(session, words, zone, entities)]
+    day: date | None = None
+    for event in events:
+        local = event.at.astimezone(zone)
+        if local.date() != day:
+            day = local.date()
+            lines += ["", f"## {day.isoformat()}"]
+        lines += ["", *_event(event, local, words, agent, plain)]
+    return "\n".join(lines) + "\n"
+
+
+def _head(session: Session, words: Words, zone: ZoneInfo, entities: Iterable[str]) -> list[str]:
+    opened = f"{session.opened_at.astimezone(zone):%Y-%m-%d %H:%M} ({session.tz})"
+    closed = words.still_open if session.closed_at is None else f"{session.closed_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    named = ", ".join(_line(name) for name in entities)
+    lines = [f"- {words.opened}: {opened}", f"- {words.closed}: {closed}"]
+    return [*lines, f"- {words.about}: {named}"] if named else lines
+
+
+def _event(event: Event, local: datetime, words: Words, agent: str, plain: Callable[[str], str]) -> list[str]:
+    time = f"{local:%H:%M:%S}"
+    if event.label is EventLabel.ANALYSIS:
+        return _analysis(event.attrs, time, words)
+    answer = event.label is EventLabel.RESPONSE
+    said = event.text if answer else plain(event.text)
+    speaker = _line(agent) if answer else words.you
+    return [f"**{time} {speaker}** · {event.label.value}", "", *_quoted(said or words.no_words)]
+
+
+def _analysis(attrs: Mapping[str, Any], time: str, words: Words) -> list[str]:
+    title = words.summed_up if attrs["type"] == "session_summary" else words.judged
+    verdict = words.verdicts.get(attrs["verdict"], attrs["verdict"])
+    lines = [f"**{time} {title}** · {verdict}"]
+    if attrs.get("summary"):
+        lines += ["", *_quoted(attrs["summary"])]
+    told = [
+        f"- {words.rulings[name]}: {'; '.join(map(_line, attrs[name]))}" for name in words.rulings if attrs.get(name)
+    ]
+    return [*lines, "", *told] if told else lines
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"> {line}".rstrip() for line in text.splitlines()] or [">"]
+
+
+def _line(text: str) -> str:
+    """Words that must not break the line they stand in."""
+    return " ".join(text.split())
