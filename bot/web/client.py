@@ -6,12 +6,13 @@ import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from bot.web.admin import ARCHIVE_PATH, ArchiveReport
+from bot.web.cypher import QUERY_PATH, REBUILD_PATH, CypherAnswer, Rebuilt
 from bot.web.importing import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from bot.web.keeping import EXPORT_PATH, FORGET_PATH, READ_BACK_PATH
 from bot.web.recalling import RECALL_PATH, Recalled, RecallOrder
@@ -55,6 +56,8 @@ _TAKEN = TypeAdapter(Taken)
 _ERASED = TypeAdapter(Erased)
 _READ_BACK = TypeAdapter(ReadBack)
 _RECALLED = TypeAdapter(Recalled)
+_ROWS = TypeAdapter(CypherAnswer)
+_REBUILT: TypeAdapter[Rebuilt] = TypeAdapter(list[tuple[int, int]])
 
 
 class ServerUnreachable(LaplacedError):
@@ -79,6 +82,17 @@ async def ask_recall(config: Config, server: Holder, user_id: int, query: str, l
     """What a question brings to the mind of the holder of the data folder. Raises as `ask_archive`."""
     order = RecallOrder(user_id=user_id, query=query, limit=limit)
     return await _ask(config, server, RECALL_PATH, order.model_dump_json().encode(), _RECALLED)
+
+
+async def ask_cypher(config: Config, server: Holder, user_id: int, query: str, params: dict[str, Any]) -> CypherAnswer:
+    """Rows of a Cypher statement, by the holder of the data folder. Raises as `ask_archive`."""
+    asked = json.dumps({"user_id": user_id, "query": query, "params": params}).encode()
+    return await _ask(config, server, QUERY_PATH, asked, _ROWS)
+
+
+async def ask_rebuild(config: Config, server: Holder, user_id: int | None) -> Rebuilt:
+    """Has the mirror of a user, or (None) of everybody, built anew. Raises as `ask_archive`."""
+    return await _ask(config, server, REBUILD_PATH, {"user_id": user_id}, _REBUILT)
 
 
 async def ask_mcp(server: Holder) -> str:

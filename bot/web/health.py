@@ -81,7 +81,7 @@ def health_router(database: Database, metrics: Metrics, readiness: Readiness) ->
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def exposition() -> Response:
-        stored = await database.read(partial(stored_figures, most_people=metrics.most_people))
+        stored = await database.read(partial(stored_figures, most_people=metrics.most_people, mirror=metrics.mirror))
         return Response(metrics.exposition(stored), media_type=CONTENT_TYPE)
 
     return router

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import os
 import shutil
@@ -38,8 +39,7 @@ class EmbeddedFalkor:
     def __init__(self, folder: Path, *, rows: int) -> None:
         self._folder, self._rows = folder, rows
         self._process: asyncio.subprocess.Process | None = None
-        self._elsewhere: tempfile.TemporaryDirectory[str] | None = None
-        self.socket = folder / "falkordb.sock"
+        self.socket = socket_of(folder)
 
     @property
     def url(self) -> str:
@@ -77,8 +77,6 @@ class EmbeddedFalkor:
             except TimeoutError:
                 self.kill()
                 await process.wait()
-        if self._elsewhere is not None:
-            self._elsewhere.cleanup()
 
     def kill(self) -> None:
         """By force, as when a statement does not end: whoever keeps it alive starts it again, empty."""
@@ -100,14 +98,14 @@ class EmbeddedFalkor:
                 log.warning("falkordb_not_started", extra={"error": str(error)})
 
     def _prepare(self) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._folder.chmod(0o700)
-        if len(os.fsencode(self._folder / "falkordb.sock")) > _LONGEST_SOCKET and self._elsewhere is None:
-            self._elsewhere = tempfile.TemporaryDirectory(prefix="laplaced-")
-            self.socket = Path(self._elsewhere.name) / "falkordb.sock"
+        for folder in {self._folder, self.socket.parent}:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid != os.getuid():
+                raise PermissionError(f"{folder} belongs to another user")
+            folder.chmod(0o700)
 
     def _command(self, server: str, module: str) -> Sequence[str]:
-        folder = str(self._folder)
+        folder = str(self._folder.absolute())
         server_options = {
             "port": "0",
             "unixsocket": str(self.socket),
@@ -159,6 +157,15 @@ async def running(folder: Path, *, rows: int) -> AsyncIterator[EmbeddedFalkor]:
             await asyncio.wait([supervisor])
     finally:
         await server.stop()
+
+
+def socket_of(folder: Path) -> Path:
+    """Where the server of a folder listens: in it, or beside the system's temporary files if that path is too long."""
+    socket = folder.absolute() / "falkordb.sock"
+    if len(os.fsencode(socket)) <= _LONGEST_SOCKET:
+        return socket
+    known_by = hashlib.sha256(os.fsencode(socket)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"laplaced-{os.getuid()}-{known_by}" / "falkordb.sock"
 
 
 def binaries() -> tuple[str, str]:

@@ -33,11 +33,14 @@ _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 class Metrics:
     """Everything under `/metrics`. `hash_key` salts hashed identities and must stay the same over restarts.
 
-    `database` is the file whose disk is watched; without it the page says nothing of a disk.
+    `database` is the file whose disk is watched; without it the page says nothing of a disk. `mirror` is the target of
+    the graph's mirror whose lag is told; empty if there is none.
     """
 
-    def __init__(self, config: MetricsConfig, hash_key: str = "", database: Path | None = None) -> None:
-        self._config = config
+    def __init__(
+        self, config: MetricsConfig, hash_key: str = "", database: Path | None = None, *, mirror: str = ""
+    ) -> None:
+        self._config, self.mirror = config, mirror
         self._users = Identities(config, hash_key)
         self._people = Identities(config, hash_key)
         self._registry = CollectorRegistry()
@@ -75,7 +78,6 @@ class Metrics:
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
-        self._gauge("mirror_lag_changes", "Changes the mirror has not seen; 0 without a mirror.")
         self._last_backup = self._gauge("last_backup_timestamp_seconds", "When the last backup ended; 0: never.")
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
@@ -191,6 +193,8 @@ class Metrics:
         yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
         yield _gauge("laplaced_outbox_depth", "Messages still owed.", stored.outbox_depth)
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
+        lag = "Changes the mirror has not seen; 0 without a mirror."
+        yield _gauge("laplaced_mirror_lag_changes", lag, stored.mirror_lag)
         yield _gauge("laplaced_inbox_quarantined", "Updates put aside for a human.", stored.quarantined)
         yield _since("laplaced_oldest_inbox", "When the oldest update not yet handled came", stored.oldest_inbox)
         yield _since("laplaced_oldest_outbox", "When the oldest message still owed was written", stored.oldest_outbox)

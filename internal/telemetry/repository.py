@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Column, Connection, func, select
 
+from internal.graph import mirror_repository
 from internal.storage.tables import inbox, messages, outbox, people, runs, segments
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
@@ -32,10 +33,14 @@ class StoredFigures:
     oldest_inbox: datetime | None = None
     oldest_outbox: datetime | None = None
     quarantined: int = 0
+    mirror_lag: int = 0
 
 
-def stored_figures(connection: Connection, *, most_people: int) -> StoredFigures:
-    """All stored figures in one snapshot; at most `most_people` people are listed one by one."""
+def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredFigures:
+    """All stored figures in one snapshot; at most `most_people` people are listed one by one.
+
+    `mirror` is the target whose cursors are looked at; empty for none.
+    """
     mentions = _mentions(connection, most_people)
     return StoredFigures(
         people=_people(connection),
@@ -48,6 +53,7 @@ def stored_figures(connection: Connection, *, most_people: int) -> StoredFigures
         oldest_inbox=_oldest(connection, inbox.c.received_at, inbox.c.state, "received"),
         oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_OWED),
         quarantined=_count(connection, inbox.c.state, "quarantined"),
+        mirror_lag=mirror_repository.lag(connection, mirror) if mirror else 0,
     )
 
 
