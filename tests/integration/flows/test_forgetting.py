@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import JSON, Connection, LargeBinary, Table, func, insert, select
 
+from internal.chronicle.model import EventLabel
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.flows.export import export_document, export_owner
@@ -21,7 +22,7 @@ from internal.people.operations import Added, ApplyContext, Operation, SourceLin
 from internal.storage import vectors
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
-from internal.storage.tables import TEXT, metadata, people, runs, search_items, turns, users
+from internal.storage.tables import TEXT, chronicle, metadata, people, runs, search_items, turns, users
 from internal.storage.types import Moment
 from internal.testing import FrozenClock
 
@@ -105,6 +106,8 @@ def _fill(table: Table, user_id: int, text: str, number: int) -> dict[str, Any]:
             row[column.name] = NOON
         elif column.name in ("seq", "n", "id") and column.autoincrement is True:
             continue
+        elif column is chronicle.c.label:
+            row[column.name] = EventLabel.ANALYSIS  # read back as one of few
         elif column.type.python_type is str:
             row[column.name] = text if holds_text else f"{table.name}-{user_id}-{number}"
         else:
