@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -42,6 +42,13 @@ class Chat(Protocol):
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """Shows that an answer is being prepared, for as long as the block takes (cosmetic: may be lost)."""
+        ...
+
+    async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Has the rest of the handling done beside the chat, whose later updates go on; nothing else may follow it.
+
+        It may run again, and says the same things in the same order then.
+        """
         ...
 
     async def document(self, filename: str, content: str, caption: str) -> None:

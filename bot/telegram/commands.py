@@ -6,6 +6,7 @@ from aiogram import Bot, Dispatcher, Router
 from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.types import Update
 
+from bot.telegram.ingest import Handled
 from bot.telegram.outbox_chat import OutboxChat
 from internal.access.model import User
 from internal.mailbox.model import InboxRow
@@ -21,7 +22,7 @@ class Commands:
         self._dispatcher = Dispatcher(disable_fsm=True)
         self._dispatcher.include_router(router)
 
-    async def handle(self, update: Update, row: InboxRow, user: User) -> bool:
+    async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
         message = update.message or (update.callback_query.message if update.callback_query else None)
         chat = OutboxChat(
             self._bot,
@@ -33,4 +34,5 @@ class Commands:
             thread_id=getattr(message, "message_thread_id", None),
             pressed=update.callback_query,
         )
-        return await self._dispatcher.feed_update(self._bot, update, chat=chat) is not UNHANDLED
+        handled = await self._dispatcher.feed_update(self._bot, update, chat=chat) is not UNHANDLED
+        return chat.rest or handled

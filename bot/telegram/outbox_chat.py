@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
@@ -32,7 +32,10 @@ TYPING_S = 4.5
 
 
 class OutboxChat:
-    """Implements `Chat`. `key` names the update; the n-th message said in it always has the same dedupe key."""
+    """Implements `Chat`. `key` names the update; the n-th message said in it always has the same dedupe key.
+
+    `rest` is what is to be done beside the chat, once the handler has returned.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class OutboxChat:
         self._user, self._chat_id, self._key = user, chat_id, key
         self._thread_id, self._pressed = thread_id, pressed
         self._said = 0
+        self.rest: Callable[[], Awaitable[None]] | None = None
 
     @property
     def user(self) -> User:
@@ -109,6 +113,15 @@ class OutboxChat:
                 await asyncio.sleep(TYPING_S)
         except TelegramAPIError as error:  # cosmetic: nothing more is shown
             log.debug("typing_shed", extra={"error": describe(error)})
+
+    async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        said = self._said
+
+        async def rest() -> None:
+            self._said = said  # run again, its messages are the same ones
+            await work()
+
+        self.rest = rest
 
     async def document(self, filename: str, content: str, caption: str) -> None:
         row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)

@@ -22,7 +22,7 @@ from internal.storage.engine import Database
 log = logging.getLogger(__name__)
 
 WRITING_S: Final = 45.0
-"""Seconds for the answer in words: the chat's other commands wait for it, and the facts are an answer without it."""
+"""Seconds for the answer in words: the next question of this kind waits for it, and the facts are an answer too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,14 +42,19 @@ async def asof(message: Message, command: CommandObject, chat: Chat, services: S
         question = phrase(user.lang, "asof-ask", period=_period(user, asked))
         await ask(chat, services, Awaiting("asof", details), question)
     else:
-        await _answer(asked, chat, services)
+        await _answer_beside(asked, chat, services)
 
 
 async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
     """The question to a date that was said alone."""
     begins, ends = awaiting.details["begins"], awaiting.details["ends"]
     until = datetime.fromisoformat(ends) if ends else None
-    await _answer(DatedQuestion(datetime.fromisoformat(begins), until, answer_text(message)), chat, services)
+    await _answer_beside(DatedQuestion(datetime.fromisoformat(begins), until, answer_text(message)), chat, services)
+
+
+async def _answer_beside(asked: DatedQuestion, chat: Chat, services: Services) -> None:
+    """A model may write for long: the chat goes on meanwhile."""
+    await chat.beside(lambda: _answer(asked, chat, services))
 
 
 async def _answer(asked: DatedQuestion, chat: Chat, services: Services) -> None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from aiogram.types import BotCommandScopeChat
 from bot_stage import MODEL, BotStage, WholeBot, eventually, whole_bot
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from bot.telegram.i18n import label
 from internal.access import repository as users
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.errors import StorageError
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import ClaimLine, NewClaim
 from internal.mailbox import repository as mailbox
 from internal.storage import tables
+from internal.storage.types import new_id
 from internal.testing import Fault, ScriptedModel
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -160,6 +164,54 @@ async def test_commands_do_not_wait_for_an_answer(stage: BotStage, model: Script
         await said(stage, user)
         assert "Late." not in await stage.texts(user)
         await stage.wait_for_message(user, lambda m: m["text"] == "Late.")
+
+
+async def test_a_chat_goes_on_while_another_time_is_asked_about(stage: BotStage, model: ScriptedModel) -> None:
+    """While the model answers /asof, commands and messages are handled; questions of its kind keep their order."""
+    model.script(MODEL, Fault("slow", text="At Zalando.", seconds=1.5), "Ok.", "Still at Zalando.")
+    user = await stage.person()
+    await stage.write(lambda c: remember(c, user, "Katarzyna worked for Zalando"))
+    async with whole_bot(stage, model):
+        await stage.say(user, "/asof 2023 where did Katarzyna work?")
+        await model.wait_for(MODEL)
+        await stage.say(user, "/asof 2022 where did Katarzyna work?")
+        await stage.say(user, "/help")
+        await said(stage, user)
+        await stage.say(user, "And now something else")
+        await stage.wait_for_message(user, lambda m: m["text"] == "Ok.")
+        assert not any("Zalando" in text for text in await stage.texts(user))
+        await stage.wait_for_message(user, lambda m: "Still at Zalando." in m["text"])
+        await eventually(lambda: settled(stage))
+    answers = [text for text in await stage.texts(user) if "at Zalando" in text.replace("At", "at")]
+    assert ["Still" in text for text in answers] == [False, True]
+
+
+async def test_a_question_about_another_time_outlives_a_restart(stage: BotStage, model: ScriptedModel) -> None:
+    """It counts as worked off when it is answered, so a stop in between loses nothing, and nothing is said twice."""
+    model.script(MODEL, Fault("slow", text="Too late.", seconds=8), "At Zalando.")
+    user = await stage.person()
+    await stage.write(lambda c: remember(c, user, "Katarzyna worked for Zalando"))
+    async with whole_bot(stage, model) as bot:
+        await stage.say(user, "/asof 2023 where did Katarzyna work?")
+        await model.wait_for(MODEL)
+        await bot.ingest.drain(0.1)
+    assert [state for state, _ in await stage.inbox()] == ["received"]
+    async with whole_bot(stage, model):
+        await stage.wait_for_message(user, lambda m: "At Zalando." in m["text"])
+        await eventually(lambda: settled(stage))
+    assert sum("Zalando" in text for text in await stage.texts(user)) == 1
+
+
+def remember(connection: Connection, user_id: int, words: str) -> None:
+    """A fact that held from 2020 on."""
+    since, now = datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC)
+    ends = [
+        store.add_node(connection, user_id, "Entity", {"name": name, "type": "organization"}, now=now).id
+        for name in ("Katarzyna", "Zalando")
+    ]
+    lines = [ClaimLine(1, words)]
+    claim = NewClaim(ends[0], "WORKS_FOR", ends[1], words, now, since, episode_id=new_id(), lines=lines)
+    knowledge.record_claims(connection, user_id, [claim], now=now)
 
 
 async def test_a_message_waits_for_the_command_before_it(stage: BotStage, model: ScriptedModel) -> None:
