@@ -81,7 +81,8 @@ async def run(config: Config, *, local: LocalTelegram | None = None, budget: Bud
 
 async def _work(app: App, side: TelegramSide, server: Served, stop: asyncio.Event) -> None:
     """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
-    endless = [side.sender.run(), app.maintenance().run(), app.recorder.run(), app.database.until_damaged()]
+    endless = [side.sender.run(), app.maintenance().run(), app.mirrors.run(), app.recorder.run()]
+    endless.append(app.database.until_damaged())
     if side.poller is not None:
         endless.append(side.poller.run())
     tasks = [asyncio.create_task(job) for job in endless]

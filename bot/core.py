@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from bot.database import last_backup, open_database
+from bot.mirrors import Mirrors, target_of
 from bot.models import Models, entity_types, open_models
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
@@ -91,6 +92,7 @@ class App:
     terms: TermsFollowing
     eraser: Eraser
     nights: Nights
+    mirrors: Mirrors
     recorder: CallRecorder
     setback: Setback
 
@@ -209,7 +211,7 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         database = await stack.enter_async_context(open_database(config.database_path, backups, clock))
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
-        metrics = Metrics(config.metrics, hmac_key, config.database_path)
+        metrics = Metrics(config.metrics, hmac_key, config.database_path, mirror=target_of(config.graph))
         last = await last_backup(database, backups)
         if last is not None:
             metrics.backup_finished(last)
@@ -218,7 +220,8 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         worker = LanguageWorker()
         stack.push_async_callback(worker.close)
         models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
-        yield _assemble(config, clock, lock, database, metrics, recorder, models, worker, hmac_key.encode())
+        mirrors = await stack.enter_async_context(Mirrors(config, database, clock).opened())
+        yield _assemble(config, clock, lock, database, metrics, recorder, models, mirrors, worker, hmac_key.encode())
 
 
 def _assemble(
@@ -229,6 +232,7 @@ def _assemble(
     metrics: Metrics,
     recorder: CallRecorder,
     models: Models,
+    mirrors: Mirrors,
     worker: LanguageWorker,
     hmac_key: bytes,
 ) -> App:
@@ -299,6 +303,7 @@ def _assemble(
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         nights=Nights(database, clock, config.memory, metrics),
+        mirrors=mirrors,
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
     )

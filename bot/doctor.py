@@ -14,6 +14,7 @@ from typing import get_args
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.database import last_backup
+from bot.mirrors import check_mirror
 from bot.models import remote_embedder
 from bot.telegram.checkup import check_telegram
 from internal.access import repository as users
@@ -77,6 +78,7 @@ class Doctor:
             check_sqlite(),
             *stored,
             *(check for checks in reached for check in checks),
+            await self._ask_mirror(database),
         ]
 
     async def _examine_database(self, database: Database | None) -> list[Check]:
@@ -132,6 +134,13 @@ class Doctor:
             return [note("telegram", "no token is set: the local Telegram is started with the bot")]
         api_base, token = self._telegram
         return await check_telegram(self._config.telegram, api_base, token, known_bot=known_bot, now=self._clock.now)
+
+    async def _ask_mirror(self, database: Database | None) -> Check:
+        readable = None
+        with contextlib.suppress(StorageError, SQLAlchemyError):  # a damaged or older database: another check tells
+            if database is not None and await database.read(current_revision) == head_revision():
+                readable = database
+        return await check_mirror(self._config.graph, readable, running=self._running)
 
     async def _ask_models(self) -> list[Check]:
         """One call of a few tokens to each model in use: a list of models would not tell whether the key is good."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, Field
 
 from bot.mcp.rest import CallRefused, Rest
+from bot.web.cypher import QUERY_PATH, CypherAnswer, CypherRequest
 from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Statement
 from bot.web.profiles import FoundPeople
 from bot.web.wire import (
@@ -145,6 +146,10 @@ async def search_people(rest: Rest, wanted: PeopleSearch) -> Answer:
     return await _object(rest.get("/people/search", query))
 
 
+async def query_graph(rest: Rest, wanted: CypherRequest) -> Answer:
+    return await _object(rest.send("POST", QUERY_PATH, _body(wanted)))
+
+
 async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
     try:
         await rest.get("/readyz")
@@ -221,6 +226,14 @@ TOOLS: Sequence[Tool] = (
         FoundPeople,
         search_people,
         "Find people the user knows, by name in any form or by what is known of them.",
+    ),
+    Tool(
+        "query_graph",
+        CypherRequest,
+        CypherAnswer,
+        query_graph,
+        "Ask the user's graph a reading Cypher statement: entities and FACT relations, memories, goals, decisions, "
+        "questions and preferences, and the chronicle of conversations (Session, Request, Response, NEXT ...).",
     ),
     Tool(
         "get_status",

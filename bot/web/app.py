@@ -14,6 +14,7 @@ from starlette.routing import Match
 
 from bot.web.admin import Archive, admin_router
 from bot.web.body_limit import BodyLimit
+from bot.web.cypher import Cypher, cypher_router
 from bot.web.documentation import documentation_router
 from bot.web.events import events_router
 from bot.web.fields import fault_words
@@ -29,7 +30,15 @@ from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
-from internal.errors import ConfigurationError, Conflict, LaplacedError, NotFound, Refused, StorageError
+from internal.errors import (
+    ConfigurationError,
+    Conflict,
+    LaplacedError,
+    MirrorUnavailable,
+    NotFound,
+    Refused,
+    StorageError,
+)
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.telemetry.metrics import Metrics
@@ -41,7 +50,13 @@ live, as server-sent events. The same as these calls is offered over MCP.
 """
 
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-_STATUS: dict[type[LaplacedError], int] = {NotFound: 404, Conflict: 409, Refused: 422, StorageError: 503}
+_STATUS: dict[type[LaplacedError], int] = {
+    NotFound: 404,
+    Conflict: 409,
+    Refused: 422,
+    StorageError: 503,
+    MirrorUnavailable: 503,
+}
 
 
 def build_web(
@@ -56,6 +71,7 @@ def build_web(
     archive: Archive,
     graph: Graph | None = None,
     memory: Memory | None = None,
+    cypher: Cypher | None = None,
     recall: Recall | None = None,
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
@@ -88,6 +104,8 @@ def build_web(
         app.include_router(graph_router(database, clock, owners, graph))
     if memory is not None:
         app.include_router(memory_router(database, clock, owners, memory))
+    if cypher is not None:
+        app.include_router(cypher_router(owners, cypher))
     _take_orders(app, archive, recall, upkeep, importing, keeping)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
@@ -96,7 +114,7 @@ def build_web(
         hosts, own_secret = [*hosts, webhook.host], [webhook.path]
     app.add_middleware(BodyLimit)
     app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret)
-    _answer_faults_as_json(app)
+    answer_faults_as_json(app)
     return app
 
 
@@ -127,7 +145,9 @@ def _refuse_taken(app: FastAPI, path: str) -> None:
         raise ConfigurationError(f"telegram.webhook.path {path} is a page of the server's own; choose another")
 
 
-def _answer_faults_as_json(app: FastAPI) -> None:
+def answer_faults_as_json(app: FastAPI) -> None:
+    """A refusal is its status and one sentence, whatever raised it."""
+
     for kind, status in _STATUS.items():
         app.add_exception_handler(kind, _refusal(status))
 
