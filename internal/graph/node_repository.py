@@ -64,8 +64,8 @@ def add_node(
 ) -> Node:
     """Stores a checked node. Raises Refused as `registry.check_node`, and "id_taken"; NotFound for an unknown owner.
 
-    `by` marks who set the properties; `zone` is that of times without one. Not `findable` are nodes that are found
-    through something else, as people are through their profiles: they get no search item and no name keys.
+    `by` marks who set the given properties, defaults apart; `zone` is that of times without one. Not `findable` are
+    nodes that are found through something else, as people through their profiles: no search item, no name keys.
     """
     checked = registry.check_node(label, properties, zone=zone)
     if node_id is not None and connection.execute(_any_owner(node_id)).first():
@@ -77,7 +77,7 @@ def add_node(
         "id": node_id or new_id(),
         "label": label,
         "created_at": now,
-        "field_meta": _marks(columns["props"], by, rev, now),
+        "field_meta": _marks(_given(columns["props"], properties), by, rev, now),
         "schema_v": registry.SCHEMA_VERSION,
         "rev": rev,
         "run_id": run_id,
@@ -292,6 +292,12 @@ def _is_findable(connection: Connection, node: Node) -> bool:
 
 def _marks(names: Collection[str], by: str, rev: int, now: datetime) -> dict[str, dict[str, Any]]:
     return {name: {"by": by, "rev": rev, "at": now.isoformat()} for name in names}
+
+
+def _given(stored: Collection[str], properties: Mapping[str, Any]) -> list[str]:
+    """The stored properties that somebody gave; what the knowledge graph calls a summary is the description."""
+    also = {"description"} if "summary" in properties else set()
+    return [name for name in stored if name in properties or name in also]
 
 
 def _set_hidden(
