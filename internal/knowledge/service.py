@@ -23,6 +23,7 @@ from internal.knowledge.citations import (
 )
 from internal.knowledge.claims import FactFilter
 from internal.knowledge.correcting import resolve_contradiction, retract_fact, update_fact
+from internal.knowledge.namings import drop_names, note_names
 from internal.knowledge.reading import (
     answer_given,
     count_facts,
@@ -69,6 +70,7 @@ __all__ = [
     "citations_of_facts",
     "cite_node",
     "count_facts",
+    "drop_names",
     "drop_untold",
     "episode_content",
     "erase_fact",
@@ -80,6 +82,7 @@ __all__ = [
     "facts_about",
     "hide_facts",
     "history",
+    "note_names",
     "only_in_episode",
     "open_contradictions",
     "record_claims",
