@@ -110,7 +110,7 @@ def _offered(tool: Tool) -> Offered:
         annotations=ToolAnnotations(
             read_only_hint=tool.changes == "nothing",
             destructive_hint=tool.changes == "replaces",
-            idempotent_hint=tool.changes != "replaces",
+            idempotent_hint=tool.changes != "replaces" and tool.repeatable,
             open_world_hint=False,
         ),
     )

@@ -12,7 +12,17 @@ from pydantic import BaseModel, Field
 
 from bot.mcp.rest import CallRefused, Rest
 from bot.web.cypher import QUERY_PATH, CypherAnswer, CypherRequest
-from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Statement
+from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
+from bot.web.memory_wire import (
+    LinkChange,
+    MaintenanceOrder,
+    MaintenanceOut,
+    NodeLink,
+    NodeOut,
+    RecalledMemories,
+    RecallRequest,
+    StrengthOut,
+)
 from bot.web.profiles import FoundPeople
 from bot.web.wire import (
     CitationChain,
@@ -28,13 +38,15 @@ from bot.web.wire import (
 )
 
 Answer = Mapping[str, Any]
-Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 Most = Annotated[int, Field(ge=1, le=100)]
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallRefused."""
+    """One tool. `takes` and `gives` are its arguments and its structured answer; `call` raises CallRefused.
+
+    `repeatable`: the same call again changes nothing more.
+    """
 
     name: str
     takes: type[Request]
@@ -42,6 +54,7 @@ class Tool:
     call: Callable[[Rest, Any], Awaitable[Answer]]
     about: str
     changes: Literal["nothing", "adds", "replaces"] = "nothing"
+    repeatable: bool = True
 
 
 class NodeSearch(Request):
@@ -81,6 +94,28 @@ class PeopleSearch(Request):
 
 class StatusRequest(Request):
     group_id: GroupId | None = None
+
+
+class MemoryToStore(Request):
+    """`links` lead from the new node to others, by id or by label and properties; those are found by name, or made."""
+
+    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")
+    label: NodeId = Field("Memory", description="One of the 13 of the memory graph.")
+    properties: Properties = Field(default_factory=dict)
+    content: Statement | None = Field(None, description="The same as properties.content.")
+    links: list[NodeLink] = Field([], max_length=50)
+
+
+class MemoryRecall(RecallRequest):
+    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # REST needs one
+
+
+class ConnectionChange(LinkChange):
+    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
+
+
+class Maintenance(MaintenanceOrder):
+    user_id: Owner | None = Field(None, description="Whose memory; absent: the sole user's.")  # type: ignore[assignment] # as above
 
 
 class CitedResults(GraphSearchResponse):
@@ -139,11 +174,32 @@ async def delete_episode(rest: Rest, wanted: ById) -> Answer:
 
 
 async def search_people(rest: Rest, wanted: PeopleSearch) -> Answer:
-    user_id = wanted.user_id
-    if user_id is None:
-        user_id = int((await rest.get("/graph/status"))["group_id"])
-    query = {"user_id": user_id, "query": wanted.query, "limit": wanted.limit}
+    query = {"user_id": await _owner(rest, wanted.user_id), "query": wanted.query, "limit": wanted.limit}
     return await _object(rest.get("/people/search", query))
+
+
+async def store_memory(rest: Rest, told: MemoryToStore) -> Answer:
+    body = {"label": told.label, **_body(told), "user_id": await _owner(rest, told.user_id)}
+    content = body.pop("content", None)
+    if content is not None:
+        body["properties"] = {"content": content, **told.properties}
+    return await _object(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
+
+
+async def recall_memory(rest: Rest, wanted: MemoryRecall) -> Answer:
+    return await _for_owner(rest, wanted, wanted.user_id, "/memory/recall")
+
+
+async def strengthen_connection(rest: Rest, wanted: ConnectionChange) -> Answer:
+    return await _for_owner(rest, wanted, wanted.user_id, "/memory/plasticity/strengthen")
+
+
+async def weaken_connection(rest: Rest, wanted: ConnectionChange) -> Answer:
+    return await _for_owner(rest, wanted, wanted.user_id, "/memory/plasticity/weaken")
+
+
+async def run_maintenance(rest: Rest, wanted: Maintenance) -> Answer:
+    return await _for_owner(rest, wanted, wanted.user_id, "/memory/maintenance")
 
 
 async def query_graph(rest: Rest, wanted: CypherRequest) -> Answer:
@@ -236,6 +292,53 @@ TOOLS: Sequence[Tool] = (
         "questions and preferences, and the chronicle of conversations (Session, Request, Response, NEXT ...).",
     ),
     Tool(
+        "store_memory",
+        MemoryToStore,
+        NodeOut,
+        store_memory,
+        "Store one memory (content, summary, confidence) or another node of the memory graph: a goal, decision, "
+        "question, preference, concept ... with its links, as the user's own word. It is kept as it is told.",
+        "adds",
+        repeatable=False,
+    ),
+    Tool(
+        "recall_memory",
+        MemoryRecall,
+        RecalledMemories,
+        recall_memory,
+        "Recall memories that belong to a question, with their strongest associations. labels also finds goals, "
+        "decisions, questions, preferences and so on. What is recalled together grows together.",
+        "adds",
+        repeatable=False,
+    ),
+    Tool(
+        "strengthen_connection",
+        ConnectionChange,
+        StrengthOut,
+        strengthen_connection,
+        "Strengthen the link from one memory to another by an amount from 0 to 1; at most to 1.",
+        "adds",
+        repeatable=False,
+    ),
+    Tool(
+        "weaken_connection",
+        ConnectionChange,
+        StrengthOut,
+        weaken_connection,
+        "Weaken the link from one memory to another by an amount from 0 to 1; at least to 0.",
+        "replaces",
+        repeatable=False,
+    ),
+    Tool(
+        "run_maintenance",
+        Maintenance,
+        MaintenanceOut,
+        run_maintenance,
+        "Do now what is done every night: links between memories decay by the time that passed and the weakest are "
+        "pruned; memories that have faded are listed, none is deleted. dry_run only tells.",
+        "replaces",
+    ),
+    Tool(
         "get_status",
         StatusRequest,
         ServerStatus,
@@ -247,6 +350,15 @@ TOOLS: Sequence[Tool] = (
 
 async def _search(rest: Rest, wanted: Request, search_type: str) -> Answer:
     return await _object(rest.send("POST", "/graph/search", {**_body(wanted), "search_type": search_type}))
+
+
+async def _for_owner(rest: Rest, wanted: Request, user_id: int | None, path: str) -> Answer:
+    return await _object(rest.send("POST", path, {**_body(wanted), "user_id": await _owner(rest, user_id)}))
+
+
+async def _owner(rest: Rest, user_id: int | None) -> int:
+    """The user that is named, else the sole one."""
+    return user_id if user_id is not None else int((await rest.get("/graph/status"))["group_id"])
 
 
 async def _object(answer: Awaitable[Any]) -> Answer:

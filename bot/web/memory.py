@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from bot.web.fields import AskedUser, Limit, Offset, UserId, Uuid
 from bot.web.memory_queries import queries_router
+from bot.web.memory_recall import recall_memory_router
 from bot.web.memory_wire import (
     AssociationOut,
     AssociationsOut,
@@ -35,6 +36,8 @@ from internal.knowledge import fact_repository as knowledge
 from internal.memory import plasticity, storing
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
+from internal.memory.retention import PRESETS, Plasticity
+from internal.recall.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
@@ -47,10 +50,12 @@ _WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the application is given to serve the memory graph."""
+    """What the application is given to serve the memory graph; without a search nothing is recalled."""
 
     erase: EraseNode
     maintain: Maintain
+    search: KnowledgeSearch | None = None
+    rates: Plasticity = PRESETS["default"]
 
 
 def memory_eraser(database: Database, eraser: Eraser) -> EraseNode:
@@ -68,6 +73,8 @@ def memory_router(database: Database, clock: Clock, owners: Owners, given: Memor
     router.include_router(_edges_router(database, clock, owners))
     router.include_router(queries_router(database, owners))
     router.include_router(plasticity_router(database, clock, owners, given.maintain))
+    if given.search is not None:
+        router.include_router(recall_memory_router(database, clock, owners, given.search, given.rates))
     return router
 
 

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from bot.web.fields import NodeId, Owner, Properties, Share, Short
+from bot.web.fields import NodeId, Owner, Properties, Share, Short, Statement
 from bot.web.wire import Request
 from internal.graph import registry
 from internal.graph.model import Edge, Node
-from internal.memory.storing import ToldLink, ToldNode
+from internal.memory.told import ToldLink, ToldNode
 
 
 class LinkEnd(Request):
@@ -128,6 +128,27 @@ class AssociationsOut(BaseModel):
     """Strongest first."""
 
     associations: list[AssociationOut]
+    count: int
+
+
+class RecallRequest(Request):
+    user_id: Owner
+    query: Statement
+    limit: int = Field(10, ge=1, le=100, strict=True)
+    labels: list[Short] = Field(["Memory"], min_length=1, max_length=20, description="Of the memory graph, but Entity.")
+    min_strength: Share = Field(0.0, description="The weakest link over which an association is told.")
+
+
+class RecalledOut(BaseModel):
+    """`score` compares within one answer; `associations` are strongest first."""
+
+    node: NodeOut
+    score: float
+    associations: list[AssociationOut]
+
+
+class RecalledMemories(BaseModel):
+    memories: list[RecalledOut]
     count: int
 
 

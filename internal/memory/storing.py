@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -14,24 +11,7 @@ from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.memory import service as memory
 from internal.memory.model import NAMING
-
-
-@dataclass(frozen=True, slots=True)
-class ToldLink:
-    """A relationship from the new node to another: to `node_id`, else to the one that label and properties name."""
-
-    type: str
-    properties: Mapping[str, Any] = field(default_factory=dict)
-    node_id: str | None = None
-    label: str = ""
-    other: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ToldNode:
-    label: str
-    properties: Mapping[str, Any]
-    links: Sequence[ToldLink] = ()
+from internal.memory.told import ToldLink, ToldNode
 
 
 def store_node(connection: Connection, user_id: int, told: ToldNode, *, now: datetime, zone: tzinfo = UTC) -> Node:

@@ -1,4 +1,4 @@
-"""What searches of facts, entities and episodes read: their terms, vectors and times, and whose terms are due."""
+"""What searches of facts, entities, memories and episodes read: terms, vectors and times, and whose terms are due."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ from internal.storage.tables import (
 )
 from internal.storage.vectors import Vector, from_blob
 
-ItemKind = Literal["fact", "entity", "episode"]
-KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode")
+ItemKind = Literal["fact", "entity", "episode", "node"]
+KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode", "node")
+"""`node` is every label of the memory graph but Entity."""
 
 TERMS_CHANGE: Final = "terms"
 EPISODE_CHANGE: Final = "episode"
@@ -55,7 +56,12 @@ FOREVER: Final = 1 << 62
 """Microseconds that stand for an unknown beginning and an end that has not come."""
 
 _CHUNK: Final = 500
-_CHANGED_KIND: Final[Mapping[str, ItemKind]] = {EDGE_CHANGE: "fact", NODE_CHANGE: "entity", EPISODE_CHANGE: "episode"}
+_NOTHING: Final = literal("")
+_CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
+    EDGE_CHANGE: ["fact"],
+    NODE_CHANGE: ["entity", "node"],
+    EPISODE_CHANGE: ["episode"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ class ItemRow:
     """One thing that can be found. `terms` are those of its current text; until it has them, `text` is that text.
 
     It held from `begins` to `ends`, and was known from `known` to `gone` (microseconds). `source` and `target` are a
-    fact's ends.
+    fact's ends; the `source` of a node is its label.
     """
 
     ref_id: str
@@ -125,10 +131,10 @@ def touched(
     connection: Connection, user_id: int, kind: ItemKind, entries: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The ids of this kind that changes are about, each once."""
-    found = {ref for change, ref in entries if _CHANGED_KIND.get(change) == kind}
+    found = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
     prefix = f"{kind}:"
     found |= {
-        ref.removeprefix(prefix) for change, ref in entries if change not in _CHANGED_KIND and ref.startswith(prefix)
+        ref.removeprefix(prefix) for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)
     }
     if kind == "entity":
         found |= _entities_of(connection, user_id, entries)
@@ -177,6 +183,22 @@ def last_said(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> 
         .group_by(claims.c.edge_id)
     )
     return {row.edge_id: row.said_at for row in connection.execute(query)}
+
+
+def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str], *, limit: int) -> dict[str, set[str]]:
+    """For each of these entities the memories that mention it, the newest first where there are too many."""
+    edge = graph_edges.c
+    query = (
+        select(edge.target, edge.source)
+        .where(edge.user_id == user_id, edge.target.in_(list(node_ids)), edge.type == "MENTIONS")
+        .where(edge.hidden_until.is_(None))
+        .order_by(edge.created_at.desc())
+        .limit(limit)
+    )
+    found: dict[str, set[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.target, set()).add(row.source)
+    return found
 
 
 def versions_after(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, str]:
@@ -251,6 +273,8 @@ def _queries(user_id: int, kind: ItemKind, of: VectorKind | None, analyzer: str)
             return [_facts(user_id, of, analyzer)]
         case "entity":
             return [_nodes(user_id, of, analyzer), _people(user_id, of, analyzer)]
+        case "node":
+            return [_memories(user_id, of, analyzer)]
         case "episode":
             return [_episodes(user_id, of, analyzer)]
 
@@ -271,6 +295,12 @@ def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
 def _nodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     query = _found_by(graph_nodes, literal("entity:") + graph_nodes.c.id, of, analyzer, graph_nodes.c.id)
     return _timeless(query).where(graph_nodes.c.user_id == user_id, *_visible_node())
+
+
+def _memories(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    node = graph_nodes.c
+    query = _found_by(graph_nodes, literal("node:") + node.id, of, analyzer, node.id)
+    return _timeless(query, source=node.label).where(node.user_id == user_id, *_visible_node())
 
 
 def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
@@ -323,9 +353,9 @@ def _found_by(
     return query.select_from(joined.outerjoin(vectors, vector))
 
 
-def _timeless(query: Select[Any]) -> Select[Any]:
+def _timeless(query: Select[Any], source: ColumnElement[str] = _NOTHING) -> Select[Any]:
     nothing = [null().label(name) for name in ("begins", "ends", "known", "gone")]
-    return query.add_columns(*nothing, literal("").label("source"), literal("").label("target"))
+    return query.add_columns(*nothing, source.label("source"), _NOTHING.label("target"))
 
 
 def _micros(moment: ColumnElement[Any]) -> ColumnElement[int]:

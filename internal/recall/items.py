@@ -1,4 +1,4 @@
-"""One owner's facts, entities or episodes in memory: vectors, words and times, right after every write."""
+"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, right after every write."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class ItemIndex:
         return mask if moment.include_invalid else mask & (self._rows.column("ends") > to_micros(moment.now))
 
     def source_in(self, node_ids: Collection[str]) -> Mask:
-        """Which facts begin at one of these nodes."""
+        """Which facts begin at one of these nodes; which nodes are of one of these labels."""
         return np.isin(self._rows.column("source"), self._numbers(node_ids))
 
     def target_in(self, node_ids: Collection[str]) -> Mask:

@@ -1,4 +1,4 @@
-"""Search of what is known: facts, entities and episodes by meaning, by words, and by who is named in the question."""
+"""Search of what is known: facts, entities, memories and episodes by meaning, words, and who is named in a question."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Candidate:
 
 
 class KnowledgeSearch:
-    """Searches facts, entities and episodes. Never raises a model's error: a channel that fails is left out."""
+    """Searches everything that is known. Never raises a model's error: a channel that fails is left out."""
 
     def __init__(
         self,
@@ -177,6 +177,19 @@ class KnowledgeSearch:
         nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
         hits = [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
         return [hit for hit in hits if not types or self._is_of(hit.node, types)][:limit]
+
+    async def memories(
+        self, user_id: int, query: str | Asked, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
+    ) -> list[NodeHit]:
+        """The nodes of these labels of the memory graph (not Entity) that fit best, best first."""
+        asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
+        async with self._indexes.lock(user_id):
+            index = await self._indexes.current(user_id, "node")
+            nobody = np.zeros(len(index), dtype=np.float32)
+            candidates = await self._ranked(index, asked, nobody, index.source_in(labels), limit)
+        ids = [one.id for one in candidates]
+        nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
+        return [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
 
     async def episodes(self, user_id: int, query: str | Asked, limit: int = 10) -> list[EpisodeHit]:
         """The episodes that fit best, best first."""

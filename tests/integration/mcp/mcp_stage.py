@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp.client.client import Client
 
 from internal.config import Config, load
@@ -45,6 +46,7 @@ READ = {
 TOOLS = {
     "add_memory", "search_nodes", "search_memory_facts", "search_with_citations", "get_episodes", "get_citation_chain",
     "update_fact", "delete_episode", "search_people", "get_status",
+    "store_memory", "recall_memory", "strengthen_connection", "weaken_connection", "run_maintenance", "query_graph",
 }  # fmt: skip
 
 
@@ -141,6 +143,47 @@ async def drive(client: Client) -> None:
     assert (await ask(client, "get_episodes"))["count"] == 0
     assert (await ask(client, "search_memory_facts", query="Олена"))["results"] == []
     assert "there is no episode" in await refused(client, "delete_episode", uuid=added["uuid"])
+
+
+async def remember(client: Client) -> None:
+    """The tools of the memory graph: stored, recalled with what it is linked to, linked more and less, maintained."""
+    tea = {"type": "HAS_CONCEPT", "to": {"label": "Concept", "properties": {"name": "чай"}}}
+    green = await ask(client, "store_memory", content="Olena drinks green tea", links=[tea])
+    assert (green["label"], green["properties"]["summary"]) == ("Memory", "Olena drinks green tea")
+    similar = {"type": "RELATES_TO", "to": {"id": green["id"]}, "properties": {"strength": 0.3}}
+    told = {"content": "Tea keeps Olena awake", "confidence": 0.8}
+    awake = await ask(client, "store_memory", user_id=OWNER, properties=told, links=[tea, similar])
+    goal = await ask(client, "store_memory", label="Goal", properties={"description": "Sleep better"})
+    ends = {"source_id": awake["id"], "target_id": green["id"]}
+    assert (await ask(client, "strengthen_connection", **ends, amount=0.2))["strength"] == pytest.approx(0.5)
+    assert (await ask(client, "weaken_connection", **ends, amount=0.1))["strength"] == pytest.approx(0.4)
+
+    recalled = await ask(client, "recall_memory", query="What tea does Olena drink?")
+    assert {one["node"]["id"] for one in recalled["memories"]} == {green["id"], awake["id"]}
+    found = next(one for one in recalled["memories"] if one["node"]["id"] == awake["id"])
+    assert [(one["node"]["id"], one["strength"]) for one in found["associations"]] == [
+        (green["id"], pytest.approx(0.5))  # used together just now
+    ]
+    assert found["node"]["properties"]["accessCount"] == 1
+    goals = await ask(client, "recall_memory", query="sleep", labels=["Goal"], limit=1)
+    assert [one["node"]["id"] for one in goals["memories"]] == [goal["id"]]
+    assert (await ask(client, "recall_memory", query="quarterly budget"))["memories"] == []
+
+    report = await ask(client, "run_maintenance", dry_run=True)
+    assert [report[name] for name in ("dry_run", "links", "pruned", "memories", "faded")] == [True, 1, 0, 2, 0]
+    assert (await ask(client, "run_maintenance", user_id=OWNER))["dry_run"] is False
+    assert await refused(client, "strengthen_connection", **ends, amount=2) == (
+        "amount: Input should be less than or equal to 1"
+    )
+    turned = {"source_id": green["id"], "target_id": awake["id"], "amount": 0.1}
+    assert (await refused(client, "weaken_connection", **turned)).startswith("target_id: no RELATES_TO leads from ")
+    assert (await refused(client, "store_memory", label="Ship")).startswith("Ship: there is no such label")
+    assert (await refused(client, "store_memory", content="x", user_id=5)) == "there is no user 5"
+    assert (await refused(client, "recall_memory", query="x", labels=["Entity"])).startswith(
+        "labels: Entity is none of "
+    )
+    unread = await refused(client, "store_memory", content="x", links=[{"type": "HAS_CONCEPT", "to": {}}])
+    assert unread == "links.0.to: either id, or label and properties, are expected"
 
 
 async def refusals(client: Client) -> None:

@@ -15,7 +15,7 @@ import pytest
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_stage import configured, drive, refusals, scripted
+from mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
 
 from bot.alone import open_alone
 from bot.mcp import http as mcp_http
@@ -52,6 +52,7 @@ async def test_every_tool_works_for_the_sdks_own_client(running: tuple[Served, s
         assert client.server_info is not None
         assert client.server_info.name == "laplaced"
         await drive(client)
+        await remember(client)
         await refusals(client)
         with pytest.raises(MCPError, match="there is no tool clear_graph; there are add_memory, "):
             await client.call_tool("clear_graph", {})
@@ -104,7 +105,7 @@ async def test_the_sdk_is_loaded_by_the_first_call_only(monkeypatch: pytest.Monk
         assert loaded == []
         headers = {"Accept": "application/json", "Authorization": "Bearer the-key"}
         answers = await asyncio.gather(*(client.post(url, json=call, headers=headers) for _ in range(3)))
-        assert [len(answer.json()["result"]["tools"]) for answer in answers] == [10, 10, 10]
+        assert [len(answer.json()["result"]["tools"]) for answer in answers] == [len(TOOLS)] * 3
         assert loaded == [1]
     await tools.close()
     assert before == [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]

@@ -1,0 +1,25 @@
+"""What an owner tells of a node and its links, before it is looked up or checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLink:
+    """A relationship from the new node to another: to `node_id`, else to the one that label and properties name."""
+
+    type: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    node_id: str | None = None
+    label: str = ""
+    other: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldNode:
+    label: str
+    properties: Mapping[str, Any]
+    links: Sequence[ToldLink] = ()
