@@ -34,6 +34,10 @@ _WORDED: Final = words(
 )
 
 
+_THINGS: Final = ("Topic", "Preference")
+"""Labels of the knowledge graph too: it may tell what no observation tells."""
+
+
 class Projector:
     """Projects nodes and edges within one transaction and collects what changed.
 
@@ -106,7 +110,7 @@ class Projector:
         naming = NAMING[node.label]
         if node.owner_set(naming) or any(one.properties.get(naming) for one in told):
             return True
-        if node.label not in ("Topic", "Preference"):
+        if node.label not in _THINGS:
             return False
         cited = targets.citing_episodes(self._connection, self._user_id, node.id)
         return bool(cited) or targets.is_told_of(self._connection, self._user_id, node.id)
@@ -114,6 +118,8 @@ class Projector:
     def _changes_of(self, node: Node, told: Sequence[Observation], gone: Collection[Observation]) -> dict[str, Any]:
         """What is to be written so that the node says what follows, the owner's own words spared; None takes away."""
         wanted = folded(node.label, told, self._beside(node))
+        if node.label in _THINGS:
+            wanted |= _as_a_thing(node, wanted, told, gone)
         deciding = managed(node.label, (*told, *gone)) - {name for name in node.field_meta if node.owner_set(name)}
         if node.subtype == "session":
             deciding -= {"status"}  # it follows the session itself
@@ -226,9 +232,24 @@ def texts_of(told: Mapping[str, Any]) -> list[str]:
     return texts + [str(one) for one in told.get("aliases", ())]
 
 
+def _as_a_thing(
+    node: Node, wanted: Mapping[str, Any], told: Sequence[Observation], gone: Collection[Observation]
+) -> dict[str, Any]:
+    """Its name and aliases where the knowledge graph may have told them too: its words stay beside those told here."""
+    naming = NAMING[node.label]
+    here = {one.properties.get(naming) for one in (*told, *gone)}
+    name = wanted.get(naming) if node.properties[naming] in here else None
+    fallen = {alias for one in gone for alias in one.properties.get("aliases", ())}
+    others = [alias for alias in node.properties.get("aliases", ()) if alias not in fallen]
+    return {
+        naming: name or node.properties[naming],
+        "aliases": list(dict.fromkeys((*wanted.get("aliases", ()), *others))),
+    }
+
+
 def _fell(node: Node, name: str, value: Any, gone: Collection[Observation]) -> bool:
     """Whether a property that nobody tells any more has to go: always, but where the knowledge graph may tell it."""
-    if node.label not in ("Topic", "Preference"):
+    if node.label not in _THINGS:
         return True
     return any(one.properties.get(name) == value for one in gone)
 
