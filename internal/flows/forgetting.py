@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
+from internal.chronicle import repository as line
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import erasing, retold
@@ -69,6 +70,7 @@ def ask(connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *,
     ref_id = check(connection, user_id, kind, ref_id)
     asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=now + UNDO_WINDOW)
     hide(connection, asked)
+    _touch_events(connection, asked)
     return asked
 
 
@@ -85,6 +87,7 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
         if asked.id == forgetting_id:
             erasure.close(connection, asked, "undone")
             show(connection, asked)
+            _touch_events(connection, asked)
             return asked
     raise NotFound("there is nothing to undo any more")
 
@@ -98,11 +101,34 @@ def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
 def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
     """The ids of messages that are about to be erased, alone or with their fragment: they belong into no prompt."""
     asked = erasure.pending(connection, user_id)
-    found = {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
-    for one in asked:
-        if one.kind == "episode" and one.ref_id is not None:
-            found |= {message.id for message in dialogue_erasing.of_episode(connection, user_id, one.ref_id)}
-    return found
+    return {message_id for one in asked for message_id in _messages_of(connection, one)}
+
+
+def _touch_events(connection: Connection, asked: Forgetting) -> None:
+    """Notes that events are out of sight, or seen again: whoever follows the chronicle looks at them anew.
+
+    Their neighbours too, up to the next that is to be seen: NEXT leads past what is hidden.
+    """
+    user_id = asked.user_id
+    ours = _messages_of(connection, asked)
+    hidden = messages_to_forget(connection, user_id) | ours
+    touched: set[str] = set()
+    for event in line.events_of_messages(connection, user_id, ours):
+        touched.add(event.id)
+        for step in (line.before, line.after):
+            beside = step(connection, user_id, event.n)
+            while beside is not None:
+                touched.add(beside.id)
+                beside = step(connection, user_id, beside.n) if beside.message_id in hidden else None
+    line.touch(connection, user_id, sorted(touched))
+
+
+def _messages_of(connection: Connection, asked: Forgetting) -> set[str]:
+    if asked.kind == "message" and asked.ref_id is not None:
+        return {asked.ref_id}
+    if asked.kind == "episode" and asked.ref_id is not None:
+        return {message.id for message in dialogue_erasing.of_episode(connection, asked.user_id, asked.ref_id)}
+    return set()
 
 
 class Eraser:
