@@ -100,6 +100,8 @@ def basic_form(name: str, language: Language | None = None) -> str:
     """
     written = _QUOTES.sub("", name).strip()
     key = name_key(written)
+    if not written.isupper() and (place := _town(key, language)):
+        return _cased(place, written)
     bases = list(_bases(_LEGAL.sub("", key).strip()))
     if not bases or key in bases or written.isupper() or written.isascii():
         return written
@@ -112,6 +114,19 @@ def basic_form(name: str, language: Language | None = None) -> str:
 
     likeliest = min(bases, key=unlikely)
     return " ".join(_cased(word, like) for word, like in _paired(likeliest.split(), written.split()))
+
+
+def _town(key: str, language: Language | None) -> str | None:
+    """The nominative of a place that stands in another case in its sentence's own language.
+
+    "Во Львове" is Львов, though a village of Ukraine is called Львове.
+    """
+    if language is None or language not in _SLAVIC or " " in key:
+        return None
+    places_ = [one for one in parses(key, language) if one.is_known and "Geox" in one.tag.grammemes]
+    if not places_ or any(one.tag.case == "nomn" for one in places_):
+        return None
+    return str(places_[0].normal_form)
 
 
 def goes_on(name: str) -> bool:

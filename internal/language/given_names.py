@@ -7,11 +7,13 @@ English short forms come from the `nicknames` package.
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
-from internal.language.english import GIVEN_NAMES
+from internal.language.english import FOREIGN_NAMES, GIVEN_NAMES
 from internal.language.morphology import Gender, regular_forms
 from internal.language.romanisation import skeletons
 from internal.language.spelling import name_key
@@ -27,6 +29,8 @@ class GivenName:
     short: bool
     declined: bool = False
 
+
+_LATIN = re.compile(r"[a-zà-ɏ]")
 
 # Nominatives whose stem changes: the regular endings do not reach the other cases.
 _FLEETING = {
@@ -115,9 +119,21 @@ def english_relatives(word: str) -> frozenset[str]:
     return _english()[0].get(name_key(word), frozenset())
 
 
+def _unaccented(key: str) -> str:
+    """Małgorzata and Zsófia in plain Latin letters; Cyrillic stays as it is."""
+    if key.isascii() or not _LATIN.match(key):
+        return key
+    plain = unicodedata.normalize("NFKD", key.replace("ł", "l").replace("ø", "o").replace("ß", "ss"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
 def is_english_given_name(word: str) -> bool:
     """Whether the English table or ours knows this Latin word as a first name."""
-    key = name_key(word)
+    key = _unaccented(name_key(word))
     if not key.isascii():
         return False
-    return key in GIVEN_NAMES or key in _english()[1] or any(not name.declined for name in _readings().get(key, ()))
+    return (
+        key in GIVEN_NAMES | FOREIGN_NAMES
+        or key in _english()[1]
+        or any(not name.declined for name in _readings().get(key, ()))
+    )

@@ -59,6 +59,18 @@ _SURNAME_SHAPE = re.compile(
 )
 
 
+_UNKNOWN = 4
+"""Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
+
+_LIVING = words(
+    """
+    живёт живет учится родился родилась любит обожает переехала вышла живе мешкає проживає проживает навчається вчиться
+    народився народилася народилась любить обожнює переїхала
+    """
+)
+"""What hardly anything but people does, right behind an unknown word with a capital that begins a sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """A person named in a text. `name` is nominative, `start` and `end` count characters, `sentence` from 0."""
@@ -191,13 +203,20 @@ class _Reader:
             return "first"
         if _surname(token) and not (token.opens and ordinary(token.key)):
             return "surname"
-        if self._introduced(position) and not ordinary(token.key) and not _place(token):
-            return "surname"
-        return None
+        if ordinary(token.key) or _place(token):
+            return None
+        return "surname" if self._introduced(position) or self._lives(position) else None
 
     def _introduced(self, position: int) -> bool:
         """An unknown word with a capital after "мой начальник": whoever he is, he has a name."""
         return bool(position) and relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
+
+    def _lives(self, position: int) -> bool:
+        """An unknown word of some length that does what people do: "Гульчатай переехала"."""
+        follower = position + 1
+        if not self._tokens[position].opens or len(self._tokens[position].key) < _UNKNOWN:
+            return False
+        return self._adjacent(follower) and self._tokens[follower].key in _LIVING
 
     def _followed_by_surname(self, position: int) -> bool:
         follower = position + 1
