@@ -180,7 +180,8 @@ class RecalledMemory:
     """A typed memory as a prompt shows it: `[M1]` cites the one whose `n` is 1.
 
     `label` is its node label (Memory, Goal, Decision, Question, Preference ...), `status` where that has one, `at` when
-    it was told. `associated`: it came along with another one that was found, over a strong link.
+    it was told, `due` by when a goal is to be reached. `associated`: it came along with another one that was found,
+    over a strong link.
     """
 
     n: int
@@ -189,6 +190,7 @@ class RecalledMemory:
     text: str
     status: str | None = None
     at: datetime | None = None
+    due: datetime | None = None
     associated: bool = False
 
 

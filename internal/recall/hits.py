@@ -54,3 +54,17 @@ class EpisodeHit:
     episode: Episode
     score: float
     reasons: Reasons
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
+    """A typed memory that was found, or came along with one that was.
+
+    `via` is then the one found (its node id) to which a link of that `strength` leads; `reasons` are None for it.
+    """
+
+    node: Node
+    score: float
+    reasons: Reasons | None = None
+    via: str | None = None
+    strength: float | None = None

@@ -110,6 +110,10 @@ class ItemIndex:
     def embedded(self) -> Mask:
         return self._rows.column("embedded")
 
+    def rows_of(self, ref_ids: Iterable[str]) -> list[int]:
+        """The rows of those of these that may be found."""
+        return [row for ref_id in ref_ids if (row := self._rows.row_of(ref_id)) is not None]
+
     def lexical(self, query: Sequence[Word]) -> Scores:
         """How much of the query's words each row holds; see `LexicalIndex.scores`."""
         scores: Scores = self._words.scores(query)[self._rows.column("doc")]

@@ -19,6 +19,7 @@ from internal.knowledge import repository as episodes
 from internal.knowledge import service
 from internal.knowledge.claims import FactFilter
 from internal.knowledge.entity_types import EntityTypes
+from internal.language.memory_kinds import KindsAsked, kinds_asked
 from internal.language.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
@@ -41,6 +42,12 @@ _EMBED_TIMEOUT: Final = 10.0
 _LANGUAGE_TIMEOUT: Final = 3.0
 _NAMED_CANDIDATES: Final = 64
 """Entities that share a word with the question and are looked at by name; names not seen before cost 1-3 ms each."""
+
+_MENTIONING: Final = 2_000
+"""Most memories that mention somebody who is named and count as named with him, the newest of them."""
+
+_KIND_BESIDE: Final = 0.45
+"""What the kind counts for in "what did I decide about the car?": less than NAMED, so that by itself it finds none."""
 
 _AT_LEAST: Final = 50
 """Candidates that are read where some fall to filters that only stored rows can answer."""
@@ -181,12 +188,16 @@ class KnowledgeSearch:
     async def memories(
         self, user_id: int, query: str | Asked, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
     ) -> list[NodeHit]:
-        """The nodes of these labels of the memory graph (not Entity) that fit best, best first."""
+        """The nodes of these labels of the memory graph (not Entity) that fit best, best first.
+
+        By meaning and words, by whom the question names and they mention, and by the kind it asks for ("my goals").
+        """
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
+        about = await self._memories_about(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "node")
-            nobody = np.zeros(len(index), dtype=np.float32)
-            candidates = await self._ranked(index, asked, nobody, index.source_in(labels), limit)
+            named = _of_memories(index, about, kinds_asked(asked.text))
+            candidates = await self._ranked(index, asked, named, index.source_in(labels), limit)
         ids = [one.id for one in candidates]
         nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
         return [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
@@ -226,6 +237,21 @@ class KnowledgeSearch:
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
                 self._degraded("terms", error)
         return plain_query_terms(query)
+
+    async def _memories_about(self, user_id: int, asked: Asked) -> Mapping[str, float]:
+        """The memories that mention whom or what the question names, each with how plainly that is named."""
+        named = dict(await self._named(user_id, asked))
+        named.pop(store.owner_node_id(user_id), None)  # everything here is about the owner
+        if not named:
+            return {}
+        found = await self._database.read(
+            lambda c: item_repository.memories_about(c, user_id, list(named), limit=_MENTIONING)
+        )
+        boosts: dict[str, float] = {}
+        for node_id, memories in found.items():
+            for memory_id in memories:
+                boosts[memory_id] = max(boosts.get(memory_id, 0.0), named[node_id])
+        return boosts
 
     async def _named(self, user_id: int, asked: Asked) -> Mapping[str, float]:
         """The entities that the question names, each with how plainly; the owner where he speaks of himself."""
@@ -306,6 +332,16 @@ class KnowledgeSearch:
     def _degraded(self, part: str, error: Exception) -> None:
         self._observer.recall_degraded(part)
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
+
+
+def _of_memories(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked) -> Scores:
+    """How plainly the question names what each memory mentions, or asks for its kind."""
+    found = np.zeros(len(index), dtype=np.float32)
+    if kinds.labels:
+        found[index.source_in(kinds.labels)] = 1.0 if kinds.alone else _KIND_BESIDE
+    for row in index.rows_of(about):
+        found[row] = max(found[row], about[index.ids[row]])
+    return found
 
 
 def _of_ends(index: ItemIndex, named: Mapping[str, float]) -> Scores:

@@ -1,0 +1,157 @@
+"""The typed memories of a prompt: those that belong to the question, and what is strongly associated with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.agents.model import RecalledMemory
+from internal.graph import store
+from internal.graph.model import Node
+from internal.llm.tokens import count_tokens
+from internal.memory import service as memory
+from internal.memory.association_repository import associated
+from internal.memory.model import NAMING
+from internal.recall.hits import MemoryHit, NodeHit
+from internal.recall.knowledge import Asked, KnowledgeSearch
+from internal.storage.engine import Database
+from internal.storage.vectors import Vector
+
+RECALLED: Final = ("Memory", "Goal", "Decision", "Question", "Preference", "Context", "Contradiction")
+"""The labels that say something by themselves; the others only sort what these say."""
+
+MAX_MEMORIES: Final = 12
+MAX_TOKENS: Final = 1_000
+"""Most memories of one prompt, and of their words."""
+
+STRONG: Final = 0.3
+"""The strength from which a link is an association that is recalled: a new one of 0.5 that nobody uses falls below it
+after two months (66 days at the default half-life of 90)."""
+
+_AROUND: Final = 18
+"""Tokens of a line besides the words: its number, label, status and date."""
+
+_SPARE: Final = 2
+"""Candidates for each place: settled contradictions, mere conversations and what was superseded are left out."""
+
+
+class MemoryRecall:
+    """Recalls typed memories. Never raises a model's error.
+
+    `associations` is how many may come along over strong links, 0 = none.
+    """
+
+    def __init__(self, database: Database, search: KnowledgeSearch, associations: int = 3) -> None:
+        self._database, self._search, self._associations = database, search, associations
+
+    async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> list[RecalledMemory]:
+        """What belongs to a question, numbered from 1, most relevant first, then what is associated with it."""
+        asked = await self._search.asked(question, embedding)
+        return _numbered(_within_budget(await self.recall(user_id, asked, MAX_MEMORIES)))
+
+    async def recall(self, user_id: int, asked: Asked, limit: int) -> list[MemoryHit]:
+        """At most `limit` memories that belong to a question, best first, then their associations, strongest first."""
+        hits = await self._search.memories(user_id, asked, limit * _SPARE, labels=RECALLED)
+        relevant = [hit for hit in hits if hit.reasons.relevant(self._search.threshold) and _says_something(hit.node)]
+        if not relevant:
+            return []
+        return await self._database.read(lambda c: self._with_associations(c, user_id, relevant, limit))
+
+    def _with_associations(
+        self, connection: Connection, user_id: int, hits: Sequence[NodeHit], limit: int
+    ) -> list[MemoryHit]:
+        lost = memory.superseded(connection, user_id, [hit.node.id for hit in hits])
+        held = [hit for hit in hits if hit.node.id not in lost][:limit]
+        found = [MemoryHit(hit.node, hit.score, hit.reasons) for hit in held]
+        return [*found, *self._beside(connection, user_id, found)]
+
+    def _beside(self, connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
+        """The strongest neighbours of all that was found, each over the strongest link that leads to it."""
+        if not self._associations:
+            return []
+        known = {hit.node.id for hit in found}
+        best: dict[str, tuple[float, MemoryHit]] = {}
+        for hit in found:
+            if hit.node.label != "Memory":
+                continue
+            for other, strength in associated(connection, user_id, hit.node.id, STRONG, known, self._associations):
+                if other not in best or strength > best[other][0]:
+                    best[other] = strength, hit
+        held = best.keys() - memory.superseded(connection, user_id, best)
+        chosen = sorted(held, key=lambda one: (-best[one][0], one))[: self._associations]
+        nodes = store.nodes_by_ids(connection, user_id, chosen)
+        return [
+            MemoryHit(nodes[one], best[one][1].score * best[one][0], None, best[one][1].node.id, best[one][0])
+            for one in chosen
+            if one in nodes
+        ]
+
+
+def told_words(node: Node) -> str:
+    """What a memory says, on one line: a decision with its reason and outcome, a preference with its category."""
+    told = node.properties
+    said = str(told.get(NAMING[node.label], ""))
+    match node.label:
+        case "Decision":
+            return "; ".join([said, *_given(told, "rationale", "outcome")])
+        case "Preference":
+            return ": ".join([*_given(told, "category"), said])
+        case "Context":
+            return ": ".join([said, *_given(told, "description")])
+        case _:
+            return said
+
+
+def status_of(node: Node) -> str | None:
+    """Where a memory stands: a goal's, question's or context's status; liked or disliked for a preference."""
+    if node.label == "Preference":
+        strength = node.properties.get("strength")
+        return None if not strength else "liked" if strength > 0 else "disliked"
+    status = node.properties.get("status")
+    return None if status is None else str(status)
+
+
+def _given(told: Any, *names: str) -> Iterator[str]:
+    return (str(told[name]) for name in names if told.get(name))
+
+
+def _says_something(node: Node) -> bool:
+    """A conversation says only that it was; a contradiction that is settled says nothing any more."""
+    if node.label == "Context":
+        return node.subtype not in ("session", "conversation")
+    return node.label != "Contradiction" or node.properties.get("status") == "unresolved"
+
+
+def _numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
+    return [
+        RecalledMemory(
+            n=number,
+            node_id=hit.node.id,
+            label=hit.node.label,
+            text=told_words(hit.node),
+            status=status_of(hit.node),
+            at=_moment(hit.node, "date") or hit.node.created_at,
+            due=_moment(hit.node, "targetDate"),
+            associated=hit.via is not None,
+        )
+        for number, hit in enumerate(hits, start=1)
+    ]
+
+
+def _moment(node: Node, name: str) -> datetime | None:
+    told = node.properties.get(name)
+    return None if told is None else datetime.fromisoformat(str(told))
+
+
+def _within_budget(hits: Sequence[MemoryHit]) -> list[MemoryHit]:
+    """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
+    left, kept = MAX_TOKENS, list[MemoryHit]()
+    for hit in hits:
+        cost = count_tokens(told_words(hit.node)) + _AROUND
+        if cost <= left:
+            kept.append(hit)
+            left -= cost
+    return kept
