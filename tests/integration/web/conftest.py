@@ -7,7 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 from fastapi import FastAPI
+from memory_web_stage import Own, served
 from rest_graph_stage import ANNA, BORIS, Stage, stage, user
 
 from bot.web.admin import ArchiveReport
@@ -100,6 +102,19 @@ async def known(database: Database, metrics: Metrics) -> AsyncIterator[Stage]:
     """Two users with memories of their own."""
     async with stage(database, metrics, user(ANNA), user(BORIS, "Europe/Kyiv")) as running:
         yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    """A served store for all tests of a module that bring their own users."""
+    async with served(tmp_path_factory.mktemp("shared")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def owner(shared: Stage) -> Own:
+    """A user nobody else uses."""
+    return await Own.come(shared)
 
 
 @pytest.fixture

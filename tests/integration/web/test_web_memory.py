@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import httpx
 import pytest
-from rest_graph_stage import ANNA, BORIS, EXPECTED, Stage
+from memory_web_stage import Own, least, samples
+from rest_graph_stage import EXPECTED
 from sqlalchemy import select
 
 from internal.graph.labels import NODES
@@ -16,54 +16,15 @@ from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory.model import MEMORY_LABELS, NAMING
 from internal.storage.tables import metadata, search_items, vectors
 
-SAMPLES: dict[str, tuple[list[Any], list[Any]]] = {
-    "text": (["чай"], [5, ["x"]]),
-    "text that is not empty": (["чай"], ["", "  ", 5]),
-    "a number from 0 to 1": ([0, 0.5, 1], [-0.1, 1.1, "0.5"]),
-    "a number from -1 to 1": ([-1, 0, 1], [-1.1, 1.1, "x"]),
-    "a whole number, 0 or more": ([0, 7], [-1, 1.5, "7"]),
-    "a whole number, 1 or more": ([1, 7], [0, 1.5, "7"]),
-    "true or false": ([True, False], ["yes", 1]),
-    "a list of texts that are not empty": ([["a", "б"], []], ["a", [""], [5]]),
-    "an object of JSON values": ([{"a": [1, None]}, {}], ["a", []]),
-    "a time in ISO 8601": (["2026-02-01T10:00:00+00:00"], ["yesterday", "2026-13-01", 5]),
-}
-"""What a property takes, by the words of its refusal: values that are stored as they are, and values that are not."""
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WRITTEN = [one for one in RELATIONSHIPS.values() if not one.derived and one.name != FACT]
 
 
-def samples(words: str) -> tuple[list[Any], list[Any]]:
-    if words.startswith("one of "):
-        return words.removeprefix("one of ").split(", "), ["something else", 5]
-    return SAMPLES[words]
-
-
-def least(label: str) -> dict[str, Any]:
-    """The required properties of a label."""
-    fields = NODES[label].model.model_fields
-    return {name: samples(expected(field))[0][0] for name, field in fields.items() if field.is_required()}
-
-
-async def post(stage: Stage, path: str, **body: Any) -> httpx.Response:
-    return await stage.client.post(f"/memory/{path}", json={"user_id": ANNA, **body})
-
-
-async def make(stage: Stage, label: str, user_id: int = ANNA, **properties: Any) -> str:
-    told = {**least(label), **properties}
-    answer = await post(stage, "nodes", user_id=user_id, label=label, properties=told)
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["id"])
-
-
-async def link(stage: Stage, type: str, source: str, target: str, **properties: Any) -> httpx.Response:
-    return await post(stage, "edges", type=type, source_id=source, target_id=target, properties=properties)
-
-
 @pytest.mark.parametrize("label", MEMORY_LABELS)
-async def test_every_label_is_created_read_listed_changed_and_removed(known: Stage, label: str) -> None:
+async def test_every_label_is_created_read_listed_changed_and_removed(owner: Own, label: str) -> None:
     """Under the specification's own names, with its defaults; nobody else's id finds it."""
-    answer = await post(known, "nodes", label=label, properties=least(label))
+    answer = await owner.post("nodes", label=label, properties=least(label))
     assert answer.status_code == 201
     node = answer.json()
     assert set(node) == {"id", "label", "properties"}
@@ -71,166 +32,172 @@ async def test_every_label_is_created_read_listed_changed_and_removed(known: Sta
     assert least(label).items() <= node["properties"].items()
     assert node["properties"]["id"] == node["id"]
     path = f"/memory/nodes/{node['id']}"
-    assert (await known.client.get(path)).json() == node
-    assert (await known.client.get(path, params={"user_id": ANNA})).json() == node
-    listed = (await known.client.get("/memory/nodes", params={"user_id": ANNA, "label": label})).json()
+    assert (await owner.client.get(path)).json() == node
+    assert (await owner.client.get(path, params={"user_id": owner.user_id})).json() == node
+    listed = (await owner.get("nodes", label=label)).json()
     assert listed == {"nodes": [node], "count": 1}
-    changed = await known.client.patch(path, json={"properties": {NAMING[label]: "кава"}})
+    changed = await owner.client.patch(path, json={"properties": {NAMING[label]: "кава"}})
     assert (changed.status_code, changed.json()["properties"][NAMING[label]]) == (200, "кава")
-    assert (await known.client.get(path)).json() == changed.json()
+    assert (await owner.client.get(path)).json() == changed.json()
     for method in ("GET", "PATCH", "DELETE"):
-        stranger = await known.client.request(
-            method, path, params={"user_id": BORIS}, json={"properties": {}} if method == "PATCH" else None
+        stranger = await owner.client.request(
+            method, path, params={"user_id": owner.stranger}, json={"properties": {}} if method == "PATCH" else None
         )
         assert (stranger.status_code, stranger.json()["detail"]) == (404, f"there is no node {node['id']}")
-    assert (await known.client.delete(path)).status_code == 204
+    assert (await owner.client.delete(path)).status_code == 204
     for method in ("GET", "DELETE"):
-        assert (await known.client.request(method, path)).status_code == 404
-    assert (await known.client.get("/memory/nodes", params={"user_id": ANNA, "label": label})).json()["count"] == 0
+        assert (await owner.client.request(method, path)).status_code == 404
+    assert (await owner.get("nodes", label=label)).json()["count"] == 0
 
 
 @pytest.mark.parametrize("label", MEMORY_LABELS)
-async def test_every_property_keeps_its_values_and_refuses_others(sole: Stage, label: str) -> None:
+async def test_every_property_keeps_its_values_and_refuses_others(owner: Own, label: str) -> None:
     """Created with it, corrected to it, read back; a refusal names label, property and what is expected."""
     for name, field in NODES[label].model.model_fields.items():
         good, bad = samples(expected(field))
-        path = f"/memory/nodes/{await make(sole, label)}"
+        path = f"/memory/nodes/{await owner.make(label)}"
         for value in good:
-            answer = await post(sole, "nodes", label=label, properties={**least(label), name: value})
-            changed = await sole.client.patch(path, json={"properties": {name: value}})
+            answer = await owner.post("nodes", label=label, properties={**least(label), name: value})
+            changed = await owner.client.patch(path, json={"properties": {name: value}})
             for told, status in ((answer, 201), (changed, 200)):
                 assert told.status_code == status, told.text
                 assert told.json()["properties"][name] == value
         for value in bad:
-            answer = await post(sole, "nodes", label=label, properties={**least(label), name: value})
-            changed = await sole.client.patch(path, json={"properties": {name: value}})
+            answer = await owner.post("nodes", label=label, properties={**least(label), name: value})
+            changed = await owner.client.patch(path, json={"properties": {name: value}})
             for told in (answer, changed):
                 said = f"{label}.{name}: {expected(field)} is expected"
                 assert (told.status_code, told.json().get("detail")) == (422, said)
 
 
 @pytest.mark.parametrize("label", MEMORY_LABELS)
-async def test_what_is_missing_or_unknown_is_named(sole: Stage, label: str) -> None:
+async def test_what_is_missing_or_unknown_is_named(owner: Own, label: str) -> None:
     """Required properties one by one; a property that the label does not have; what only the store gives."""
     for name in least(label):
         told = {other: value for other, value in least(label).items() if other != name}
-        answer = await post(sole, "nodes", label=label, properties=told)
+        answer = await owner.post("nodes", label=label, properties=told)
         assert answer.status_code == 422
         assert answer.json()["detail"].startswith(f"{label}.{name}: ")
-    unknown = await post(sole, "nodes", label=label, properties={**least(label), "colour": "red"})
+    unknown = await owner.post("nodes", label=label, properties={**least(label), "colour": "red"})
     assert unknown.status_code == 422
     assert unknown.json()["detail"].startswith(f"{label}.colour: there is no such attribute; there are ")
     for name in ("id", "created"):
-        kept = await post(sole, "nodes", label=label, properties={**least(label), name: "x"})
+        kept = await owner.post("nodes", label=label, properties={**least(label), name: "x"})
         assert kept.status_code == 422
         assert f"{label}.{name}" in kept.json()["detail"]
 
 
-async def test_labels_that_cannot_be_written_are_refused(sole: Stage) -> None:
+async def test_labels_that_cannot_be_written_are_refused(owner: Own) -> None:
     """Unknown ones with those there are; the chronicle's, which follow from messages."""
-    unknown = await post(sole, "nodes", label="Ship", properties={})
+    unknown = await owner.post("nodes", label="Ship", properties={})
     assert unknown.status_code == 422
     assert unknown.json()["detail"].startswith("Ship: there is no such label; there are Memory, Concept")
-    assert (await post(sole, "nodes", label="Session", properties={})).status_code == 422
+    assert (await owner.post("nodes", label="Session", properties={})).status_code == 422
     for label in ("Ship", "Session"):
-        listed = await sole.client.get("/memory/nodes", params={"user_id": ANNA, "label": label})
+        listed = await owner.get("nodes", label=label)
         assert (listed.status_code, listed.json()["detail"][:6]) == (422, "label:")
 
 
-async def test_a_memory_has_the_contracts_defaults(sole: Stage) -> None:
+async def test_a_memory_has_the_contracts_defaults(owner: Own) -> None:
     """The summary is the content's beginning, between words; confidence 1; nothing accessed; a link of 0.5."""
     content = "Olena " + "drinks green tea " * 20
-    first = (await post(sole, "nodes", label="Memory", properties={"content": content})).json()
+    first = (await owner.post("nodes", label="Memory", properties={"content": content})).json()
     told = first["properties"]
     assert content.startswith(told["summary"])
     assert 100 < len(told["summary"]) <= 120
     assert (told["confidence"], told["accessCount"], told["lastAccessed"]) == (1.0, 0, None)
-    assert told["created"] == sole.clock.now().isoformat()
-    edge = await link(sole, "RELATES_TO", first["id"], await make(sole, "Memory"))
+    assert told["created"] == owner.stage.clock.now().isoformat()
+    edge = await owner.link("RELATES_TO", first["id"], await owner.make("Memory"))
     assert edge.status_code == 201
     assert edge.json()["properties"]["strength"] == 0.5
-    goal = await link(sole, "SUPPORTS", first["id"], await make(sole, "Goal"))
+    goal = await owner.link("SUPPORTS", first["id"], await owner.make("Goal"))
     assert goal.json()["properties"]["strength"] == 0.5
 
 
-async def test_every_creation_makes_a_node_of_its_own(sole: Stage) -> None:
+async def test_every_creation_makes_a_node_of_its_own(owner: Own) -> None:
     """Also of the same words: whoever means what is there links to its id, or says it by its name in `links`."""
     for label in ("Memory", "Concept", "Entity"):
-        assert await make(sole, label) != await make(sole, label)
+        assert await owner.make(label) != await owner.make(label)
 
 
 @pytest.mark.parametrize("relationship", [one.key for one in WRITTEN], ids="-".join)
-async def test_every_relationship_is_created_and_removed(known: Stage, relationship: tuple[str, str, str]) -> None:
+async def test_every_relationship_is_created_and_removed(owner: Own, relationship: tuple[str, str, str]) -> None:
     """Between its own ends only; the same again is the same edge; its ends stay when it goes."""
     type, source_label, target_label = relationship
-    source, target = await make(known, source_label), await make(known, target_label)
-    answer = await link(known, type, source, target)
+    source, target = await owner.make(source_label), await owner.make(target_label)
+    answer = await owner.link(type, source, target)
     assert answer.status_code == 201, answer.text
     edge = answer.json()
     assert [edge[name] for name in ("type", "source_id", "target_id")] == [type, source, target]
-    assert (await link(known, type, source, target)).json()["id"] == edge["id"]
+    assert (await owner.link(type, source, target)).json()["id"] == edge["id"]
     path = f"/memory/edges/{edge['id']}"
-    assert (await known.client.get(path)).json()["type"] == type
+    assert (await owner.client.get(path)).json()["type"] == type
     for end in (source, target):
-        at_end = (await known.client.get(f"/memory/nodes/{end}/edges")).json()
+        at_end = (await owner.client.get(f"/memory/nodes/{end}/edges")).json()
         assert [one["id"] for one in at_end["edges"]] == [edge["id"]]
-    assert (await known.client.get(path, params={"user_id": BORIS})).status_code == 404
-    assert (await known.client.delete(path)).status_code == 204
-    assert (await known.client.get(path)).status_code == 404
-    assert (await known.client.get(f"/memory/nodes/{source}")).status_code == 200
+    assert (await owner.client.get(path, params={"user_id": owner.stranger})).status_code == 404
+    assert (await owner.client.delete(path)).status_code == 204
+    assert (await owner.client.get(path)).status_code == 404
+    assert (await owner.client.get(f"/memory/nodes/{source}")).status_code == 200
     if source_label != target_label:
-        turned = await link(known, type, target, source)
+        turned = await owner.link(type, target, source)
         assert turned.status_code == 422
         assert turned.json()["detail"].startswith(f"{type}: it leads from ")
-    itself = await link(known, type, source, source)
+    itself = await owner.link(type, source, source)
     assert itself.status_code == 422
 
 
 @pytest.mark.parametrize("relationship", [one.key for one in WRITTEN if one.attributes.model_fields], ids="-".join)
 async def test_every_attribute_keeps_its_values_and_refuses_others(
-    sole: Stage, relationship: tuple[str, str, str]
+    owner: Own, relationship: tuple[str, str, str]
 ) -> None:
     """A refusal names the relationship, the attribute and what is expected."""
     type, *labels = relationship
-    ends = [await make(sole, label) for label in labels]
+    ends = [await owner.make(label) for label in labels]
     for name, field in RELATIONSHIPS[relationship].attributes.model_fields.items():
         good, bad = samples(expected(field))
         for value in good:
-            answer = await link(sole, type, *ends, **{name: value})
+            answer = await owner.link(type, *ends, **{name: value})
             assert answer.status_code == 201, answer.text
             assert answer.json()["properties"][name] == value
         for value in bad:
-            refused = await link(sole, type, *ends, **{name: value})
+            refused = await owner.link(type, *ends, **{name: value})
             said = f"{type}.{name}: {expected(field)} is expected"
             assert (refused.status_code, refused.json().get("detail")) == (422, said)
-    unknown = await link(sole, type, *ends, colour="red")
+    unknown = await owner.link(type, *ends, colour="red")
     assert unknown.status_code == 422
     assert unknown.json()["detail"].startswith(f"{type}.colour: there is no such attribute")
 
 
-async def test_ends_that_are_not_there_are_named(known: Stage) -> None:
+async def test_ends_that_are_not_there_are_named(owner: Own) -> None:
     """Also another owner's, whichever end it is; a fact is told otherwise; unknown types with those there are."""
-    mine, also, foreign = await make(known, "Memory"), await make(known, "Memory"), await make(known, "Memory", BORIS)
+    mine, also, foreign = (
+        await owner.make("Memory"),
+        await owner.make("Memory"),
+        await owner.make("Memory", owner.stranger),
+    )
     for source, target, field in ((foreign, mine, "source_id"), (mine, foreign, "target_id"), (mine, "x", "target_id")):
-        answer = await link(known, "RELATES_TO", source, target)
+        answer = await owner.link("RELATES_TO", source, target)
         assert answer.status_code == 404
         assert answer.json()["detail"].startswith(f"{field}: there is no node ")
-    assert (await link(known, "KNOWS", mine, also)).json()["detail"].startswith("KNOWS: there is no such relationship")
-    told = await link(known, FACT, await make(known, "Entity"), await make(known, "Topic"), name="n", fact="f")
+    assert (await owner.link("KNOWS", mine, also)).json()["detail"].startswith("KNOWS: there is no such relationship")
+    told = await owner.link(FACT, await owner.make("Entity"), await owner.make("Topic"), name="n", fact="f")
     assert told.status_code == 422
-    _, acme = await make(known, "Memory"), await known.node("ACME")
-    fact, _ = await known.tell(acme, "LIKES", await known.node("tea"), "ACME likes tea")
+    _, acme = await owner.make("Memory"), await owner.stage.node("ACME", owner.user_id)
+    fact, _ = await owner.stage.tell(
+        acme, "LIKES", await owner.stage.node("tea", owner.user_id), "ACME likes tea", user_id=owner.user_id
+    )
     for method in ("GET", "DELETE"):
-        assert (await known.client.request(method, f"/memory/edges/{fact}")).status_code == 404
+        assert (await owner.client.request(method, f"/memory/edges/{fact}")).status_code == 404
 
 
-async def test_whose_memory_it_is(known: Stage) -> None:
+async def test_whose_memory_it_is(owner: Own) -> None:
     """Unknown users are 404; one who is let in has an empty memory, and his first node makes room for him."""
     for path in ("nodes", "queries/open-questions", "queries/contradictions", "queries/preferences"):
         for user_id, status in ((404, 404), (EXPECTED, 200)):
-            answer = await known.client.get(f"/memory/{path}", params={"user_id": user_id})
+            answer = await owner.client.get(f"/memory/{path}", params={"user_id": user_id})
             assert answer.status_code == status, path
-        assert (await known.client.get(f"/memory/{path}")).status_code == 422
+        assert (await owner.client.get(f"/memory/{path}")).status_code == 422
     for path, body in (
         ("nodes", {"label": "Memory", "properties": {"content": "x"}}),
         ("edges", {"type": "RELATES_TO", "source_id": "a", "target_id": "b"}),
@@ -239,76 +206,79 @@ async def test_whose_memory_it_is(known: Stage) -> None:
         ("plasticity/strengthen", {"source_id": "a", "target_id": "b", "amount": 0.1}),
         ("maintenance", {}),
     ):
-        assert (await post(known, path, user_id=404, **body)).json() == {"detail": "there is no user 404"}
-    assert (await post(known, "plasticity/decay", user_id=EXPECTED, threshold=1, decay=1)).json() == {"changed": 0}
-    assert (await post(known, "plasticity/prune", user_id=EXPECTED, min_strength=1)).json() == {"removed": 0}
-    made = await make(known, "Memory", EXPECTED)
-    assert (await known.client.get(f"/memory/nodes/{made}", params={"user_id": EXPECTED})).status_code == 200
+        assert (await owner.post(path, user_id=404, **body)).json() == {"detail": "there is no user 404"}
+    assert (await owner.post("plasticity/decay", user_id=EXPECTED, threshold=1, decay=1)).json() == {"changed": 0}
+    assert (await owner.post("plasticity/prune", user_id=EXPECTED, min_strength=1)).json() == {"removed": 0}
+    made = await owner.make("Memory", EXPECTED)
+    assert (await owner.client.get(f"/memory/nodes/{made}", params={"user_id": EXPECTED})).status_code == 200
 
 
-async def test_lists_come_in_pages_and_by_status(sole: Stage) -> None:
+async def test_lists_come_in_pages_and_by_status(owner: Own) -> None:
     """Oldest first; `count` is of all; without a label all 13 labels are listed."""
     goals = []
     for n in range(5):
-        goals.append(await make(sole, "Goal", description=f"goal {n}", status="achieved" if n == 4 else "active"))
-        sole.clock.advance(timedelta(minutes=1))
-    await make(sole, "Memory")
+        goals.append(await owner.make("Goal", description=f"goal {n}", status="achieved" if n == 4 else "active"))
+        owner.stage.clock.advance(timedelta(minutes=1))
+    await owner.make("Memory")
 
     async def listed(**params: Any) -> tuple[list[str], int]:
-        told = (await sole.client.get("/memory/nodes", params={"user_id": ANNA, **params})).json()
+        told = (await owner.client.get("/memory/nodes", params={"user_id": owner.user_id, **params})).json()
         return [node["id"] for node in told["nodes"]], told["count"]
 
     assert await listed(label="Goal", limit=2, offset=1) == (goals[1:3], 5)
     assert await listed(label="Goal", status="achieved") == ([goals[4]], 1)
     assert (await listed())[1] == 6
     for params in ({"limit": 0}, {"limit": 1001}, {"offset": -1}):
-        answer = await sole.client.get("/memory/nodes", params={"user_id": ANNA, **params})
+        answer = await owner.client.get("/memory/nodes", params={"user_id": owner.user_id, **params})
         assert (answer.status_code, answer.json()["detail"].split(":")[0]) == (422, next(iter(params)))
 
 
-async def test_what_was_read_may_be_written_back(sole: Stage) -> None:
+async def test_what_was_read_may_be_written_back(owner: Own) -> None:
     """A client that changes one property of what it read sends the rest as it was; null takes one away."""
-    node = (await post(sole, "nodes", label="Goal", properties={"description": "run", "priority": 1})).json()
+    node = (await owner.post("nodes", label="Goal", properties={"description": "run", "priority": 1})).json()
     path = f"/memory/nodes/{node['id']}"
     back = {**node["properties"], "status": "achieved"}
-    changed = (await sole.client.patch(path, json={"properties": back})).json()
+    changed = (await owner.client.patch(path, json={"properties": back})).json()
     assert changed["properties"] == back
-    without = (await sole.client.patch(path, json={"properties": {"priority": None}, "user_id": ANNA})).json()
+    without = (await owner.client.patch(path, json={"properties": {"priority": None}, "user_id": owner.user_id})).json()
     assert "priority" not in without["properties"]
-    other = await sole.client.patch(path, json={"properties": {"created": "2020-01-01T00:00:00+00:00"}})
+    other = await owner.client.patch(path, json={"properties": {"created": "2020-01-01T00:00:00+00:00"}})
     assert other.status_code == 422
-    assert (await sole.client.patch(path, json={"properties": {}, "user_id": BORIS})).status_code == 404
+    assert (await owner.client.patch(path, json={"properties": {}, "user_id": owner.stranger})).status_code == 404
 
 
-async def test_a_person_is_changed_as_a_profile(sole: Stage) -> None:
+async def test_a_person_is_changed_as_a_profile(owner: Own) -> None:
     """His entity follows it; PATCH says where; DELETE takes the whole person."""
-    person = await sole.person("Петров")
+    person = await owner.stage.person("Петров", owner.user_id)
     path = f"/memory/nodes/{person.entity_id}"
-    assert (await sole.client.get(path)).json()["properties"]["name"] == "Петров"
-    refused = await sole.client.patch(path, json={"properties": {"name": "Сидоров"}})
+    assert (await owner.client.get(path)).json()["properties"]["name"] == "Петров"
+    refused = await owner.client.patch(path, json={"properties": {"name": "Сидоров"}})
     assert (refused.status_code, f"PATCH /people/{person.id}" in refused.json()["detail"]) == (422, True)
-    assert (await sole.client.delete(path)).status_code == 204
-    assert (await sole.client.get(f"/people/{person.id}")).status_code == 404
+    assert (await owner.client.delete(path)).status_code == 204
+    assert (await owner.client.get(f"/people/{person.id}")).status_code == 404
 
 
-async def test_a_removed_node_leaves_no_trace(sole: Stage) -> None:
+async def test_a_removed_node_leaves_no_trace(owner: Own) -> None:
     """Its edges, vectors, search items and every word of it are gone from every column that holds words."""
     word = "Mirabelle"
-    doomed = await make(sole, "Memory", content=f"{word} in the garden", summary=word)
-    kept = await make(sole, "Memory", content="other")
-    edge = (await link(sole, "RELATES_TO", doomed, kept, relType=word)).json()
-    concept = await make(sole, "Concept", name="fruit")
-    await link(sole, "HAS_CONCEPT", doomed, concept)
-    await sole.follow()
+    doomed = await owner.make("Memory", content=f"{word} in the garden", summary=word)
+    kept = await owner.make("Memory", content="other")
+    edge = (await owner.link("RELATES_TO", doomed, kept, relType=word)).json()
+    concept = await owner.make("Concept", name="fruit")
+    await owner.link("HAS_CONCEPT", doomed, concept)
+    await owner.stage.follow()
     item = f"node:{doomed}"
     embedded = select(vectors.c.item).where(vectors.c.item == item)
-    assert await sole.database.read(lambda c: c.execute(embedded).all())
-    assert (await sole.client.delete(f"/memory/nodes/{doomed}")).status_code == 204
+    assert await owner.stage.database.read(lambda c: c.execute(embedded).all())
+    assert (await owner.client.delete(f"/memory/nodes/{doomed}")).status_code == 204
     found = select(search_items.c.item).where(search_items.c.item == item)
-    assert await sole.database.read(lambda c: [c.execute(query).all() for query in (embedded, found)]) == [[], []]
-    assert (await sole.client.get(f"/memory/edges/{edge['id']}")).status_code == 404
-    assert (await sole.client.get(f"/memory/nodes/{kept}/associations")).json()["count"] == 0
-    assert (await sole.client.get(f"/memory/nodes/{concept}")).status_code == 200
+    assert await owner.stage.database.read(lambda c: [c.execute(query).all() for query in (embedded, found)]) == [
+        [],
+        [],
+    ]
+    assert (await owner.client.get(f"/memory/edges/{edge['id']}")).status_code == 404
+    assert (await owner.client.get(f"/memory/nodes/{kept}/associations")).json()["count"] == 0
+    assert (await owner.client.get(f"/memory/nodes/{concept}")).status_code == 200
     for table in metadata.sorted_tables:
-        rows = await sole.database.read(lambda c, table=table: c.execute(select(table)).all())
+        rows = await owner.stage.database.read(lambda c, table=table: c.execute(select(table)).all())
         assert word not in str(rows), table.name

@@ -29,6 +29,27 @@ CALLS = frozenset(
     POST /graph/search
     GET /graph/status
     GET /healthz
+    POST /memory/edges
+    DELETE /memory/edges/{uuid}
+    GET /memory/edges/{uuid}
+    POST /memory/maintenance
+    GET /memory/nodes
+    POST /memory/nodes
+    DELETE /memory/nodes/{uuid}
+    GET /memory/nodes/{uuid}
+    PATCH /memory/nodes/{uuid}
+    GET /memory/nodes/{uuid}/associations
+    GET /memory/nodes/{uuid}/edges
+    POST /memory/plasticity/decay
+    POST /memory/plasticity/prune
+    POST /memory/plasticity/strengthen
+    POST /memory/plasticity/weaken
+    GET /memory/queries/by-concept
+    GET /memory/queries/contradictions
+    GET /memory/queries/open-questions
+    GET /memory/queries/preferences
+    GET /memory/queries/shared-concepts
+    POST /memory/recall
     GET /metrics
     GET /people
     POST /people/merge
@@ -97,6 +118,8 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     fact, episode = await sole.tell(anna, "WORKS_FOR", acme, "Anna works for ACME", "2020-05-01")
     _, deleted = await sole.tell(anna, "LIKES", acme, "Anna likes ACME")
     person = await sole.person("Петров")
+    told = {"user_id": ANNA, "label": "Memory", "properties": {"content": "Anna likes tea"}}
+    memory, doomed = [(await sole.client.post("/memory/nodes", json=told)).json()["id"] for _ in range(2)]
     await sole.follow()
     known: dict[str, tuple[str, str | int]] = {
         "GET /graph/facts/{uuid}": ("uuid", fact),
@@ -106,6 +129,11 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
         "GET /graph/nodes/{uuid}/citations": ("uuid", acme),
         "GET /graph/episodes/{uuid}": ("uuid", episode),
         "DELETE /graph/episodes/{uuid}": ("uuid", deleted),
+        "DELETE /memory/nodes/{uuid}": ("uuid", doomed),
+        "GET /memory/nodes/{uuid}": ("uuid", memory),
+        "PATCH /memory/nodes/{uuid}": ("uuid", memory),
+        "GET /memory/nodes/{uuid}/associations": ("uuid", memory),
+        "GET /memory/nodes/{uuid}/edges": ("uuid", memory),
         "GET /people/{person_id}": ("person_id", person.id),
         "PATCH /people/{person_id}": ("person_id", person.id),
     }
