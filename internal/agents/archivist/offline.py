@@ -2,7 +2,7 @@
 
 It is weaker than a model and honest about it: it finds who is named plainly, takes the circle from a word beside the
 name, quotes instead of summing up, merges two people only when the owner says that they are one, and states the few
-kinds of facts that it can be sure of.
+kinds of facts, goals, decisions and other memories that it can be sure of.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from internal.agents.archivist.dossiers import Dossier, Identity, Reading, Said
 from internal.agents.archivist.quotes import bio_of
+from internal.agents.archivist.remembering import Remembering
 from internal.agents.archivist.statements import Statement, fact_of, pronoun_before, statements, subject_ends_at
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
@@ -67,7 +68,11 @@ def propose(request: ArchivistRequest) -> str:
     ]
     operations = [operation for operation in changes if operation] + merged
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
-    return json.dumps({"people_operations": operations, "facts": facts}, ensure_ascii=False)
+    remembering = Remembering(request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person)
+    for said in reading.said:
+        remembering.read(said)
+    reply = {"people_operations": operations, "facts": facts, "memories": remembering.items}
+    return json.dumps(reply, ensure_ascii=False)
 
 
 def _facts(said: Said, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:

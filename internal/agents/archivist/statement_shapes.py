@@ -108,7 +108,10 @@ SHAPES: Sequence[Shape] = (
     Shape(
         "DISLIKES",
         "thing",
-        _any("не_люблю ненавижу терпеть_не_могу ненавиджу не_терплю don't_like don’t_like do_not_like hate dislike"),
+        _any(
+            "не_люблю ненавижу терпеть_не_могу терпіти_не_можу ненавиджу не_терплю не_выношу",
+            "не_виношу не_зношу can't_stand can’t_stand cannot_stand don't_like don’t_like do_not_like hate dislike",
+        ),
         _any("не_любит ненавидит не_любить ненавидить doesn't_like doesn’t_like does_not_like hates dislikes"),
         NEVER,
         _THING,

@@ -25,6 +25,9 @@ _MOST_WORDS = 4
 _DATE_WORDS = 5
 
 
+_HEAD = re.compile(r"(.+?)((?:\s+(?:на|в|у|во|под|під|над|перед|за|о|об|про|по)\s.*)?)")
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One fact of a sentence. `verb` and `place` are where its verb and its target stand in the sentence.
@@ -44,7 +47,7 @@ class Statement:
 
 def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
     """What one sentence of the owner's states, of himself and of whoever is named in front of a verb."""
-    if asks(sentence) or shapes.HEDGES.search(sentence) or _quoted(sentence):
+    if asks(sentence) or shapes.HEDGES.search(sentence) or quoted(sentence):
         return
     for shape in shapes.SHAPES:
         for verb in shape.verb.finditer(sentence):
@@ -137,7 +140,9 @@ def _thing(written: str, language: Language) -> str | None:
     found = [token.key for token in tokens(bare)]
     if not found or len(found) > _MOST_WORDS or found[0] in shapes.NO_THINGS or len(bare) < 3:
         return None
-    return basic_form(bare, language)
+    # "вранішню каву на балконі": what stands behind a preposition keeps its case.
+    head, tail = _HEAD.fullmatch(bare).groups()  # type: ignore[union-attr] # it matches every text
+    return basic_form(head, language) + tail
 
 
 def _dated(
@@ -172,6 +177,6 @@ def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
     return None
 
 
-def _quoted(sentence: str) -> bool:
+def quoted(sentence: str) -> bool:
     """Whether somebody else's speech stands in the sentence: a quotation of several words."""
     return re.search(r"[«\"“][^»\"”]*\s[^»\"”]*\s[^»\"”]*[»\"”]", sentence) is not None
