@@ -46,14 +46,15 @@ IDEAS = words(
 
 FOREIGN_NAMES = words(
     """
-    katarzyna malgorzata magdalena joanna zofia hanna kinga wojciech krzysztof grzegorz tomasz pawel piotr marcin
-    mateusz jakub lukasz michal maciej zbigniew zuzanna ewelina beata bozena ferenc laszlo istvan zoltan gabor attila
-    zsofia eszter ildiko katalin jiri vaclav zdenek jitka radka petr milos goran dragan zoran jovana milica bojan nikolay
-    ulrike heike jurgen wolfgang dieter gunter uwe jens torsten sven lars bjorn ingrid astrid sigrid anneke joost wouter
-    takeshi hiroshi kenji haruto yuki akira satoshi naoko yumi keiko sakura kazuo rajesh suresh ramesh sanjay vijay
-    anil sunil deepak amit ravi lakshmi sunita anjali pooja mehmet ahmet mustafa emre burak ayse fatma zeynep elif
-    ibrahim yusuf hassan hussein omar khalid fatima aisha layla noor giulia chiara giovanni luca matteo francesca paola
-    javier alejandro carlos lucia pablo diego joao thiago beatriz jean-pierre mathieu guillaume aurelie celine
+    katarzyna malgorzata magdalena joanna zofia hanna kinga wojciech krzysztof grzegorz tomasz pawel piotr
+    marcin mateusz jakub lukasz michal maciej zbigniew zuzanna ewelina beata bozena ferenc laszlo istvan zoltan
+    gabor attila zsofia eszter ildiko katalin jiri vaclav zdenek jitka radka petr milos goran dragan zoran
+    jovana milica bojan nikolay ulrike heike jurgen wolfgang dieter gunter uwe jens torsten sven lars bjorn
+    ingrid astrid sigrid anneke joost wouter takeshi hiroshi kenji haruto yuki akira satoshi naoko yumi keiko
+    sakura kazuo rajesh suresh ramesh sanjay vijay anil sunil deepak amit ravi lakshmi sunita anjali pooja
+    mehmet ahmet mustafa emre burak ayse fatma zeynep elif ibrahim yusuf hassan hussein omar khalid fatima aisha
+    layla noor giulia chiara giovanni luca matteo francesca paola javier alejandro carlos lucia pablo diego joao
+    thiago beatriz jean-pierre mathieu guillaume aurelie celine
     """
 )
 """First names of other languages as English texts write them, without their accents; no words of English."""
