@@ -57,7 +57,7 @@ def session(connection: Connection, user_id: int, session_id: str) -> ShownSessi
     if known is None or shown is None:
         return None
     stored = repository.events_of_session(connection, user_id, session_id)
-    return ShownSession(_topic_shown(known, stored, hidden), view.visible(stored, hidden), shown)
+    return ShownSession(topic_shown(known, stored, hidden), view.visible(stored, hidden), shown)
 
 
 def transcript(
@@ -82,13 +82,13 @@ def _shown(connection: Connection, user_id: int, hidden: Veil) -> list[Session]:
     for event in repository.events(connection, user_id):
         events.setdefault(event.session_id, []).append(event)
     return [
-        _topic_shown(one, events[one.id], hidden)
+        topic_shown(one, events[one.id], hidden)
         for one in repository.listing(connection, user_id)
         if view.visible(events.get(one.id, ()), hidden)
     ]
 
 
-def _topic_shown(session: Session, events: list[Event], hidden: Veil) -> Session:
+def topic_shown(session: Session, events: list[Event], hidden: Veil) -> Session:
     """A topic may tell what is hidden: then the first words that are not take its place."""
     if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
         return session

@@ -22,7 +22,7 @@ from internal.graph import mirror_repository as repository
 from internal.graph.mirror import PROJECTION, Batch, GraphMirror, Mark, Rows
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
-from internal.storage.erasure import EVERYTHING
+from internal.storage.erasure import EVERYTHING, FORGOTTEN
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,9 @@ _FRESH_S: Final = 5.0
 """How long a question waits for what was written before it."""
 
 _STORE: Final = "store_id"
+
+_ALL_ANEW: Final = (EVERYTHING, FORGOTTEN)
+"""An erasure takes the forgotten words out of whatever row still tells them: no such row is to be missed here."""
 
 
 class Cursors(Protocol):
@@ -217,7 +220,7 @@ class Mirroring:
         changes = await self._database.read(lambda c: repository.changes_after(c, user_id, seen, _MANY + 1))
         if not changes:
             return None
-        if len(changes) > _MANY or any(change.kind == EVERYTHING for change in changes):
+        if len(changes) > _MANY or any(change.kind in _ALL_ANEW for change in changes):
             return await self._rebuild(user_id, version)
         some = changes[:_CHANGES]
         put = await self._database.read(lambda c: mirrored.put_nodes(c, user_id, some))

@@ -64,7 +64,9 @@ class MirrorStage:
 
     async def edge(self, type: str, source: Node, target: Node, **properties: Any) -> Edge:
         owner = source.user_id
-        return await self.write(lambda c: store.add_edge(c, owner, type, source.id, target.id, properties, now=self.now))
+        return await self.write(
+            lambda c: store.add_edge(c, owner, type, source.id, target.id, properties, now=self.now)
+        )
 
     async def ask(self, cypher: str, user_id: int = OWNER, **params: Any) -> list[dict[str, Any]]:
         """Rows of the mirror as it is, without following what changed."""
@@ -81,7 +83,9 @@ class MirrorStage:
 
     async def mirrored(self, user_id: int = OWNER) -> Mirrored:
         nodes = await self.ask("MATCH (n) RETURN n", user_id)
-        edges = await self.ask("MATCH (a)-[r]->(b) RETURN a.id AS a, type(r) AS t, properties(r) AS p, b.id AS b", user_id)
+        edges = await self.ask(
+            "MATCH (a)-[r]->(b) RETURN a.id AS a, type(r) AS t, properties(r) AS p, b.id AS b", user_id
+        )
         by_id = {row["n"]["id"]: (row["n"]["label"], row["n"]["properties"]) for row in nodes}
         assert len(by_id) == len(nodes), "a node is there twice"
         return Mirrored(by_id, Counter(json.dumps(row, sort_keys=True, ensure_ascii=False) for row in edges))
