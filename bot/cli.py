@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot import cypher_commands, graph_commands, memory_commands, memory_graph_commands, owner_commands
+from bot import (
+    chronicle_commands,
+    cypher_commands,
+    graph_commands,
+    memory_commands,
+    memory_graph_commands,
+    owner_commands,
+)
 from bot.command_line import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
@@ -22,7 +29,15 @@ if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.diagnosis import Check
 
-__all__ = ["cypher_commands", "graph_commands", "main", "memory_commands", "memory_graph_commands", "owner_commands"]
+__all__ = [
+    "chronicle_commands",
+    "cypher_commands",
+    "graph_commands",
+    "main",
+    "memory_commands",
+    "memory_graph_commands",
+    "owner_commands",
+]
 
 
 _GC_THRESHOLDS = (10_000, 20, 100)

@@ -24,6 +24,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
 from internal.flows.archival import ArchivalHandler
+from internal.flows.auditing import Auditing
 from internal.flows.calls import CallRecorder
 from internal.flows.dating import WorkerDates
 from internal.flows.digestion import Digestion
@@ -42,6 +43,7 @@ from internal.flows.setback import Setback
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.memories import MemoryRecall
 from internal.recall.names import WorkerNames
 from internal.recall.overview import Overview, PeopleFinder, Recollection
 from internal.recall.people import PeopleSearch
@@ -87,6 +89,7 @@ class App:
     ticker: Ticker
     publication: Publication
     chronicling: Chronicling
+    auditing: Auditing
     runs: RunLoop
     vectors: VectorFollowing
     terms: TermsFollowing
@@ -134,7 +137,7 @@ class App:
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
         await self.database.read(lambda c: users.get(c, user_id))
-        return await Recollection(self.finder, self.knowledge).recall(user_id, query, limit)
+        return await Recollection(self.finder, self.knowledge, self.memories).recall(user_id, query, limit)
 
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
         """Closes the open session at once and has it published and judged; None if there is none."""
@@ -146,6 +149,10 @@ class App:
         """A message closed the session before it: that one is to be published and judged now."""
         self.publication.session_ended(user_id)
         self.ticker.wake()
+
+    @property
+    def memories(self) -> MemoryRecall:
+        return MemoryRecall(self.database, self.knowledge, self.config.memory.associations)
 
     @property
     def finder(self) -> PeopleFinder:
@@ -286,6 +293,7 @@ def _assemble(
             chronicling,
         ),
         chronicling=chronicling,
+        auditing=Auditing(database, clock, worker, chronicling),
         runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, _notify),
         vectors=VectorFollowing(
             database,

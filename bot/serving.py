@@ -14,6 +14,7 @@ from bot.importing import importing_agents
 from bot.keeping import Keeping
 from bot.mcp.http import PATH, McpServer
 from bot.web.app import build_web
+from bot.web.chronicle import Chronicle
 from bot.web.cypher import Cypher
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
@@ -75,8 +76,9 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         poll_fresh=doors.poll_fresh,
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase)),
-        memory=Memory(memory_eraser(app.database, app.eraser), maintain, app.knowledge, app.nights.plasticity),
+        memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
+        chronicle=Chronicle(app.auditing, config.persona.name),
         recall=app.recall,
         upkeep=doors.upkeep,
         importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),

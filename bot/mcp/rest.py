@@ -41,6 +41,10 @@ class Rest:
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         return await self._call("GET", path, query, None)
 
+    async def text(self, path: str, query: Mapping[str, Any] | None = None) -> str:
+        """An answer that is no JSON."""
+        return (await self._answer("GET", path, query, None)).text
+
     async def send(
         self, method: str, path: str, body: Mapping[str, Any], query: Mapping[str, Any] | None = None
     ) -> Any:
@@ -55,6 +59,12 @@ class Rest:
     async def _call(
         self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
     ) -> Any:
+        answer = await self._answer(method, path, query, body)
+        return answer.json() if answer.content else {}
+
+    async def _answer(
+        self, method: str, path: str, query: Mapping[str, Any] | None, body: Mapping[str, Any] | None
+    ) -> httpx.Response:
         params = {name: value for name, value in (query or {}).items() if value is not None}
         try:
             answer = await self._client.request(method, path, params=params, json=body)
@@ -62,7 +72,7 @@ class Rest:
             raise CallRefused(f"the server does not answer: {type(error).__name__}") from error
         if answer.is_error:
             raise CallRefused(_detail(answer))
-        return answer.json() if answer.content else {}
+        return answer
 
 
 def _headers(key: str) -> dict[str, str]:

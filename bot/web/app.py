@@ -14,6 +14,7 @@ from starlette.routing import Match
 
 from bot.web.admin import Archive, admin_router
 from bot.web.body_limit import BodyLimit
+from bot.web.chronicle import Chronicle, chronicle_router
 from bot.web.cypher import Cypher, cypher_router
 from bot.web.documentation import documentation_router
 from bot.web.events import events_router
@@ -72,6 +73,7 @@ def build_web(
     graph: Graph | None = None,
     memory: Memory | None = None,
     cypher: Cypher | None = None,
+    chronicle: Chronicle | None = None,
     recall: Recall | None = None,
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
@@ -106,6 +108,8 @@ def build_web(
         app.include_router(memory_router(database, clock, owners, memory))
     if cypher is not None:
         app.include_router(cypher_router(owners, cypher))
+    if chronicle is not None:
+        app.include_router(chronicle_router(database, owners, chronicle))
     _take_orders(app, archive, recall, upkeep, importing, keeping)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:

@@ -19,6 +19,7 @@ from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
+from internal.memory import sessions as memory
 from internal.scheduling import repository as runs
 from internal.scheduling.model import RunState
 from internal.storage import traces
@@ -42,7 +43,9 @@ class Chronicling:
         """C2: a user's message joins the line; True if it closed another session first, as `/db` does."""
         if message.hidden:
             return False
-        closed = self.close(connection, message.user_id, now) if command == chronicle.OPENING else None
+        closed = None
+        if command == chronicle.OPENING:
+            closed = self.close(connection, message.user_id, now, before_seq=message.seq)
         chronicle.hear(connection, _spoken(message), tz=tz, command=command)
         return closed is not None
 
@@ -57,14 +60,35 @@ class Chronicling:
         return event
 
     def close(
-        self, connection: Connection, user_id: int, now: datetime, command: Trigger | None = None
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        command: Trigger | None = None,
+        *,
+        before_seq: int | None = None,
     ) -> Session | None:
-        """C7, `/ss` or `/db`: ends the open session and has it analysed; None if there is none."""
+        """C7, `/ss` or `/db`: ends the open session and has it analysed; None if there is none.
+
+        `before_seq` is the message that opens the next one: its own turn is none of this session's.
+        """
         session = chronicle.close(connection, user_id, now, command=command)
         if session is not None:
-            writing = turns.first_open_seq(connection, user_id, None) is not None
+            memory.complete_session(connection, user_id, session.id, now=now)
+            asked = turns.first_open_seq(connection, user_id, None)
+            writing = asked is not None and (before_seq is None or asked < before_seq)
             self._analyse(connection, session, now, now + ANSWERING if writing else now)
         return session
+
+    def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
+        """Has a closed session judged that nobody works on; False where it is open, or somebody does already."""
+        session = line.session(connection, user_id, session_id)
+        held = runs.of_session(connection, user_id, session_id)
+        busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
+        if session is None or session.closed_at is None or not set(self.agents) - busy:
+            return False
+        Chronicling([agent for agent in self.agents if agent not in busy])._analyse(connection, session, now, now)
+        return True
 
     def _analyse(self, connection: Connection, session: Session, now: datetime, due_at: datetime) -> None:
         """Makes the runs of a closed session; one that has not begun yet is only made due at that time."""

@@ -1,0 +1,61 @@
+"""The calls of `/chronicle` for a command: the running server's, else its own over a stopped one's database."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from bot.mcp.rest import Rest
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from internal.config import Config
+    from internal.language.worker import LanguageWorker
+    from internal.storage.engine import Database
+    from internal.storage.lock import Holder
+
+
+@contextlib.asynccontextmanager
+async def open_chronicle(config: Config, server: Holder | None) -> AsyncIterator[Rest]:
+    """Raises what `open_stopped` raises; a call raises CallRefused with the server's own words."""
+    async with contextlib.AsyncExitStack() as stack:
+        if server is not None:
+            from bot.web.client import key_of
+
+            rest = Rest.of_server(server.url or "", key_of(config))
+        else:
+            from bot.upkeep import open_stopped
+            from internal.language.worker import LanguageWorker
+
+            database = await stack.enter_async_context(open_stopped(config))
+            worker = LanguageWorker()
+            stack.push_async_callback(worker.close)
+            rest = Rest.inside(_application(config, database, worker), "")
+        stack.push_async_callback(rest.aclose)
+        yield rest
+
+
+def _application(config: Config, database: Database, worker: LanguageWorker) -> FastAPI:
+    """Nothing but `/chronicle`, inside this process: nobody else can call it, so there is no key."""
+    from fastapi import FastAPI
+
+    from bot.web.app import answer_faults_as_json
+    from bot.web.chronicle import Chronicle, chronicle_router
+    from bot.web.owners import Owners
+    from internal.flows.auditing import Auditing
+    from internal.flows.sessions import ANALYST, Chronicling
+    from internal.scheduling.clock import SystemClock
+
+    allowed = config.access.allowed_user_ids
+
+    async def allows(user_id: int) -> bool:
+        return user_id in allowed
+
+    chronicling = Chronicling([ANALYST] if config.agents.analyst.enabled else [])
+    auditing = Auditing(database, SystemClock(), worker, chronicling)
+    app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
+    app.include_router(chronicle_router(database, owners, Chronicle(auditing, config.persona.name)))
+    answer_faults_as_json(app)
+    return app

@@ -1,0 +1,126 @@
+"""What an audit of the chronicle looks at beside its own rows: the log, mentions, and nodes that hang on nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, and_, delete, exists, func, literal, or_, select
+
+from internal.chronicle.repository import touch
+from internal.graph.node_repository import owner_node_id
+from internal.storage.tables import (
+    chronicle,
+    event_mentions,
+    evidence,
+    graph_edges,
+    graph_nodes,
+    messages,
+    observations,
+    people,
+    users,
+)
+
+_HIDDEN: Final = "hidden_instruction"
+"""Key in the metadata of a message that marks a hidden instruction, which is no event."""
+
+
+class Said(NamedTuple):
+    """A message of the log that belongs into the line."""
+
+    id: str
+    role: str
+    at: Any
+    turn_id: str | None
+    words: str
+
+
+class Name(NamedTuple):
+    """What an entity is called; `person_id` where it is a person's."""
+
+    node_id: str
+    subtype: str
+    name: str
+    person_id: int | None
+
+
+def said(connection: Connection, user_id: int) -> list[Said]:
+    """Every message that belongs into the line, in the order of the log; `words` is the beginning of what it says."""
+    hidden = messages.c.user_metadata[_HIDDEN].as_boolean()
+    query = (
+        select(
+            messages.c.id,
+            messages.c.role,
+            messages.c.timestamp,
+            messages.c.turn_id,
+            func.substr(messages.c.content, 1, 400),
+        )
+        .where(messages.c.user_id == user_id, messages.c.role.in_(("user", "assistant")))
+        .where(or_(messages.c.user_metadata.is_(None), hidden.is_(None), hidden.is_(False)))
+        .order_by(messages.c.seq)
+    )
+    return [Said(*row) for row in connection.execute(query)]
+
+
+def zone(connection: Connection, user_id: int) -> str:
+    """The owner's zone; UTC where he is not known."""
+    return connection.execute(select(users.c.tz).where(users.c.user_id == user_id)).scalar_one_or_none() or "UTC"
+
+
+def lost_mentions(connection: Connection, user_id: int) -> list[tuple[str, str]]:
+    """(event, entity as it was written) of mentions whose event or whose entity is not there."""
+    query = select(event_mentions.c.event_id, event_mentions.c.entity_origin).where(
+        event_mentions.c.user_id == user_id, _leads_nowhere()
+    )
+    return [(event_id, entity_id) for event_id, entity_id in connection.execute(query)]
+
+
+def drop_lost_mentions(connection: Connection, user_id: int) -> int:
+    """Deletes them; how many."""
+    events = [event_id for event_id, _ in lost_mentions(connection, user_id)]
+    connection.execute(delete(event_mentions).where(event_mentions.c.user_id == user_id, _leads_nowhere()))
+    touch(connection, user_id, dict.fromkeys(events))
+    return len(events)
+
+
+def lone_nodes(connection: Connection, user_id: int) -> list[str]:
+    """Nodes that nothing leads to or from, that nothing tells of, and that nobody set himself."""
+    node = graph_nodes.c
+    ours = and_(node.user_id == user_id, node.merged_into.is_(None), node.id != owner_node_id(user_id))
+    told = (
+        exists().where(graph_edges.c.user_id == user_id, graph_edges.c.source == node.id),
+        exists().where(graph_edges.c.user_id == user_id, graph_edges.c.target == node.id),
+        exists().where(observations.c.user_id == user_id, observations.c.target == node.id),
+        exists().where(event_mentions.c.user_id == user_id, event_mentions.c.entity_id == node.id),
+        exists().where(people.c.user_id == user_id, people.c.entity_id == node.id),
+        exists().where(
+            evidence.c.user_id == user_id,
+            evidence.c.target.in_([literal("entity:").concat(node.id), literal("node:").concat(node.id)]),
+        ),
+    )
+    rows = connection.execute(select(node.id, node.field_meta).where(ours, *(~one for one in told)))
+    return [row.id for row in rows if not _set_by_owner(row)]
+
+
+def entity_names(connection: Connection, user_id: int) -> list[Name]:
+    """Every entity by its name, the owner apart; those merged away or being forgotten left out."""
+    node = graph_nodes.c
+    shown = and_(node.label == "Entity", node.merged_into.is_(None), node.hidden_until.is_(None))
+    query = (
+        select(node.id, node.subtype, node.name, people.c.id)
+        .outerjoin(people, and_(people.c.user_id == user_id, people.c.entity_id == node.id))
+        .where(node.user_id == user_id, shown, node.id != owner_node_id(user_id), node.name.is_not(None))
+        .order_by(node.created_at, node.id)
+    )
+    return [Name(row[0], row[1] or "", row[2], row[3]) for row in connection.execute(query)]
+
+
+def _leads_nowhere() -> Any:
+    event = exists().where(chronicle.c.user_id == event_mentions.c.user_id, chronicle.c.id == event_mentions.c.event_id)
+    entity = exists().where(
+        graph_nodes.c.user_id == event_mentions.c.user_id, graph_nodes.c.id == event_mentions.c.entity_id
+    )
+    return or_(~event, ~entity)
+
+
+def _set_by_owner(row: Any) -> bool:
+    return any(mark.get("by") == "owner" for mark in (row.field_meta or {}).values())
