@@ -57,6 +57,6 @@ def _application(config: Config, database: Database) -> FastAPI:
 
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     eraser = Eraser(database, clock, ensure_key(config.data_dir, "hmac_key").encode())
-    app.include_router(memory_router(database, clock, owners, Memory(memory_eraser(database, eraser), maintain)))
+    app.include_router(memory_router(database, clock, owners, Memory(memory_eraser(eraser), maintain)))
     answer_faults_as_json(app)
     return app

@@ -41,8 +41,8 @@ from internal.recall.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
-EraseNode = Callable[[int, str], Awaitable[None]]
-"""Erases a node of an owner with every trace of it. Raises NotFound, Refused for the owner's own entity."""
+EraseNode = Callable[[Node], Awaitable[None]]
+"""Erases a node with every trace of it. Raises NotFound, Refused for the owner's own entity."""
 
 _WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.derived} - {FACT})
 """The relationships of the memory graph."""
@@ -58,11 +58,11 @@ class Memory:
     rates: Plasticity = PRESETS["default"]
 
 
-def memory_eraser(database: Database, eraser: Eraser) -> EraseNode:
+def memory_eraser(eraser: Eraser) -> EraseNode:
     """Erases entities with the facts about them, people with their profiles, any other node by itself."""
 
-    async def erase(user_id: int, node_id: str) -> None:
-        await eraser.erase_now(user_id, "entity", node_id)
+    async def erase(node: Node) -> None:
+        await eraser.erase_now(node.user_id, "entity" if node.label == "Entity" else "memory", node.id)
 
     return erase
 
@@ -136,7 +136,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
     async def remove(uuid: Uuid, asked: AskedUser = None) -> None:
         """Erases it for good, with its edges, its receipts and all that it is found by."""
         known = await database.read(lambda c: _node(c, uuid, asked))
-        await erase(known.user_id, known.id)
+        await erase(known)
 
     @router.get("/{uuid}/associations", responses=READING)
     async def associations(

@@ -14,6 +14,7 @@ from bot.web.refusals import KEYED, WRITING
 from internal.errors import Refused
 from internal.graph import store
 from internal.memory import plasticity
+from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
 from internal.memory.retention import Plasticity
 from internal.recall.hits import NodeHit
@@ -38,20 +39,23 @@ def recall_memory_router(
         """Memories that belong to a question, best first. Accesses are counted, links among them grow stronger.
 
         Strong neighbours come along as associations; they count as accessed only when they are recalled themselves.
+        What lost a contradiction is not recalled.
         """
         known = await owners.stored(order.user_id)
         _refuse_unknown(order.labels)
         if not known:
             return RecalledMemories(memories=[], count=0)
         found = await search.memories(order.user_id, order.query, order.limit, labels=order.labels)
-        hits = [hit for hit in found if hit.reasons.relevant(search.threshold)]
+        relevant = [hit for hit in found if hit.reasons.relevant(search.threshold)]
 
         def use(connection: Connection) -> list[RecalledOut]:
+            lost = memory.superseded(connection, order.user_id, [hit.node.id for hit in relevant])
+            hits = [hit for hit in relevant if hit.node.id not in lost]
             ids = [hit.node.id for hit in hits]
             plasticity.touch_used(connection, order.user_id, ids, clock.now(), rates)
             return _told(connection, order.user_id, hits, order.min_strength)
 
-        told = await database.write(use) if hits else []
+        told = await database.write(use) if relevant else []
         return RecalledMemories(memories=told, count=len(told))
 
     return router

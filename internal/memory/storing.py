@@ -16,7 +16,11 @@ from internal.memory.told import ToldLink, ToldNode
 
 def store_node(connection: Connection, user_id: int, told: ToldNode, *, now: datetime, zone: tzinfo = UTC) -> Node:
     """Stores a new node and its links as the owner's own. Raises NotFound, and Refused as the registry."""
-    node = memory.put_node(connection, user_id, told.label, told.properties, now=now, zone=zone)
+    properties = dict(told.properties)
+    if told.label == "Question" and properties.get("status") is None:
+        # Said, so that it is his: a link to what may answer his question would else change its status by itself.
+        properties["status"] = "open"
+    node = memory.put_node(connection, user_id, told.label, properties, now=now, zone=zone)
     for link in told.links:
         target = _target(connection, user_id, link, now, zone)
         memory.put_edge(connection, user_id, link.type, node.id, target.id, link.properties, now=now, zone=zone)

@@ -176,7 +176,7 @@ async def stage(
             PeopleFinder(database, PeopleSearch(database, embedder), search),
             Taking(agents, lambda: woken.append(1), erase),
         ),
-        memory=Memory(memory_eraser(database, eraser), maintain, search),
+        memory=Memory(memory_eraser(eraser), maintain, search),
         stopping=stopping,
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
