@@ -19,6 +19,7 @@ class Fallen:
     facts: int = 0
     entities: int = 0
     people: int = 0
+    memories: int = 0
     parts: int = 0
     texts: int = 0
     gone: list[str] = field(default_factory=list)

@@ -210,8 +210,9 @@ class Eraser:
             case "person":
                 person = partial(erasing.erase_person, key=self._key, asked_at=forgetting.created_at, now=now)
                 return lambda c: person(c, user_id, int(ref_id))
-            case "entity":
-                return lambda c: erasing.erase_entity(c, user_id, ref_id, key=self._key, now=now)
+            case "entity" | "memory":
+                erase = erasing.erase_entity if forgetting.kind == "entity" else erasing.erase_memory
+                return lambda c: erase(c, user_id, ref_id, key=self._key, now=now)
             case "fact":
                 return lambda c: erasing.erase_fact(c, user_id, ref_id, key=self._key, now=now)
             case "episode":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -15,6 +17,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
+from internal.memory import service as memory
 from internal.people import forget_repository, set_aside
 from internal.people import service as people
 from internal.storage.erasure import EVERYTHING, Forgetting, Kind
@@ -49,9 +52,14 @@ def hide(connection: Connection, asked: Forgetting) -> None:
             record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.hide(connection, user_id, [int(ref_id)], until)
+            profiles = forget_repository.profiles(connection, user_id, [int(ref_id)])
+            _hide_mentioning(connection, user_id, [one.entity_id for one in profiles], until)
         case "entity":
             for fact_id in _facts_of(connection, user_id, ref_id):
                 retold.hide(connection, user_id, fact_id, now=asked.created_at)
+            store.hide_nodes(connection, user_id, [ref_id], until)
+            _hide_mentioning(connection, user_id, [ref_id], until)
+        case "memory":
             store.hide_nodes(connection, user_id, [ref_id], until)
         case "fact":
             retold.hide(connection, user_id, ref_id, now=asked.created_at)
@@ -59,9 +67,11 @@ def hide(connection: Connection, asked: Forgetting) -> None:
         case "episode":
             falling = knowledge.only_in_episode(connection, user_id, ref_id)
             fact_repository.hide(connection, user_id, falling, until)
+            store.hide_nodes(connection, user_id, memory.only_in_episode(connection, user_id, ref_id), until)
             record_change(connection, user_id, "episode", ref_id)
         case "message":
             fact_repository.hide(connection, user_id, _only_in_message(connection, user_id, ref_id), until)
+            store.hide_nodes(connection, user_id, memory.only_in_messages(connection, user_id, [ref_id]), until)
             _follow(connection, user_id, ref_id)
 
 
@@ -75,17 +85,22 @@ def show(connection: Connection, asked: Forgetting) -> None:
             record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.show(connection, user_id, [int(ref_id)], until)
-        case "entity":
+            store.show_nodes(connection, user_id, None, until)
+        case "memory":
             store.show_nodes(connection, user_id, [ref_id], until)
+        case "entity":
+            store.show_nodes(connection, user_id, None, until)
             set_aside.bring_back(connection, user_id, _facts_of(connection, user_id, ref_id), now=asked.created_at)
         case "fact":
             knowledge.show_facts(connection, user_id, until)
             set_aside.bring_back(connection, user_id, [ref_id], now=asked.created_at)
         case "episode":
             knowledge.show_facts(connection, user_id, until)
+            store.show_nodes(connection, user_id, None, until)
             record_change(connection, user_id, "episode", ref_id)
         case "message":
             knowledge.show_facts(connection, user_id, until)
+            store.show_nodes(connection, user_id, None, until)
             _follow(connection, user_id, ref_id)
 
 
@@ -93,11 +108,17 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
     match kind:
         case "fact":
             return fact_repository.version(connection, user_id, ref_id) is not None
-        case "entity":
+        case "entity" | "memory":
             return store.get_node(connection, user_id, ref_id) is not None
         case "episode":
             return episodes.episode(connection, user_id, ref_id) is not None
     return bool(dialogue.by_ids(connection, user_id, [ref_id]))
+
+
+def _hide_mentioning(connection: Connection, user_id: int, entity_ids: Sequence[str], until: datetime) -> None:
+    """Memories that mention what is being forgotten are forgotten with it."""
+    mentioning = [node.id for node in memory.mentioning(connection, user_id, entity_ids)]
+    store.hide_nodes(connection, user_id, mentioning, until)
 
 
 def _follow(connection: Connection, user_id: int, message_id: str) -> None:

@@ -1,17 +1,18 @@
-"""What the owner does to people, with the facts about them brought in step in the same transaction.
+"""What the owner does to people, with the facts and memories about them brought in step in the same transaction.
 
 Profiles know nothing of facts; whoever merges, splits or renames a person for the owner calls these instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
 from internal.knowledge import service as knowledge
+from internal.memory import service as memory
 from internal.people import service as people
 from internal.people.model import Person
 
@@ -19,7 +20,7 @@ from internal.people.model import Person
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
     """The owner's own merge, the target as it is then; raises as `people.merging.merge`."""
     target = people.merge(connection, user_id, source_id, target_id, now=now)
-    knowledge.reproject(connection, user_id, [target.entity_id], now=now)
+    _in_step(connection, user_id, [target.entity_id], now)
     return target
 
 
@@ -36,7 +37,7 @@ def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: dat
 def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Person:
     """Does what was suggested about a person; raises as `people.service.accept`."""
     person = people.accept(connection, user_id, suggestion_id, now=now)
-    knowledge.reproject(connection, user_id, [person.entity_id], now=now)
+    _in_step(connection, user_id, [person.entity_id], now)
     return person
 
 
@@ -51,10 +52,15 @@ def edit(
 ) -> Person:
     """The owner's own change of a profile; facts are found under the new name. Raises as `people.service.edit`."""
     person = people.edit(connection, user_id, person_id, changes, now=now, expected_rev=expected_rev)
-    knowledge.reproject(connection, user_id, [person.entity_id], now=now)
+    _in_step(connection, user_id, [person.entity_id], now)
     return person
 
 
 def _apart(connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime) -> tuple[Person, Person]:
-    knowledge.reproject(connection, user_id, [one.entity_id for one in pair], now=now)
+    _in_step(connection, user_id, [one.entity_id for one in pair], now)
     return pair
+
+
+def _in_step(connection: Connection, user_id: int, entity_ids: Sequence[str], now: datetime) -> None:
+    knowledge.reproject(connection, user_id, entity_ids, now=now)
+    memory.reproject(connection, user_id, entity_ids, now=now)

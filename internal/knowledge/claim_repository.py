@@ -26,7 +26,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from internal.knowledge.claims import ClaimLine
 from internal.knowledge.model import CitationOperation, Claim
 from internal.knowledge.relations import is_functional
-from internal.storage.tables import claims, evidence
+from internal.storage.tables import claims, evidence, observations
 from internal.storage.types import new_id
 
 CHUNK: Final = 500
@@ -246,6 +246,12 @@ def entities_cited(
 def names_node(connection: Connection, user_id: int, node_id: str) -> bool:
     """Whether any claim, however old, has this node at an end, as it stands or as it was written."""
     return any(connection.execute(query, {"owner": user_id, "node": node_id}).first() for query in _NAMING)
+
+
+def is_remembered(connection: Connection, user_id: int, node_id: str) -> bool:
+    """Whether the memory graph tells of this node too: a preference or a topic is a node of both."""
+    told = (observations.c.user_id == user_id) & (observations.c.target == node_id)
+    return connection.execute(select(observations.c.id).where(told).limit(1)).first() is not None
 
 
 _ENTITY: Final = "entity:"

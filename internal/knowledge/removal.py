@@ -207,7 +207,7 @@ class _Removing:
         return dropped
 
     def _supported(self, node: Node) -> bool:
-        """Whether anything else keeps a node: a profile, the owner's word, a line, a claim or an edge."""
+        """Whether anything else keeps a node: a profile, the owner's word, a line, a claim, a memory or an edge."""
         if node.label not in _ORPHANS or any(mark.get("by") == "owner" for mark in node.field_meta.values()):
             return True
         if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
@@ -215,6 +215,8 @@ class _Removing:
         if claim_repository.node_support(self._connection, self._user_id, [f"entity:{node.id}"]):
             return True
         if claim_repository.names_node(self._connection, self._user_id, node.id):
+            return True
+        if claim_repository.is_remembered(self._connection, self._user_id, node.id):
             return True
         everything = EdgeFilter(include_invalid=True)
         return bool(store.edges_of(self._connection, self._user_id, node.id, everything, now=self._now, limit=1))

@@ -301,8 +301,6 @@ class _Resolver:
             told["attributes"] = {**node.properties.get("attributes", {}), **proposed.attributes}
         if node.label == "Entity":
             told |= self._type_told(node, proposed)
-        if node.label == "Preference":
-            told["observations"] = node.properties.get("observations", 1) + 1
         self._update(node, told)
 
     def _type_told(self, node: Node, proposed: ProposedEntity) -> dict[str, Any]:

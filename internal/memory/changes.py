@@ -103,11 +103,16 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What fell: the nodes by id with the words they were known by, how many edges, and every text they held."""
+    """What fell: the nodes by id with what they were called, how many edges, and every text they held.
+
+    `known_as` are the labels and words by which anybody told of these nodes: what has to be buried if they are not to
+    come back.
+    """
 
     nodes: Mapping[str, str] = field(default_factory=dict)
     edges: int = 0
     said: Sequence[str] = ()
+    known_as: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class Projector:
         self._forgetting = forgetting
         self.removed: dict[str, str] = {}
         self.said: list[str] = []
+        self.known_as: list[tuple[str, str]] = []
 
     # --- Nodes
 
@@ -97,6 +98,10 @@ class Projector:
         gone = observations.remove_of_targets(self._connection, self._user_id, [node.id, *(one.id for one in edges)])
         self.said += [text for one in gone for text in texts_of(one.properties)]
         self.said += texts_of(node.properties)
+        naming = NAMING[node.label]
+        told = [one.properties for one in gone if one.target == node.id]
+        words = dict.fromkeys(one[naming] for one in (node.properties, *told) if one.get(naming))
+        self.known_as += [(node.label, one) for one in words]
         targets.drop_suggestions(self._connection, self._user_id, node.id)
         store.delete_node(self._connection, self._user_id, node.id)
         self.removed[node.id] = node.name

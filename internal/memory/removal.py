@@ -14,7 +14,9 @@ from sqlalchemy import Connection, Row
 
 from internal.errors import NotFound
 from internal.graph import store
+from internal.graph.labels import NODES
 from internal.graph.model import Node
+from internal.graph.relationships import FACT
 from internal.language.telling import gives_away
 from internal.memory import observation_repository as observations
 from internal.memory import target_repository as targets
@@ -23,6 +25,9 @@ from internal.memory.model import MEMORY_LABELS, NAMING, Observation
 from internal.memory.projecting import Projector, texts_of
 
 _SOURCE: Final = "system:forgetting"
+
+_SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sentence and label != "TemporalMarker")
+"""Labels of nodes that say something: a name alone retells nothing."""
 
 
 def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
@@ -59,6 +64,40 @@ def remove_mentioning(
     found = mentioning(connection, user_id, entity_ids)
     named = _naming(connection, user_id, holds, {node.id for node in found})
     return Removing(connection, user_id, now).delete([*found, *named])
+
+
+def remove_retelling(
+    connection: Connection,
+    user_id: int,
+    lines: Collection[tuple[str, int]],
+    entity_ids: Collection[str],
+    tells: Callable[[str], bool],
+    *,
+    now: datetime,
+) -> Removal:
+    """Removes the memories that say once more what is forgotten: told by one of these lines (episode, segment), or
+    mentioning one of these entities, and in words of which `tells` is true.
+    """
+    by_episode: dict[str, list[int]] = defaultdict(list)
+    for episode_id, segment in lines:
+        by_episode[episode_id].append(segment)
+    told = {
+        one.target
+        for episode_id, segments in by_episode.items()
+        for one in observations.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        if one.kind == "node"
+    }
+    nodes = [store.get_node(connection, user_id, one, hidden=True) for one in sorted(told)]
+    likely = {node.id: node for node in (*nodes, *mentioning(connection, user_id, entity_ids)) if node is not None}
+    retelling = [
+        node for node in likely.values() if node.label in _SENTENCES and any(map(tells, texts_of(node.properties)))
+    ]
+    return Removing(connection, user_id, now).delete(retelling)
+
+
+def let_go(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
+    """Removes everything told of a node and its edges, facts apart, before the node itself is erased as a thing."""
+    return Removing(connection, user_id, now).let_go(node_id)
 
 
 def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> list[Node]:
@@ -134,10 +173,26 @@ class Removing:
                 self._projector.delete(node)
         return self._removal()
 
+    def let_go(self, node_id: str) -> Removal:
+        """Removes what was told of a node and its edges, and those edges; the node is the caller's to delete."""
+        edges = [
+            edge
+            for end in ("source", "target")
+            for edge in targets.edges_at(self._connection, self._user_id, node_id, end)
+            if edge.type != FACT
+        ]
+        gone = observations.remove_of_targets(self._connection, self._user_id, [node_id, *(one.id for one in edges)])
+        self._projector.said += [text for one in gone for text in texts_of(one.properties)]
+        targets.drop_suggestions(self._connection, self._user_id, node_id)
+        for edge in edges:
+            self._projector.edge(edge.id)
+        return self._removal()
+
     def _removal(self) -> Removal:
         self._projector.record(_SOURCE)
         changes: MemoryChanges = self._projector.changes
-        return Removal(dict(self._projector.removed), len(changes.unlinked), list(self._projector.said))
+        projector = self._projector
+        return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
 
 
 def _falls(one: Observation, support: Sequence[Row[Any]], removed: Callable[[Row[Any]], bool]) -> bool:

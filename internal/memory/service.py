@@ -21,6 +21,7 @@ from internal.memory.deciding import (
 from internal.memory.observing import write
 from internal.memory.reading import citations, observations_of, superseded
 from internal.memory.removal import (
+    let_go,
     mentioning,
     only_in_episode,
     only_in_messages,
@@ -28,6 +29,7 @@ from internal.memory.removal import (
     remove_mentioning,
     remove_messages,
     remove_node,
+    remove_retelling,
 )
 from internal.memory.reprojecting import project_nodes, reproject
 from internal.memory.retelling import drop_untold, take_back
@@ -42,6 +44,7 @@ __all__ = [
     "contradiction_sides",
     "decline_suggestion",
     "drop_untold",
+    "let_go",
     "mentioning",
     "observations_of",
     "only_in_episode",
@@ -54,6 +57,7 @@ __all__ = [
     "remove_mentioning",
     "remove_messages",
     "remove_node",
+    "remove_retelling",
     "reopen_session",
     "reproject",
     "resolve_contradiction",

@@ -14,7 +14,7 @@ from internal.storage.owners import record_change
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, turns, users
 from internal.storage.types import new_id
 
-Kind = Literal["everything", "person", "entity", "fact", "episode", "message"]
+Kind = Literal["everything", "person", "entity", "fact", "memory", "episode", "message"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 

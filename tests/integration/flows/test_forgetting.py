@@ -224,7 +224,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
 ) -> None:
     """By declined name, id, username or a sentence of the bio, in every table of the registry; others' rows stay.
 
-    Facts and things that name him are deleted instead: test_erasing.py.
+    Facts, things and memories that name him are deleted instead: test_erasing.py, test_memory_erasing.py.
     """
     await database.write(
         lambda c: (
@@ -237,7 +237,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
     await _pass_window(clock, eraser)
     own_words = {"messages", "episodes", "segments"}
     profiles = {"name_keys", "search_items", "vectors", "merges", "people"}
-    knowledge = {"graph_nodes", "graph_edges", "facts", "claims"}
+    knowledge = {"graph_nodes", "graph_edges", "facts", "claims", "observations"}
 
     def left(connection: Connection, user_id: int) -> set[str]:
         found = set()

@@ -232,13 +232,6 @@ async def test_what_the_owner_wrote_stays(stage: Stage) -> None:
     assert stage.node(made).properties["attributes"] == {"a": 1}
 
 
-async def test_a_preference_counts_how_often_it_was_told(stage: Stage) -> None:
-    """As the memory graph specifies."""
-    (made,) = (await stage.hears(entity("чай", "Preference"))).created
-    await stage.hears(entity("чай", "Preference"))
-    assert stage.node(made).properties["observations"] == 2
-
-
 async def test_a_person_with_a_profile_learns_from_his_profile_only(stage: Stage) -> None:
     """An entity of his name tells nothing about him; people's operations do."""
     petrov = stage.person("Петров")
