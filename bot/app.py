@@ -214,6 +214,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         reranker=models.reranker,
         names=app.names,
         facts=FactRecall(app.database, app.knowledge),
+        memories=app.memories,
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )
@@ -229,6 +230,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         observer=app.metrics,
         wake_outbox=sender.wake,
         chronicling=app.chronicling,
+        plasticity=app.nights.plasticity,
     )
 
 

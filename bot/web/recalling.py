@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.web.fields import LARGEST_ID
 from internal.knowledge.model import Episode
-from internal.recall.hits import FactHit
+from internal.recall.hits import FactHit, MemoryHit
+from internal.recall.memories import status_of, told_words
 from internal.recall.overview import Overview
 
 RECALL_PATH: Final = "/admin/recall"
@@ -31,6 +32,7 @@ class RecalledLine(BaseModel):
 class Recalled(BaseModel):
     people: list[RecalledLine]
     facts: list[RecalledLine]
+    memories: list[RecalledLine]
     entities: list[RecalledLine]
     episodes: list[RecalledLine]
 
@@ -40,6 +42,7 @@ class Recalled(BaseModel):
         return cls(
             people=[_line(one_id, f"{told} | {hit.person.bio}", hit.score) for one_id, told, hit in people],
             facts=[_line(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit.score) for hit in found.facts],
+            memories=[_line(hit.node.id, _remembered(hit), hit.score) for hit in found.memories],
             entities=[_line(hit.node.id, _named(hit.node.name, hit.node.summary), hit.score) for hit in found.nodes],
             episodes=[_line(hit.episode.id, _dated(hit.episode), hit.score) for hit in found.episodes],
         )
@@ -77,6 +80,13 @@ def _line(one_id: str, text: str, score: float) -> RecalledLine:
 
 def _named(name: str, summary: str) -> str:
     return f"{name} | {summary}" if summary else name
+
+
+def _remembered(hit: MemoryHit) -> str:
+    """`Goal | run a marathon | active`; one that came along over a link says so, with the link's strength."""
+    status = status_of(hit.node)
+    beside = f"associated {hit.strength:.2f}" if hit.strength is not None else None
+    return " | ".join(filter(None, (hit.node.label, told_words(hit.node), status, beside)))
 
 
 def _dated(episode: Episode) -> str:

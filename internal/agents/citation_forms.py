@@ -1,17 +1,17 @@
-"""How models cite facts: `[F1]` as they are asked to, and the forms that they slip into.
+"""How models cite facts and memories: `[F1]` and `[M1]` as they are asked to, and the forms that they slip into.
 
-Square brackets with a letter or a word for facts, and the lenticular brackets of some models, are citations wherever
+Square brackets with a letter or a word for either, and the lenticular brackets of some models, are citations wherever
 they stand. A bare `[1]` and `(F1)` may be ordinary text: there it counts what they stand behind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import regex
 
-from internal.agents.model import RecalledFact
+from internal.agents.model import RecalledFact, RecalledMemory
 from internal.language.romanisation import skeletons
 from internal.language.telling import alike
 
@@ -21,9 +21,9 @@ LONGEST: Final = 100
 _FLAGS: Final = regex.VERSION1 | regex.IGNORECASE
 _SPACE: Final = r"[ \t\u00a0]"
 _GAP: Final = rf"{_SPACE}{{0,2}}"
-_WORD: Final = (
-    rf"(?:(?:facts?(?:[ _]?id)?|факт(?:[ыиа]|ів|ов)?|sources?|источник[иа]?|джерел[оа]|[fф]){_GAP}[:#№.]?{_GAP})"
-)
+_FACT: Final = r"(?:facts?(?:[ _]?id)?|факт(?:[ыиа]|ів|ов)?|[fф])"
+_MEMORY: Final = r"(?:memor(?:y|ies)|память|воспоминани[ея]|пам['’]ять|спогад[иа]?|[mм])"
+_WORD: Final = rf"(?:(?:{_FACT}|{_MEMORY}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
 _LEAD: Final = rf"(?:(?:see|cf|sources?|см|смотри|источник[и]?|див|дивись|джерел[оа])[.:]?{_SPACE}{{1,2}})?"
 _SPAN: Final = rf"\d{{1,3}}(?:{_SPACE}?[-–]{_SPACE}?{_WORD}?\d{{1,3}})?"
 _MORE: Final = rf"(?:{_GAP}[,;&]{_GAP}{_WORD}{{0,2}}{_SPAN}){{0,9}}"
@@ -45,12 +45,18 @@ CLUSTER: Final = regex.compile(
 )
 """Citations that stand together, with the punctuation around them."""
 
-_NUMBERS: Final = regex.compile(r"(\d{1,3})(?:\s?[-–]\s?\D{0,12}?(\d{1,3}))?")
+_NUMBERS: Final = regex.compile(
+    rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY}))(?!\p{{L}})"
+    r"|(?P<first>\d{1,3})(?:\s?[-–]\s?\D{0,12}?(?P<last>\d{1,3}))?",
+    _FLAGS,
+)
 _ASIDE: Final = regex.compile(rf"†.*|(?<=【[^】]{{0,12}}):\d{{1,3}}|{_PERSON}", _FLAGS)
 _WIDEST: Final = 10
 
 _CODE: Final = regex.compile(
-    r"(?<![\w\[(])[fф][ -]?(?P<n>\d{1,3})(?!\w)|(?:formula|формул\w{1,3})[ -]?(?P<n>\d)(?!\d)", _FLAGS
+    r"(?<![\w\[(])(?:[fф]|(?P<memory>[mм]))[ -]?(?P<n>\d{1,3})(?!\w)"
+    r"|(?:formula|формул\w{1,3})[ -]?(?P<n>\d)(?!\d)",
+    _FLAGS,
 )
 _SENTENCE: Final = regex.compile(r"(?<=[.!?…])\s+")
 _SENTENCE_END: Final = ' \t\u00a0.!?…*_)»”"'
@@ -58,18 +64,41 @@ _TOKEN: Final = regex.compile(r"[^\W_]+")
 _LONG: Final = 4
 
 
-def numbers_in(citation: str) -> list[int]:
-    """The numbers of one citation, each once; a span counts with all between, if it is no longer than ten."""
-    found: list[int] = []
+Kind = Literal["F", "M"]
+Recalled = RecalledFact | RecalledMemory
+
+
+class Mark(NamedTuple):
+    """What a citation names: a fact (F) or a memory (M), by its number."""
+
+    kind: Kind
+    n: int
+
+    def __str__(self) -> str:
+        return f"[{self.kind}{self.n}]"
+
+
+def named_in(citation: str) -> list[tuple[Kind | None, int]]:
+    """What one citation names, each once, None where only a number stands; a span of at most ten is all between.
+
+    A letter or word counts for the numbers behind it too: "[M1, 2]" names two memories.
+    """
+    found: list[tuple[Kind | None, int]] = []
+    kind: Kind | None = None
     for match in _NUMBERS.finditer(_ASIDE.sub("", citation)):
-        first, last = int(match[1]), int(match[2] or match[1])
-        found += range(first, last + 1) if 0 <= last - first < _WIDEST else (first, last)
+        if match["first"] is None:
+            kind = "F" if match["fact"] is not None else "M"
+            continue
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        numbers = range(first, last + 1) if 0 <= last - first < _WIDEST else (first, last)
+        found += [(kind, number) for number in numbers]
     return list(dict.fromkeys(found))
 
 
-def codes_in(texts: Iterable[str]) -> set[int]:
-    """The numbers that these texts write as F1, or Formula 1, and mean something else by it: a race, a key, a visa."""
-    return {int(match["n"]) for text in texts for match in _CODE.finditer(text)}
+def codes_in(texts: Iterable[str]) -> set[Mark]:
+    """What these texts write as F1, Formula 1 or M1 and mean something else by it: a race, a key, a visa, a chip."""
+    found = (match for text in texts for match in _CODE.finditer(text))
+    return {Mark("F" if match["memory"] is None else "M", int(match["n"])) for match in found}
 
 
 def last_sentence(line: str) -> str:
@@ -77,14 +106,14 @@ def last_sentence(line: str) -> str:
     return str(_SENTENCE.split(line.rstrip(_SENTENCE_END))[-1])
 
 
-def names_its_ends(sentence: str, fact: RecalledFact) -> bool:
-    """Whether a sentence names what the fact is about, in whatever case, form or alphabet."""
-    return bool(_shared(sentence, f"{fact.source} {fact.target}"))
+def names_its_ends(sentence: str, told: Recalled) -> bool:
+    """Whether a sentence names what a fact is about, in whatever case, form or alphabet; a memory has no ends."""
+    return isinstance(told, RecalledFact) and bool(_shared(sentence, f"{told.source} {told.target}"))
 
 
-def shares_words(sentence: str, fact: RecalledFact) -> int:
-    """How many words of the fact stand in a sentence, those of at least four letters."""
-    return len(_shared(sentence, fact.text))
+def shares_words(sentence: str, told: Recalled) -> int:
+    """How many words of a fact or memory stand in a sentence, those of at least four letters."""
+    return len(_shared(sentence, told.text))
 
 
 def _shared(sentence: str, words: str) -> set[str]:

@@ -1,11 +1,11 @@
-"""Citations in a reply: `[F1]` as they are passed on, a small number as the owner sees them, nothing as they are kept.
+"""Citations in a reply: `[F1]` or `[M1]` as they are passed on, small numbers as the owner sees them, not kept.
 
 Kept without them, a reply cannot teach the model to cite facts of another question in the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import regex
@@ -14,17 +14,20 @@ from internal.agents.citation_forms import (
     CITATION,
     CLUSTER,
     LONGEST,
+    Kind,
+    Mark,
+    Recalled,
     codes_in,
     last_sentence,
+    named_in,
     names_its_ends,
-    numbers_in,
     shares_words,
 )
 from internal.agents.code import Code
-from internal.agents.model import RecalledFact
+from internal.agents.model import RecalledFact, RecalledMemory
 from internal.errors import ModelReplyInvalid
 
-_PASSED: Final = regex.compile(r"(?<!\]\()\[F(\d{1,3})\](?!\()")
+_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M)(\d{1,3})\](?!\()")
 """The one form that the filter passes on; in a link it is the text of the link."""
 
 _OPENING: Final = regex.compile(r"[\[［【(]")
@@ -32,6 +35,7 @@ _CLOSING: Final = "]］】)"
 _BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
 _STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
 _LISTED: Final = regex.compile(r"\W*\[\^?\d")
+_SMALL: Final = regex.compile(r"[\[［][mм]\d")
 _WIDEST_PAUSE: Final = 200
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BETWEEN: Final = "\u02d2"
@@ -39,15 +43,21 @@ _BETWEEN: Final = "\u02d2"
 
 
 class CitationFilter:
-    """Passes on a streamed reply in which only given facts are cited, each as `[F1]` and whole in one piece.
+    """Passes on a streamed reply in which only what was given is cited, as `[F1]` or `[M1]`, each whole in one piece.
 
     What could become a citation is held back, with the punctuation before it. `ordinary` are texts that the reply may
     speak of: where they say F1, `(F1)` is no citation. Code is left alone: `[f1]` may be an index there.
     """
 
-    def __init__(self, facts: Sequence[RecalledFact], ordinary: Collection[str] = ()) -> None:
-        self._facts = {fact.n: fact for fact in facts}
-        self._codes = codes_in((*ordinary, *(fact.text for fact in facts)))
+    def __init__(
+        self,
+        facts: Sequence[RecalledFact],
+        ordinary: Collection[str] = (),
+        memories: Sequence[RecalledMemory] = (),
+    ) -> None:
+        self._given: dict[Mark, Recalled] = {Mark("F", fact.n): fact for fact in facts}
+        self._given |= {Mark("M", one.n): one for one in memories}
+        self._codes = codes_in((*ordinary, *(one.text for one in self._given.values())))
         self._held = ""
         self._line = ""
         self._code = Code()
@@ -87,13 +97,13 @@ class CitationFilter:
         read = self._read(found, line, linked)
         if any(read):  # the second of them may have told what the first one is
             read = self._read(found, line, linked)
-        numbers = [one for one in read if one is not None]
-        if not numbers:
+        marked = [one for one in read if one is not None]
+        if not marked:
             return match[0]
-        if len(numbers) < len(read):
+        if len(marked) < len(read):
             parts = [one[0] if cites is None else self._cite(cites) for one, cites in zip(found, read, strict=True)]
             return f"{match['comma']}{match['gap']}{''.join(parts)}{match['behind'] or ''}"
-        marks = self._cite([number for one in numbers for number in one])
+        marks = self._cite([mark for one in marked for mark in one])
         comma, behind = match["comma"], (match["behind"] or "").strip()
         if comma and behind:
             comma = ""
@@ -102,52 +112,77 @@ class CitationFilter:
         self._trim = not marks and not self._line.strip()
         return f"{comma}{marks}{behind}"
 
-    def _cite(self, numbers: Collection[int]) -> str:
-        return "".join(f"[F{number}]" for number in dict.fromkeys(numbers) if number in self._facts)
+    def _cite(self, marks: Collection[Mark]) -> str:
+        return "".join(str(mark) for mark in dict.fromkeys(marks) if mark in self._given)
 
-    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[int] | None]:
+    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[Mark] | None]:
         """What each names; the first one stands right behind the letter `before`, and may be a part of a link."""
         first = found[0]
         link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
-        return [None if link and one is first else self._numbers(one, line) for one in found]
+        return [None if link and one is first else self._marks(one, line) for one in found]
 
-    def _numbers(self, one: regex.Match[str], line: str) -> list[int] | None:
-        """The numbers that a citation names; None for ordinary text that looks like one."""
-        numbers = numbers_in(one[0])
+    def _marks(self, one: regex.Match[str], line: str) -> list[Mark] | None:
+        """What a citation names; None for ordinary text that looks like one."""
+        named = named_in(one[0])
+        marks = [self._mark(kind, number) for kind, number in named]
         if one["plain"] is not None:
-            return numbers
+            return None if self._is_a_unit(one[0], marks) else marks
         style = "bare" if one["bare"] is not None else "round"
         if style == "bare" and (not any(map(str.isalpha, line)) or _LISTED.match(line)):
             return None
-        if style == "round" and (self._codes & set(numbers) or codes_in([line]) & set(numbers)):
+        if style == "round" and (self._codes & set(marks) or codes_in([line]) & set(marks)):
             return None
-        if style in self._styles or any(self._rests_on(number, line, style) for number in numbers):
+        resting = [self._resting(kind, number, line, style) for kind, number in named]
+        if style in self._styles or any(resting):
             self._styles.add(style)
-            return numbers
+            return [rests or mark for rests, mark in zip(resting, marks, strict=True)]
         return None
 
-    def _rests_on(self, number: int, line: str, style: str) -> bool:
-        """Whether the words before speak of the fact of this number: then it is that fact that is meant."""
-        fact = self._facts.get(number)
-        if fact is None:
-            return False
+    def _mark(self, kind: Kind | None, number: int) -> Mark:
+        """A number without a letter is a fact's, unless only a memory has it."""
+        if kind is None:
+            only_memory = Mark("F", number) not in self._given and Mark("M", number) in self._given
+            kind = "M" if only_memory else "F"
+        return Mark(kind, number)
+
+    def _is_a_unit(self, written: str, marks: Sequence[Mark]) -> bool:
+        """Whether "[m2]" is square metres: written small, and no memory has that number."""
+        return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
+
+    def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> Mark | None:
+        """The fact or memory of this number that the words before speak of: then it is that one that is meant."""
         sentence = last_sentence(line)
         least = 1 if style == "bare" else 2
-        return names_its_ends(sentence, fact) or shares_words(sentence, fact) >= least
+        kinds: Sequence[Kind] = ("F", "M") if kind is None else (kind,)
+        for mark in (Mark(one, number) for one in kinds):
+            told = self._given.get(mark)
+            if told is not None and (names_its_ends(sentence, told) or shares_words(sentence, told) >= least):
+                return mark
+        return None
 
 
-def cited_only(text: str, facts: Sequence[RecalledFact], ordinary: Collection[str] = ()) -> str:
-    """A whole reply with the citations of given facts as `[F1]`, and no others. ModelReplyInvalid if none is left."""
-    citations = CitationFilter(facts, ordinary)
+def cited_only(
+    text: str,
+    facts: Sequence[RecalledFact],
+    ordinary: Collection[str] = (),
+    memories: Sequence[RecalledMemory] = (),
+) -> str:
+    """A whole reply with the citations of what was given, and no others. ModelReplyInvalid if nothing else is left."""
+    citations = CitationFilter(facts, ordinary, memories)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
         raise ModelReplyInvalid("the reply holds nothing but citations of what was not given")
     return said
 
 
+def marks_in(text: str) -> list[Mark]:
+    """What a reply cites, each once, in the order in which it first does."""
+    return list(dict.fromkeys(_mark_of(match) for match in _outside_code(text)))
+
+
 def cited(text: str) -> list[int]:
     """The facts that a reply cites, each once, in the order in which it first does."""
-    return list(dict.fromkeys(int(match[1]) for match in _outside_code(text)))
+    return [mark.n for mark in marks_in(text) if mark.kind == "F"]
 
 
 def without_citations(text: str) -> str:
@@ -160,7 +195,7 @@ def with_numbers(text: str) -> str:
 
     The beginning of a reply has the same numbers as the whole of it, so that it can be shown while it is written.
     """
-    return _replaced(text, {number: place for place, number in enumerate(cited(text), start=1)})
+    return _replaced(text, {mark: place for place, mark in enumerate(marks_in(text), start=1)})
 
 
 def _pause_at(text: str) -> int:
@@ -194,18 +229,22 @@ def _citation_before(text: str, end: int) -> int | None:
     return None
 
 
-def _replaced(text: str, shown: dict[int, int]) -> str:
+def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
     parts, place, joined = list[str](), 0, False
     for match in _outside_code(text):
         before = text[place : match.start()]
         joined = joined and not before
-        number = int(match[1])
-        mark = str(shown[number]).translate(_SUPERSCRIPTS) if number in shown else ""
+        named = _mark_of(match)
+        mark = str(shown[named]).translate(_SUPERSCRIPTS) if named in shown else ""
         parts += [before.rstrip(" \t\u00a0"), _BETWEEN if joined and mark else "", mark]
         place, joined = match.end(), joined or bool(mark)
         if not mark and _begins_line(parts):
             place += len(text[place:]) - len(text[place:].lstrip(" \t\u00a0"))
     return "".join([*parts, text[place:]])
+
+
+def _mark_of(match: regex.Match[str]) -> Mark:
+    return Mark("M" if match[1] == "M" else "F", int(match[2]))
 
 
 def _begins_line(parts: Sequence[str]) -> bool:

@@ -22,6 +22,8 @@ BLOCK_TAGS = (
         "inner_circle",
         "relevant_people",
         "facts",
+        "memories",
+        "lessons",
         "notes",
         "metadata",
         "people",

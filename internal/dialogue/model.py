@@ -111,11 +111,11 @@ class DialogueStateRow:
 class ReplySource:
     """Something that stood in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
 
-    `ref_id` is the id of a fact or of a person.
+    `ref_id` is the id of a fact, of a memory's node or of a person.
     """
 
     n: int
-    kind: Literal["fact", "person"]
+    kind: Literal["fact", "memory", "person"]
     ref_id: str
     cited: bool = False
 

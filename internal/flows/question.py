@@ -89,6 +89,7 @@ class Prompts:
             query=recalled.query,
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
+            memories=recalled.memories,
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:

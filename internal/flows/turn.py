@@ -15,13 +15,13 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from internal.access.model import Role, User
-from internal.agents.citing import cited, with_numbers, without_citations
+from internal.agents.citing import with_numbers, without_citations
 from internal.agents.model import Responder, ResponderRequest
 from internal.dialogue import repository as dialogue
 from internal.dialogue import source_repository as sources
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
-from internal.dialogue.model import Message, ReplySource, Turn, TurnState
+from internal.dialogue.model import Message, Turn, TurnState
 from internal.errors import (
     ModelAccessDenied,
     ModelError,
@@ -34,10 +34,13 @@ from internal.events import repository as events
 from internal.flows.intake import Phrases
 from internal.flows.question import Prompts, Question, freeze
 from internal.flows.sessions import UNJUDGED, Chronicling
+from internal.flows.sources import sources_of, used_memories
 from internal.flows.stopping import or_stop
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, Rendered
+from internal.memory.plasticity import touch_used
+from internal.memory.retention import PRESETS, Plasticity
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
@@ -108,8 +111,9 @@ class TurnFlow:
         wake_outbox: Callable[[], None],
         retry_base: timedelta = RETRY_BASE,
         chronicling: Chronicling = UNJUDGED,
+        plasticity: Plasticity = PRESETS["default"],
     ) -> None:
-        self._retry_base, self._chronicling = retry_base, chronicling
+        self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
         self._database, self._clock, self._buffers = database, clock, buffers
         self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
         self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
@@ -211,7 +215,7 @@ class TurnFlow:
     async def _keep(
         self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool, last: bool
     ) -> _Outcome:
-        """C4: the answer, every part of it in the outbox, events and cost; or once more, if the question was edited."""
+        """C4: the answer, every part of it in the outbox, events, cost, memories used; or once more, if edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
@@ -225,7 +229,8 @@ class TurnFlow:
                 return None
             message = self._add_answer(connection, question, reply, now) if parts else None
             if message is not None and request is not None:
-                sources.add(connection, turn.user_id, message.id, _sources(request, reply.text))
+                sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
+                touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
             shown = parts or ([Rendered(STOPPED)] if placeholder else [])
             self._owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
             self._account(connection, turn, reply, message, now, stopped=stopped)
@@ -357,16 +362,6 @@ class TurnFlow:
     def _cannot_read(self, question: Question) -> str:
         kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
         return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
-
-
-def _sources(request: ResponderRequest, reply: str) -> list[ReplySource]:
-    """What the reply was written from: what it cites under the numbers it shows, then the rest of what was given."""
-    fact_ids = {fact.n: fact.fact_id for fact in request.facts}
-    marked = [number for number in cited(reply) if number in fact_ids]
-    facts = [*marked, *(number for number in fact_ids if number not in marked)]
-    people = (*request.relevant_people, *request.inner_circle)
-    shown = [ReplySource(n, "fact", fact_ids[number], number in marked) for n, number in enumerate(facts, start=1)]
-    return shown + [ReplySource(n, "person", str(one.id)) for n, one in enumerate(people, start=len(shown) + 1)]
 
 
 def _sorry_key(error: ModelError, user: User) -> str:

@@ -32,13 +32,14 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
 }
 
 _AROUND: Final = words(
-    "а и і й та в у о об про на с со за к до от из із з же ли чи мои мої моя мой мій моё моє моих моїх меня мене мне мені"
-    " я какие какая какой какое які яка який яке что що чего чого кто хто чем чим есть є были був были було было стоят"
-    " стоять сейчас зараз теперь тепер у нас наши наші все всё усі всі расскажи розкажи покажи напомни нагадай скажи"
-    " помнишь пам'ятаєш знаешь знаєш остались залишились открытые открытыми відкритими відкриті нерешенные невирішені"
-    " активные активні текущие поточні главная главные головна головні последние останні недавно нещодавно ты ти"
-    " what which are were is was do did have has i my mine me of the a any all there tell show list remind remember"
-    " know you about current open unanswered active main recent recently lately made set left still now got to we our us"
+    "а и і й та в у о об про на с со за к до от из із з же ли чи мои мої моя мой мій моё моє моих моїх меня мене"
+    " мне мені я какие какая какой какое які яка який яке что що чего чого кто хто чем чим есть є были був были"
+    " було было стоят стоять сейчас зараз теперь тепер у нас наши наші все всё усі всі расскажи розкажи покажи"
+    " напомни нагадай скажи помнишь пам'ятаєш знаешь знаєш остались залишились открытые открытыми відкритими"
+    " відкриті нерешенные невирішені активные активні текущие поточні главная главные головна головні последние"
+    " останні недавно нещодавно ты ти what which are were is was do did have has i my mine me of the a any all"
+    " there tell show list remind remember know you about current open unanswered active main recent recently"
+    " lately made set left still now got to we our us"
 )
 """What may stand around the word for the kind without asking for anything besides."""
 

@@ -14,6 +14,7 @@ from internal.agents.model import (
     OwnerProfile,
     PersonPick,
     RecalledFact,
+    RecalledMemory,
     Reranker,
     RerankerRequest,
     TranscriptLine,
@@ -26,6 +27,7 @@ from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.facts import FactRecall, FoundFacts
+from internal.recall.memories import MemoryRecall
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.people import PeopleSearch
@@ -72,9 +74,9 @@ class RecallLimits:
 class Recalled:
     """What a prompt is given. `relevant_people` are best first and never of the inner circle.
 
-    `facts` are numbered from 1, most relevant first. `query` is the question as it was searched; `scores` the
-    candidates' by person id (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback` says why the
-    reranker did not choose.
+    `facts` and `memories` are numbered from 1, most relevant first. `query` is the question as it was searched;
+    `scores` the candidates' by person id (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback`
+    says why the reranker did not choose.
     """
 
     inner_circle: Sequence[Person]
@@ -84,12 +86,13 @@ class Recalled:
     reasons: Mapping[int, str] = field(default_factory=dict)
     fallback: Fallback | None = None
     facts: Sequence[RecalledFact] = ()
+    memories: Sequence[RecalledMemory] = ()
 
 
 class TurnRecall:
-    """Recalls people and facts for a question. Never raises a model's error: each part that fails is done without.
+    """Recalls people, facts and memories for a question. Never raises a model's error: a part that fails is left out.
 
-    `enricher`, `reranker`, `names` and `facts` may be None (switched off).
+    `enricher`, `reranker`, `names`, `facts` and `memories` may be None (switched off).
     """
 
     def __init__(
@@ -103,9 +106,10 @@ class TurnRecall:
         names: NameTools | None,
         limits: RecallLimits,
         facts: FactRecall | None = None,
+        memories: MemoryRecall | None = None,
         observer: RecallObserver | None = None,
     ) -> None:
-        self._facts = facts
+        self._facts, self._memories = facts, memories
         self._database, self._search, self._embedder = database, search, embedder
         self._enricher, self._reranker, self._names = enricher, reranker, names
         self._limits, self._observer = limits, observer or Unobserved()
@@ -115,8 +119,10 @@ class TurnRecall:
         inner = await self._database.read(lambda connection: people.inner_circle(connection, owner.user_id))
         query = await self._standalone(owner, question, recent)
         embedding = await self._embedded(owner.user_id, query)
-        (candidates, picks, fallback), found = await asyncio.gather(
-            self._people(owner, query, embedding), self._found(owner.user_id, query, embedding)
+        (candidates, picks, fallback), found, memories = await asyncio.gather(
+            self._people(owner, query, embedding),
+            self._found(owner.user_id, query, embedding),
+            self._memories_of(owner.user_id, query, embedding),
         )
         by_id = {person.id: person for person, _ in candidates}
         picked = [by_id[pick.person_id] for pick in picks]
@@ -128,6 +134,7 @@ class TurnRecall:
             reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
             fallback=fallback,
             facts=await self._with_facts_about(owner.user_id, found, picked),
+            memories=memories,
         )
 
     async def _people(
@@ -139,6 +146,9 @@ class TurnRecall:
 
     async def _found(self, user_id: int, query: str, embedding: Vector | None) -> FoundFacts | None:
         return await self._facts.for_question(user_id, query, embedding) if self._facts is not None else None
+
+    async def _memories_of(self, user_id: int, query: str, embedding: Vector | None) -> Sequence[RecalledMemory]:
+        return await self._memories.for_question(user_id, query, embedding) if self._memories is not None else ()
 
     async def _with_facts_about(
         self, user_id: int, found: FoundFacts | None, picked: Sequence[Person]

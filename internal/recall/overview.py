@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from internal.people import service as people
-from internal.recall.hits import EpisodeHit, FactHit, NodeHit
+from internal.recall.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.knowledge import Asked, KnowledgeSearch
+from internal.recall.memories import MemoryRecall
 from internal.recall.people import PeopleSearch, PersonSearchResult
 from internal.storage.engine import Database
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What was found, best first; scores compare within one kind."""
+    """What was found, best first; scores compare within one kind. Memories are followed by their associations."""
 
     people: Sequence[PersonSearchResult]
     facts: Sequence[FactHit]
+    memories: Sequence[MemoryHit]
     nodes: Sequence[NodeHit]
     episodes: Sequence[EpisodeHit]
 
@@ -42,17 +44,18 @@ class PeopleFinder:
 
 
 class Recollection:
-    """Searches people, facts, entities and episodes with one question."""
+    """Searches people, facts, memories, entities and episodes with one question."""
 
-    def __init__(self, finder: PeopleFinder, knowledge: KnowledgeSearch) -> None:
-        self._finder, self._knowledge = finder, knowledge
+    def __init__(self, finder: PeopleFinder, knowledge: KnowledgeSearch, memories: MemoryRecall) -> None:
+        self._finder, self._knowledge, self._memories = finder, knowledge, memories
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
-        """At most `limit` of each kind. Of facts, entities and episodes only what belongs to the question at all."""
+        """At most `limit` of each kind, and associations of the memories. All but people only if they belong to it."""
         asked = await self._knowledge.ask(user_id, query)
-        found, facts, nodes, episodes = await asyncio.gather(
+        found, facts, memories, nodes, episodes = await asyncio.gather(
             self._finder.people(user_id, asked, limit),
             self._knowledge.facts(user_id, asked, limit),
+            self._memories.recall(user_id, asked, limit),
             self._knowledge.nodes(user_id, asked, limit),
             self._knowledge.episodes(user_id, asked, limit),
         )
@@ -60,6 +63,7 @@ class Recollection:
         return Overview(
             found,
             [hit for hit in facts if hit.reasons.relevant(threshold)],
+            memories,
             [hit for hit in nodes if hit.reasons.relevant(threshold)],
             [hit for hit in episodes if hit.reasons.relevant(threshold)],
         )

@@ -20,6 +20,7 @@ from internal.agents.prompts import (
     with_metadata,
 )
 from internal.agents.responder.facts import recalled_block
+from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.config import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
@@ -41,15 +42,15 @@ class ModelResponder:
 
         A reply that says nothing besides, or raw JSON, is invalid.
         """
-        given, said_before = request.facts, [line.text for line in request.dialogue]
-        speech, citations = Speech(), CitationFilter(given, said_before)
+        facts, memories, said_before = request.facts, request.memories, [line.text for line in request.dialogue]
+        speech, citations = Speech(), CitationFilter(facts, said_before, memories)
         async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
                 if delta.final is None:
                     if words := citations.feed(speech.feed(delta.text)):
                         yield ChatDelta(words)
                     continue
-                said = cited_only(spoken(delta.final.text), given, said_before)
+                said = cited_only(spoken(delta.final.text), facts, said_before, memories)
                 if rest := citations.feed(speech.finish()) + citations.finish():
                     yield ChatDelta(rest)
                 yield ChatDelta("", replace(delta.final, text=said))
@@ -74,6 +75,8 @@ class ModelResponder:
         context = joined(
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
+            memories_block(request.memories, request.owner.timezone),
+            lessons_block(request.lessons),
         )
         return [
             ChatMessage("system", self._system(request)),
