@@ -32,6 +32,17 @@ NEEDED = {
     "export": ["--user", "1"],
     "forget": ["--user", "1", "--everything", "--yes"],
     "recall": ["--user", "1", "question"],
+    "graph audit": ["--user", "1"],
+    "graph query": ["--user", "1", "MATCH (n) RETURN n"],
+    "graph rebuild": ["--user", "1"],
+    "graph transcript": ["--user", "1"],
+    "graph associations": ["--user", "1", "memory"],
+    "graph by-concept": ["--user", "1", "tea"],
+    "graph contradictions": ["--user", "1"],
+    "graph maintain": ["--user", "1"],
+    "graph open-questions": ["--user", "1"],
+    "graph preferences": ["--user", "1"],
+    "graph shared-concepts": ["--user", "1", "memory"],
 }
 """Arguments without which a command is called wrongly."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
