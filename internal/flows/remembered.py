@@ -29,7 +29,7 @@ HANDLES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 _STEM: Final = 4
-"""Letters in which two words must agree, the rest being an ending; shorter words tell nothing."""
+"""Letters in which two words must agree, the rest may be an ending; shorter words tell nothing."""
 _SHARED: Final = 2
 """Words that a sentence must share with the slice to be shown; of a name all."""
 
@@ -97,4 +97,4 @@ def _named(nodes: Sequence[KnownNode], texts: Sequence[str]) -> list[KnownNode]:
 
 
 def _stems(text: str) -> set[str]:
-    return {key[: max(_STEM, len(key) - 2)] for token in tokens(text) if len(key := token.key) >= _STEM}
+    return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}

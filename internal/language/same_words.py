@@ -133,8 +133,9 @@ def _with_somebody(text: str) -> bool:
 def may_be_same(pairs: Sequence[tuple[str, str]]) -> list[bool]:
     """For each pair of texts that are near one another in meaning, whether nothing in their words keeps them apart.
 
-    Apart are those whose telling words or numbers differ, and those that differ in one word alone or by one added to
-    the other: that is how two goals look ("learn Spanish", "learn French"), which stand as near as one told twice.
+    Apart are those whose telling words or numbers differ, those of which one says the same and more, and those that
+    share more than half of their words: so look two goals ("learn Spanish", "learn French"), or what was bought and
+    sold again, and they stand as near as one thing told twice.
     """
     return [_may_be_same(word_forms(one, light=False), word_forms(other, light=False)) for one, other in pairs]
 
@@ -143,10 +144,12 @@ def _may_be_same(one: WordForms, other: WordForms) -> bool:
     if one.telling != other.telling or _numbers(one) != _numbers(other):
         return False
     mine, theirs = _unmatched(one.words, other.words)
-    if len(mine) + len(theirs) == 0:
-        return True
     shared = len(one.words) - len(mine)
-    return not shared or not (len(mine) <= 1 and len(theirs) <= 1)
+    if not shared or not (mine or theirs):
+        return True
+    return (
+        bool(mine) and bool(theirs) and 2 * shared <= min(len(one.words), len(other.words)) and len(mine + theirs) > 2
+    )
 
 
 def _unmatched(

@@ -60,9 +60,12 @@ class E5:
         return np.stack([self._vectors[text] for text in texts])
 
 
+OFFLINE = E5()
+
+
 @cache
 def here() -> MemoryDigester:
-    return MemoryDigester(Here(), E5())
+    return MemoryDigester(Here(), OFFLINE)
 
 
 def key(row: dict[str, Any]) -> RefKey:
@@ -126,7 +129,7 @@ async def test_related_memories_are_told_with_how_near_they_are() -> None:
 
 async def test_without_the_language_process_nothing_is_called_the_same() -> None:
     """And nothing fails: what is not known again is kept twice, which a person can mend."""
-    digester = MemoryDigester(Away(), E5())
+    digester = MemoryDigester(Away(), OFFLINE)
     one = RefKey("Goal", "Выучить испанский")
     assert await digester.same_in_form([one], {"Goal": [("node", one.words)]}) == {}
     assert await digester.same_in_meaning({one: [Near("node", one.words, 1.0)]}, None) == {}

@@ -18,7 +18,7 @@ AT = datetime(2026, 2, 7, 14, 30, tzinfo=KYIV)
 
 
 def day(moment: datetime | None) -> str | None:
-    return moment and f"{moment:%Y-%m-%d}"
+    return f"{moment:%Y-%m-%d}" if moment else None
 
 
 @pytest.mark.parametrize(
@@ -137,6 +137,7 @@ WORDS = st.lists(
 @given(WORDS, st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(lambda at: at.replace(tzinfo=KYIV)))
 def test_whatever_is_written_is_read_or_not(phrase: str, at: datetime) -> None:
     """Nothing is raised, and every time has the zone of the line."""
-    for kind in ("ahead", "past", "begin", "end"):
-        found = deadlines.resolve(phrase, at, kind, "ru")  # type: ignore[arg-type] # they are the four kinds
+    kinds: tuple[Kind, ...] = ("ahead", "past", "begin", "end")
+    for kind in kinds:
+        found = deadlines.resolve(phrase, at, kind, "ru")
         assert found is None or found.tzinfo is not None

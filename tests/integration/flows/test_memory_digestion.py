@@ -1,0 +1,140 @@
+"""From a reply's memories to the graph: what is known already in other words, by handles, and after a restart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flow_stage import OWNER, Talk
+from test_archival import Stage
+
+from internal.flows.archival import ArchivalInput
+from internal.flows.runs import Prepared
+from internal.graph import store
+from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
+from internal.language.worker import LanguageWorker
+from internal.memory import service as memory
+from internal.scheduling import repository as runs
+from internal.scheduling.model import Run
+from internal.storage import vectors
+from internal.testing import TrigramEmbedder
+from internal.testing.vectors import trigram_vectors
+
+EMBEDDER = TrigramEmbedder()
+
+
+class Remembering(Stage):
+    """One owner's fragments, one message each, and what is remembered of them."""
+
+    async def read(self, said: str) -> tuple[Run, Prepared[ArchivalInput]]:
+        await self.talk.exchange(said)
+        await self.talk.publication().publish_now(OWNER)
+        run = (await self.talk.read(lambda c: runs.of_agent(c, OWNER, "archivist")))[-1]
+        return run, await self.handler.read(run)
+
+    async def told(self, *memories: dict[str, Any], said: str = "Так и есть") -> list[str]:
+        """Archives a message that tells these memories, and embeds them; the handles that were shown."""
+        run, prepared = await self.read(said)
+        await self.apply(run, prepared, reply(*memories))
+        due = await self.talk.read(lambda c: vectors.due(c, EMBEDDER.name, EMBEDDER.dimensions, limit=500))
+        found = trigram_vectors([one.text for one in due], EMBEDDER.dimensions)
+        for one, vector in zip(due, found, strict=True):
+            await self.talk.write(lambda c, one=one, vector=vector: vectors.put(c, one, EMBEDDER.name, vector))  # type: ignore[misc] # defaults bind the loop's values
+        return [f"{one.handle} {one.text}" for one in prepared.input.request.memories]
+
+    async def nodes(self, label: str) -> list[Node]:
+        return await self.talk.read(lambda c: store.nodes(c, OWNER, NodeFilter(labels=[label])))
+
+    async def edges(self, node_id: str, type: str) -> list[Edge]:
+        wanted, now = EdgeFilter(types=[type]), self.talk.clock.now()
+        return await self.talk.read(lambda c: store.edges_of(c, OWNER, node_id, wanted, now=now))
+
+
+def reply(*memories: dict[str, Any]) -> str:
+    return json.dumps({"memories": [{"evidence": [1], **one} for one in memories]})
+
+
+def item(label: str, *links: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    return {"label": label, "properties": properties, "links": list(links)}
+
+
+@pytest.fixture
+async def stage(talk: Talk) -> AsyncIterator[Remembering]:
+    worker = LanguageWorker()
+    yield Remembering(talk, worker)
+    await worker.close()
+
+
+async def test_what_is_told_again_in_another_form_is_one_node(stage: Remembering) -> None:
+    """Across fragments and inside a reply; another goal of nearly the same words is another one."""
+    await stage.told(item("Goal", description="Выучить испанский"), item("Concept", name="микросервисы"))
+    concept = {"type": "HAS_CONCEPT", "to": {"label": "Concept", "properties": {"name": "микросервис"}}}
+    await stage.told(
+        item("Goal", description="хочу выучить испанский", priority=2),
+        item("Goal", description="Выучить французский"),
+        item("Memory", concept, content="Читал про микросервисы"),
+        item("Question", text="Стоит ли менять работу?"),
+        item("Question", text="Менять работу стоит ли?"),
+    )
+    goals = {node.properties["description"]: node.properties.get("priority") for node in await stage.nodes("Goal")}
+    assert goals == {"Выучить испанский": 2, "Выучить французский": None}
+    assert [node.properties["name"] for node in await stage.nodes("Concept")] == ["микросервисы"]
+    assert len(await stage.nodes("Question")) == 1
+
+
+async def test_what_is_shown_under_a_handle_changes_by_it(stage: Remembering) -> None:
+    """A goal is reached, a question answered by a memory; times are counted from the line."""
+    await stage.told(
+        item("Goal", description="Сдать на права", targetDate="2026-05-31"), item("Question", text="Когда отпуск?")
+    )
+    answer = {"type": "PARTIALLY_ANSWERS", "to": {"id": "Q1"}, "properties": {"completeness": 1}}
+    shown = await stage.told(
+        {"id": "G1", "properties": {"status": "achieved"}}, item("Memory", answer, content="Отпуск в июле")
+    )
+    assert shown == ["Q1 Когда отпуск?", "G1 Сдать на права"]
+    (goal,), (question,) = await stage.nodes("Goal"), await stage.nodes("Question")
+    assert (goal.properties["status"], goal.properties["targetDate"][:10]) == ("achieved", "2026-05-31")
+    assert (question.properties["status"], "answeredDate" in question.properties) == ("answered", True)
+    assert await stage.told() == []
+
+
+async def test_a_stored_reply_means_what_was_shown_when_it_was_asked_for(stage: Remembering) -> None:
+    """Between the reply and its application the process ended, and the graph became another one."""
+    await stage.told(item("Goal", description="Выучить испанский"))
+    stage.talk.clock.advance(60)
+    await stage.told(item("Goal", description="Купить дом"))
+    run, prepared = await stage.read("Дом куплен")
+    spanish, house = await stage.nodes("Goal")
+    now = stage.talk.clock.now()
+    await stage.talk.write(lambda c: memory.set_status(c, OWNER, spanish.id, "abandoned", now=now))
+    restarted = replace(run, snapshot=prepared.snapshot)
+    again = await stage.handler.read(restarted)
+    assert [(one.handle, one.node_id) for one in again.input.request.memories] == [("G1", house.id)]
+    await stage.apply(restarted, again, reply({"id": "G2", "properties": {"status": "achieved"}}))
+    assert [node.properties["status"] for node in await stage.nodes("Goal")] == ["abandoned", "achieved"]
+
+
+async def test_near_memories_are_linked_and_far_ones_are_not(stage: Remembering) -> None:
+    """As strongly as they are near."""
+    await stage.told(
+        item("Memory", content="Купили дачу под Тверью с большим садом"), item("Memory", content="Got a new phone")
+    )
+    await stage.told(item("Memory", content="Продали дачу под Тверью вместе с большим садом"))
+    old, phone, new = await stage.nodes("Memory")
+    (edge,) = await stage.edges(new.id, "RELATES_TO")
+    assert {edge.source, edge.target} == {old.id, new.id}
+    assert 0 < edge.properties.get("strength", 0) < 1 or edge.strength
+    assert await stage.edges(phone.id, "RELATES_TO") == []
+
+
+async def test_entities_that_memories_mention_are_found_by_their_names(stage: Remembering) -> None:
+    """Whoever of them is known already; the owner is himself."""
+    names = [{"type": "MENTIONS", "to": {"label": "Entity", "properties": {"name": name}}} for name in ("ACME", "user")]
+    await stage.told(item("Memory", *names, content="Работал с ACME"))
+    await stage.told(item("Memory", names[0], content="ACME закрылась"))
+    entities = [node for node in await stage.nodes("Entity") if node.name == "ACME"]
+    assert len(entities) == 1
+    assert len(await stage.edges(entities[0].id, "MENTIONS")) == 2
