@@ -92,6 +92,7 @@ async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) 
         assert f"«{TOLD}»" in card["text"]
         await chat.press(card, "Поправить", "Как правильно?")
 
+        await until(lambda: not bot.rows("SELECT 1 FROM outbox WHERE state != 'sent'"))  # or it would be sent once more
         await bot.kill()
         await bot.start()
         corrected = await chat.say("Петров живёт в Одессе")
