@@ -92,11 +92,11 @@ class ArchivalInput:
 
 @dataclass(frozen=True, slots=True)
 class ArchivalDigest:
-    """A reply as typed proposals, with what its names and dates may mean."""
+    """A reply as typed proposals, with what its names, dates and memories may mean."""
 
     proposal: ArchivistReply
     names: Digest
-    memories: MemoryDigest = MemoryDigest()  # noqa: RUF009 - frozen, and its mappings are only read
+    memories: MemoryDigest
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import fact_repository
 from internal.knowledge import repository as episodes
+from internal.memory import service as memory
 from internal.people import repository as people
 from internal.storage import export
 from internal.storage.owners import next_rev
@@ -100,8 +101,8 @@ def _role(connection: Connection, told: str) -> str:
 
 
 def _is_found_by_itself(connection: Connection, user_id: int, node_id: str) -> bool:
-    """Not people, who are found by their profiles, nor the owner, nor open questions."""
+    """Not people, who are found by their profiles, nor the owner, nor what is found through something else."""
     node = store.get_node(connection, user_id, node_id, hidden=True)
-    if node is None or node.label == fact_repository.CONTRADICTION or node_id == owner_node_id(user_id):
+    if node is None or not memory.is_found_by_words(node) or node_id == owner_node_id(user_id):
         return False
     return fact_repository.person_of(connection, user_id, node_id) is None

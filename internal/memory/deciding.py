@@ -15,7 +15,7 @@ from internal.graph.relationships import FACT
 from internal.memory import observation_repository as observations
 from internal.memory import target_repository as targets
 from internal.memory.changes import MemorySuggestion
-from internal.memory.folding import in_order
+from internal.memory.folding import UNSEARCHED, in_order
 from internal.memory.model import NAMING, Observation, TargetKind
 from internal.memory.projecting import Projector
 from internal.storage.types import new_id
@@ -45,7 +45,17 @@ def put_node(
     zone: tzinfo = UTC,
 ) -> Node:
     """Stores a node as the owner's own. Raises Refused and NotFound as `store.add_node`."""
-    node = store.add_node(connection, user_id, label, properties, now=now, by="owner", node_id=node_id, zone=zone)
+    node = store.add_node(
+        connection,
+        user_id,
+        label,
+        properties,
+        now=now,
+        by="owner",
+        node_id=node_id,
+        findable=label not in UNSEARCHED,
+        zone=zone,
+    )
     told = {name: value for name, value in node.properties.items() if name in properties}
     if label != "Entity":
         _observe(connection, node.user_id, node.id, "node", told, now)

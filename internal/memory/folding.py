@@ -29,6 +29,9 @@ _WHOLE: Final = 1 - 1e-9
 COUNTED: Final = frozenset({"accessCount", "lastAccessed"})
 """Properties that live: they count what is done with a memory, and no observation tells them."""
 
+UNSEARCHED: Final = frozenset({"Source", "Contradiction"})
+"""Labels that nobody looks for by words, nor a session's Context: they are found through what they belong to."""
+
 SHARED: Final = frozenset({"Entity", "Topic", "Preference"})
 """Labels that the knowledge graph writes too: what nobody told here is left as it is."""
 

@@ -14,7 +14,7 @@ from internal.graph.model import Edge, Node
 from internal.memory import observation_repository as observations
 from internal.memory import target_repository as targets
 from internal.memory.changes import ObservedLine, Refusal, Setting, Written
-from internal.memory.folding import SHARED, folded, folded_edge
+from internal.memory.folding import SHARED, UNSEARCHED, folded, folded_edge
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
 from internal.memory.projecting import Projector, texts_of
 from internal.memory.resolving import Resolver, told_properties
@@ -22,9 +22,6 @@ from internal.memory.sessions import session_context
 
 EXCERPT: Final = 300
 """Characters of a quote: what a reader needs to recognise the place."""
-
-_UNSEARCHED: Final = frozenset({"Source", "Contradiction"})
-"""Labels that nobody looks for by words: they are found through what they belong to."""
 
 Operation = Literal["created", "updated", "referenced"]
 
@@ -137,7 +134,7 @@ class Writer:
             now=self._setting.now,
             node_id=node_id,
             run_id=self._setting.run_id,
-            findable=ref.label not in _UNSEARCHED and node_id is None,
+            findable=ref.label not in UNSEARCHED and node_id is None,
         )
         self._fresh.add(node.id)
         self.projector.changes.note("created", node.id)

@@ -6,10 +6,11 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
+from internal.graph.model import Node
 from internal.memory import observation_repository as observations
 from internal.memory import target_repository as targets
 from internal.memory.changes import ObservedLine
-from internal.memory.folding import in_order
+from internal.memory.folding import UNSEARCHED, in_order
 from internal.memory.model import Observation
 
 
@@ -34,6 +35,11 @@ def citations(connection: Connection, user_id: int, target_id: str) -> list[Obse
             if known is None or not known.quote:
                 found[row.episode_id, row.segment] = line
     return sorted(found.values(), key=lambda line: (line.said_at, line.episode_id, line.segment))
+
+
+def is_found_by_words(node: Node) -> bool:
+    """Whether a search may find a node itself, and not only through what belongs to it."""
+    return node.label not in UNSEARCHED and node.subtype != "session"
 
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:

@@ -19,7 +19,7 @@ from internal.memory.deciding import (
     suggestions,
 )
 from internal.memory.observing import write
-from internal.memory.reading import citations, observations_of, superseded
+from internal.memory.reading import citations, is_found_by_words, observations_of, superseded
 from internal.memory.removal import (
     let_go,
     mentioning,
@@ -44,6 +44,7 @@ __all__ = [
     "contradiction_sides",
     "decline_suggestion",
     "drop_untold",
+    "is_found_by_words",
     "let_go",
     "mentioning",
     "observations_of",
