@@ -234,13 +234,22 @@ class Responder(Protocol):
 class AnalystRequest:
     """A closed session (its lines numbered from 1) to be judged; `rules` are those the responder had to follow.
 
-    `topic` is the provisional one. Lines of the role `assistant` are the responses, each judged by its number.
+    `topic` is the provisional one. Lines of the role `assistant` are the responses, each judged by its number:
+    those in `judged`, most important first; None = all.
     """
 
     owner: OwnerProfile
     topic: str
     transcript: Sequence[TranscriptLine]
     rules: Sequence[str] = ()
+    judged: Sequence[int] | None = None
+
+    @property
+    def to_judge(self) -> Sequence[int]:
+        """The numbers of the responses to be judged."""
+        if self.judged is not None:
+            return self.judged
+        return [line.number for line in self.transcript if line.role == "assistant"]
 
 
 class Analyst(Protocol):

@@ -1,0 +1,46 @@
+"""The analyst: judges how the assistant did in one closed session, and what is to be learnt from it."""
+
+from __future__ import annotations
+
+from internal.agents.analyst.output import REPLY_SCHEMA
+from internal.agents.model import AgentReply, AnalystRequest
+from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
+from internal.config import AgentConfig
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.people.model import escape
+
+
+class ModelAnalyst:
+    """The Analyst that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
+        self._chat = chat
+        self._config = config
+        self._instructions = instructions(__package__)
+
+    async def ask(self, request: AnalystRequest) -> AgentReply:
+        messages = self.messages(request)
+        reply = await self._chat.complete(
+            ChatRequest(
+                agent="analyst",
+                model=self._config.model,
+                messages=messages,
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                reply_schema=REPLY_SCHEMA,
+                user_id=request.owner.user_id,
+            )
+        )
+        return AgentReply(reply.text, reply.model, reply.usage, messages)
+
+    def messages(self, request: AnalystRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        context = joined(
+            owner_block(request.owner),
+            block("rules", [f"R{number}. {escape(rule)}" for number, rule in enumerate(request.rules, start=1)]),
+            block("topic", [escape(request.topic)] if request.topic else []),
+            transcript_block("transcript", request.transcript),
+            block("responses", [", ".join(map(str, sorted(request.to_judge)))] if request.to_judge else []),
+        )
+        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]

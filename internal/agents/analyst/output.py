@@ -1,0 +1,235 @@
+"""What the analyst may answer, and how a reply becomes rulings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from internal.agents.analyst.ruling import Ruling, joint_verdict
+from internal.agents.model import TranscriptLine
+from internal.agents.prompts import unescaped
+from internal.agents.reading import read_object
+from internal.chronicle.model import Verdict
+from internal.errors import ModelReplyInvalid, Refused
+from internal.llm.model import ReplySchema
+from internal.people.operations import RefusedOperation
+
+KEYS: Final = ("topic", "responses", "session_summary")
+
+MAX_LESSONS: Final = 3
+MAX_LESSON: Final = 200
+"""Characters: a rule that is longer is a story."""
+
+MAX_TOPIC: Final = 80
+MAX_SUMMARY: Final = 600
+MAX_ERRORS: Final = 5
+MAX_ERROR: Final = 300
+MAX_RULES: Final = 20
+MAX_RULE: Final = 160
+
+VERDICTS: Final[Mapping[str, Verdict]] = {
+    "correct": "correct",
+    "partially_correct": "partially_correct",
+    "partly_correct": "partially_correct",
+    "partial": "partially_correct",
+    "incorrect": "incorrect",
+}
+"""As models write them, spaces and hyphens as underscores."""
+
+_NUMBER = re.compile(r"\D{0,10}(\d{1,6})\D{0,2}")
+_RULE_NUMBER = re.compile(r"(?:R|rule|правило)?\s*#?(\d{1,3})(?:\W*|\s*[.:)–—-]\s.*)", re.IGNORECASE | re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_RULING: Final[dict[str, Any]] = {
+    "verdict": {"type": "string", "enum": ["correct", "partially_correct", "incorrect"]},
+    "rules_used": _TEXTS,
+    "rules_ignored": _TEXTS,
+    "errors": _TEXTS,
+    "lessons": _TEXTS,
+    "summary": {"type": "string"},
+}
+REPLY_SCHEMA = ReplySchema(
+    "analyst_reply",
+    {
+        "type": "object",
+        "properties": {
+            "topic": {"type": "string"},
+            "responses": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"message": {"type": "integer"}, **_RULING},
+                    "required": ["message", "verdict"],
+                    "additionalProperties": False,
+                },
+            },
+            "session_summary": {
+                "type": "object",
+                "properties": _RULING,
+                "required": ["verdict", "summary"],
+                "additionalProperties": False,
+            },
+        },
+        "required": ["topic", "responses", "session_summary"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystReply:
+    """What one reply says: `responses` by the numbers of their lines; None for a session that it does not sum up.
+
+    `topic` is empty where none was named. `refused` are judgements that were not taken.
+    """
+
+    topic: str
+    responses: Mapping[int, Ruling]
+    session: Ruling | None
+    refused: tuple[RefusedOperation, ...] = ()
+
+
+def parse(text: str, transcript: Sequence[TranscriptLine], rules: Sequence[str] = ()) -> AnalystReply:
+    """The reply as rulings on the assistant's lines of the transcript; what breaks a rule is refused one by one.
+
+    A rule that is named by its number in `rules` (from 1) is told in its words. Reasons of refusals: bad_shape,
+    no_message, not_a_response, judged_twice, unknown_verdict, unknown_rule, too_many (of lessons). Raises
+    ModelReplyInvalid when the reply as a whole cannot be read.
+    """
+    reply = read_object(text, KEYS, bare="responses")
+    reader = _Reader({line.number for line in transcript if line.role == "assistant"}, rules)
+    reader.keep(_array(reply.get("responses")), reader.response)
+    session = reader.session(reply.get("session_summary"))
+    return AnalystReply(_topic(reply.get("topic")), reader.responses, session, tuple(reader.refused))
+
+
+def name_of_rule(rule: str) -> str:
+    """How a rule is called: its first sentence, cut between words."""
+    return _cut(_SENTENCE_END.split(rule, maxsplit=1)[0], MAX_RULE)
+
+
+class _Reader:
+    def __init__(self, responses: set[int], rules: Sequence[str]) -> None:
+        self._there, self._rules = responses, rules
+        self.responses: dict[int, Ruling] = {}
+        self.refused: list[RefusedOperation] = []
+
+    def keep(self, items: Sequence[Any], read: Callable[[dict[str, Any]], None]) -> None:
+        for item in items:
+            try:
+                read(_object(item))
+            except Refused as refusal:
+                self.refuse(refusal)
+
+    def refuse(self, refusal: Refused) -> None:
+        self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
+
+    def response(self, raw: dict[str, Any]) -> None:
+        number = _number(raw.get("message"))
+        if number not in self._there:
+            raise Refused("not_a_response", f"line {number} is no answer of the assistant's")
+        if number in self.responses:
+            raise Refused("judged_twice", f"line {number} was judged already")
+        self.responses[number] = self._ruling(raw, _verdict(raw.get("verdict")))
+
+    def session(self, raw: object) -> Ruling | None:
+        """The sum of a session; a verdict that it leaves out is that of its responses together."""
+        if raw is None:
+            return None
+        if isinstance(raw, str):
+            raw = {"summary": raw}
+        if not isinstance(raw, dict):
+            raise ModelReplyInvalid("`session_summary` is no object")
+        verdict = joint_verdict(self.responses.values())
+        try:
+            verdict = _verdict(raw["verdict"]) if raw.get("verdict") is not None else verdict
+        except Refused as refusal:
+            self.refuse(refusal)
+        ruling = self._ruling(raw, verdict)
+        return ruling if ruling.texts else None
+
+    def _ruling(self, raw: Mapping[str, Any], verdict: Verdict) -> Ruling:
+        lessons = _texts(raw.get("lessons"), MAX_LESSON)
+        if len(lessons) > MAX_LESSONS:
+            self.refuse(Refused("too_many", f"a judgement may hold {MAX_LESSONS} lessons"))
+        return Ruling(
+            verdict,
+            self._named_rules(raw.get("rules_used")),
+            self._named_rules(raw.get("rules_ignored")),
+            _texts(raw.get("errors"), MAX_ERROR)[:MAX_ERRORS],
+            lessons[:MAX_LESSONS],
+            _line(raw.get("summary"), MAX_SUMMARY),
+        )
+
+    def _named_rules(self, raw: object) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for told in _texts(raw, MAX_SUMMARY):
+            try:
+                found[self._rule(told)] = None
+            except Refused as refusal:
+                self.refuse(refusal)
+        return tuple(found)[:MAX_RULES]
+
+    def _rule(self, told: str) -> str:
+        """The rule that is meant, by its number or its words; in the model's own words if it is none of those."""
+        if match := _RULE_NUMBER.fullmatch(told):
+            number = int(match[1])
+            if not 1 <= number <= len(self._rules):
+                raise Refused("unknown_rule", f"there is no rule {number}")
+            return name_of_rule(self._rules[number - 1])
+        folded = told.casefold().rstrip(".")
+        meant = [rule for rule in self._rules if folded in rule.casefold()]
+        return name_of_rule(meant[0]) if len(meant) == 1 else _cut(told, MAX_RULE)
+
+
+def _array(raw: object) -> list[Any]:
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise ModelReplyInvalid("`responses` is no array")
+    return raw
+
+
+def _object(item: object) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise Refused("bad_shape", f"{str(item)[:80]!r} is no judgement")
+    return item
+
+
+def _topic(raw: object) -> str:
+    if raw is not None and not isinstance(raw, str):
+        raise ModelReplyInvalid("`topic` is no text")
+    return _line(raw, MAX_TOPIC).rstrip(".")
+
+
+def _number(raw: object) -> int:
+    if isinstance(raw, str) and (match := _NUMBER.fullmatch(raw.strip())):
+        return int(match[1])
+    if isinstance(raw, int | float) and not isinstance(raw, bool) and raw == raw // 1:
+        return int(raw)
+    raise Refused("no_message", f"{str(raw)[:80]!r} is no number of a line")
+
+
+def _verdict(raw: object) -> Verdict:
+    told = re.sub(r"[\s_-]+", "_", raw.strip(" .").casefold()) if isinstance(raw, str) else ""
+    if told not in VERDICTS:
+        raise Refused("unknown_verdict", f"{str(raw)[:80]!r} is no verdict")
+    return VERDICTS[told]
+
+
+def _texts(raw: object, longest: int) -> tuple[str, ...]:
+    """Each text once, on one line; a text alone is a list of one, and numbers (of rules) are texts too."""
+    listed = raw if isinstance(raw, list) else [raw]
+    lines = (_line(str(one) if isinstance(one, int) else one, longest) for one in listed)
+    return tuple(dict.fromkeys(line for line in lines if any(map(str.isalnum, line))))
+
+
+def _line(raw: object, longest: int) -> str:
+    return _cut(" ".join(unescaped(raw).split()), longest) if isinstance(raw, str) else ""
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest].rsplit(" ", 1)[0]

@@ -1,0 +1,46 @@
+"""What is said of one response, or of a session as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from internal.chronicle.model import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A verdict with its reasons. `summary` is what the response, or the session, says in short; empty: not told.
+
+    `by_rules`: nobody but the rules of the program looked at it.
+    """
+
+    verdict: Verdict
+    rules_used: tuple[str, ...] = ()
+    rules_ignored: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+    summary: str = ""
+    by_rules: bool = False
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Everything in it that is in somebody's own words."""
+        return tuple(text for text in (self.summary, *self.errors, *self.lessons) if text)
+
+    def attributes(self) -> dict[str, Any]:
+        """As an Analysis keeps it."""
+        return {
+            "verdict": self.verdict,
+            "rules_used": list(self.rules_used),
+            "rules_ignored": list(self.rules_ignored),
+            "errors": list(self.errors),
+            "lessons": list(self.lessons),
+        } | ({"by": "rules"} if self.by_rules else {})
+
+
+def joint_verdict(rulings: Iterable[Ruling]) -> Verdict:
+    """The verdict on all of them together: partially correct as soon as they differ; of none, correct."""
+    verdicts = {ruling.verdict for ruling in rulings} or {"correct"}
+    return verdicts.pop() if len(verdicts) == 1 else "partially_correct"
