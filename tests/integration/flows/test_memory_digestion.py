@@ -11,12 +11,15 @@ import pytest
 from flow_stage import OWNER, Talk
 from test_archival import Stage
 
+from internal.agents.archivist.memories import LINKS
 from internal.flows.archival import ArchivalInput
 from internal.flows.runs import Prepared
 from internal.graph import store
+from internal.graph.labels import NODES
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.language.worker import LanguageWorker
 from internal.memory import service as memory
+from internal.memory.model import MEMORY_LABELS
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run
 from internal.storage import vectors
@@ -138,3 +141,63 @@ async def test_entities_that_memories_mention_are_found_by_their_names(stage: Re
     entities = [node for node in await stage.nodes("Entity") if node.name == "ACME"]
     assert len(entities) == 1
     assert len(await stage.edges(entities[0].id, "MENTIONS")) == 2
+
+
+def link(type: str, label: str, /, properties: dict[str, Any] | None = None, **named: Any) -> dict[str, Any]:
+    return {"type": type, "to": {"label": label, "properties": named}, "properties": properties or {}}
+
+
+EVERYTHING: tuple[dict[str, Any], ...] = (
+    item(
+        "Memory",
+        link("HAS_CONCEPT", "Concept", {"relevance": 0.8}, name="язык", description="средство общения"),
+        link("HAS_KEYWORD", "Keyword", term="DELE"),
+        link("BELONGS_TO", "Topic", {"isPrimary": True}, name="учёба", description="курсы и экзамены"),
+        link("MENTIONS", "Entity", {"role": "organizer"}, name="Институт Сервантеса", description="школа"),
+        link("FROM_SOURCE", "Source", {"excerpt": "экзамен в мае"}, reference="https://dele.example", title="DELE",
+             reliability=0.8),
+        link("IN_CONTEXT", "Context", name="Экзамен", type="task", description="подготовка"),
+        link("OCCURRED_DURING", "TemporalMarker", description="май 2026", type="period"),
+        link("INFORMED", "Decision", description="Записаться на курсы"),
+        link("PARTIALLY_ANSWERS", "Question", {"completeness": 0.4}, text="Когда экзамен?"),
+        link("SUPPORTS", "Goal", {"strength": 0.9}, description="Выучить испанский"),
+        link("REVEALS", "Preference", preference="занятия по утрам"),
+        link("RELATES_TO", "Memory", {"strength": 0.6, "relType": "cause"}, content="Занятия идут по вторникам"),
+        content="Экзамен DELE будет в мае", summary="Экзамен в мае", confidence=0.9,
+    ),
+    item("Concept", link("CONCEPT_RELATED_TO", "Concept", {"relType": "part"}, name="грамматика"), name="язык"),
+    item("Decision", link("LED_TO", "Decision", description="Продать гитару"), description="Записаться на курсы",
+         rationale="скоро экзамен", date="вчера", outcome="записалась", reversible=True),
+    item("Goal", link("DEPENDS_ON", "Goal", description="Найти время"), description="Выучить испанский",
+         status="active", priority=1, targetDate="до конца года"),
+    item("Context", link("PART_OF", "Context", name="Переезд", type="project"), name="Экзамен", type="task",
+         status="active"),
+    item("Preference", preference="занятия по утрам", category="учёба", strength=0.7, description="голова свежая"),
+    item("TemporalMarker", description="май 2026", type="period", startDate="2026-05-01", endDate="2026-05-31"),
+    item("Contradiction", link("CONFLICTS_WITH", "Memory", content="Экзамен в мае"),
+         link("CONFLICTS_WITH", "Memory", content="Экзамен в июне"),
+         link("SUPERSEDES", "Memory", content="Экзамен в июне"),
+         description="Когда экзамен", resolution="в мае", status="resolved"),
+)  # fmt: skip
+"""Every label with every property that a model may tell, and every relationship with every attribute."""
+
+
+async def test_every_label_and_relationship_goes_from_a_reply_into_the_graph(stage: Remembering) -> None:
+    """With all that was told of it; what the store counts or finds out itself is there too."""
+    await stage.told(*EVERYTHING)
+    assert stage.counted.refused == []
+    nodes = [node for label in MEMORY_LABELS for node in await stage.nodes(label)]
+    edges = {edge.id: edge for node in nodes for type in LINKS for edge in await stage.edges(node.id, type)}
+    assert {edge.type for edge in edges.values()} == set(LINKS)
+    for one in {edge.type: edge for edge in edges.values()}.values():
+        told = [edge for edge in edges.values() if edge.type == one.type]
+        wanted = set(LINKS[one.type].attributes.model_fields)
+        assert any(wanted <= set(edge.properties) for edge in told), (one.type, [edge.properties for edge in told])
+    for label in MEMORY_LABELS:
+        wanted = set(NODES[label].model.model_fields) - ELSEWHERE
+        shown = [set(node.properties) for node in nodes if node.label == label]
+        assert any(wanted <= properties for properties in shown), (label, shown)
+
+
+ELSEWHERE = {"lastAccessed", "accessCount", "facts", "answeredDate"}
+"""Counted at use, set by contradictions of facts, and found when a question is answered (above)."""
