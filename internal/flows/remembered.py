@@ -20,8 +20,8 @@ MOST_OPEN: Final = 30
 CONTRADICTIONS: Final = 10
 NAMED: Final = 60
 """Most other nodes, whose words the slice uses."""
-LOOKED_AT: Final = 5_000
-"""Of each kind the newest are looked through for words; that takes some 0.1 s."""
+LOOKED_AT: Final = 2_000
+"""Of each kind the newest are looked through for words, in some 0.1 s. What is older is known again when it is told."""
 
 HANDLES: Final[Mapping[str, str]] = {
     "Question": "Q", "Goal": "G", "Decision": "D", "Preference": "P", "Context": "C", "Contradiction": "X",
