@@ -29,3 +29,15 @@ Work_Inner = Close colleagues
 Friends = Friends
 Work_Outer = Colleagues
 Other = Others
+remembered = This is what I remember:
+memory-due = { $text }, by { $due }
+memory-status = { $status ->
+    [active] still ahead
+    [achieved] reached
+    [abandoned] given up
+    [open] not answered yet
+    [partial] answered in part
+    [answered] answered
+    [liked] you like it
+   *[disliked] you do not like it
+}

@@ -11,11 +11,13 @@ from itertools import pairwise, takewhile
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.calling import roles_of, says_more_than_names
-from internal.agents.model import DialogueLine, Language, RecalledFact, ResponderRequest
+from internal.agents.model import DialogueLine, Language, RecalledFact, RecalledMemory, ResponderRequest
 from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.known import answering, told_of
+from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
+from internal.agents.responder.recollections import of_kind, sharing_words
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
 from internal.language.sightings import find_people
 from internal.language.spelling import sentences, text_language, tokens
@@ -28,6 +30,9 @@ MODEL = "offline-rules"
 _MAX_QUOTED = 3
 _MAX_LISTED = 20
 _LONGEST_NAME = 3
+_STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "answered", "liked", "disliked"})
+"""Where a goal, a question or a liking may stand; a project's and a contradiction's status says nothing in a list."""
+
 _STEM = 5
 """Letters by which two words count as one, whatever their endings."""
 
@@ -39,11 +44,13 @@ class OfflineResponder:
         self._worker = worker
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
-        """What the rules read: the people and facts given, and the dialogue. There are no instructions."""
+        """What was given, and the dialogue. There are no instructions, and the rules can follow no lesson."""
         blocks = (
             people_block("inner_circle", request.inner_circle),
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
+            memories_block(request.memories, request.owner.timezone),
+            lessons_block(request.lessons),
         )
         return [
             *(ChatMessage("system", block) for block in blocks if block),
@@ -172,11 +179,26 @@ def _line(person: Person) -> str:
 
 
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
-    if answers := answering(said, request.facts) or answering(request.query, request.facts):
-        return _facts(answers, request, speech)
+    if kept := _asked_for(request, said, speech):
+        return kept
     found = named(said, known) or called(said, known) or named(request.query, known)
     if found:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
+    if remembered := sharing_words(said, request.memories) or sharing_words(request.query, request.memories):
+        return _memories(remembered, request, speech)
+    return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
+
+
+def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:
+    """The memories of the kind asked for by name, else the facts that answer; empty if there is neither."""
+    if kept := of_kind(said, request.memories) or of_kind(request.query, request.memories):
+        return _memories(kept, request, speech)
+    answers = answering(said, request.facts) or answering(request.query, request.facts)
+    return _facts(answers, request, speech) if answers else ""
+
+
+def _of_strangers(request: ResponderRequest, said: str, speech: _Speech) -> str:
+    """What was just said of somebody not remembered, else what is known beside; empty if nobody seems to be meant."""
     asked = asked_name(said)
     strangers = [sighting.name for sighting in find_people(said, speech.language)] or ([asked] if asked else [])
     told = own_words(request, strangers, roles_of(said))
@@ -184,10 +206,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return speech("told", said=_plain(told))
     if about := told_of(said, request.facts):
         return "\n".join((speech("only-this"), _facts(about, request, speech)))
-    if strangers:
-        names = list(dict.fromkeys(map(_plain, strangers)))
-        return speech("unknown", names=speech.names(names), count=len(names))
-    return _guess(said, request, known, speech)
+    names = list(dict.fromkeys(map(_plain, strangers)))
+    return speech("unknown", names=speech.names(names), count=len(names)) if names else ""
 
 
 def _guess(said: str, request: ResponderRequest, known: Sequence[Subject], speech: _Speech) -> str:
@@ -209,6 +229,25 @@ def _dated(fact: RecalledFact, timezone: str, speech: _Speech) -> str:
     until = day(fact.invalid_at, timezone) if fact.invalid_at else ""
     phrase = f"fact{'-since' if since else ''}{'-until' if until else ''}"
     return speech(phrase, fact=text, since=since, until=until)
+
+
+def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, speech: _Speech) -> str:
+    """One as a sentence, several as a list; each with where it stands, since when, and its number."""
+    told = [f"{_remembered(one, request.owner.timezone, speech)} [M{one.n}]" for one in memories]
+    if len(told) == 1:
+        return f"{told[0]}."
+    return "\n".join((speech("remembered"), *(f"- {line}" for line in told)))
+
+
+def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:
+    text = _plain(memory.text).rstrip(".")
+    if memory.due is not None:
+        text = speech("memory-due", text=text, due=day(memory.due, timezone))
+    known = [
+        *([speech("memory-status", status=memory.status)] if memory.status in _STANDING else []),
+        *([day(memory.at, timezone)] if memory.at else []),
+    ]
+    return f"{text} ({', '.join(known)})" if known else text
 
 
 def _likely(said: str, relevant: Sequence[Person]) -> list[Person]:

@@ -29,3 +29,15 @@ Work_Inner = Близкие коллеги
 Friends = Друзья
 Work_Outer = Коллеги
 Other = Остальные
+remembered = Вот что я помню:
+memory-due = { $text }, до { $due }
+memory-status = { $status ->
+    [active] впереди
+    [achieved] достигнуто
+    [abandoned] оставлено
+    [open] пока без ответа
+    [partial] отвечено отчасти
+    [answered] ответ есть
+    [liked] нравится
+   *[disliked] не нравится
+}

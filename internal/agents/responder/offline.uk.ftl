@@ -29,3 +29,15 @@ Work_Inner = Близькі колеги
 Friends = Друзі
 Work_Outer = Колеги
 Other = Решта
+remembered = Ось що я пам'ятаю:
+memory-due = { $text }, до { $due }
+memory-status = { $status ->
+    [active] попереду
+    [achieved] досягнуто
+    [abandoned] залишено
+    [open] поки без відповіді
+    [partial] відповідь лише часткова
+    [answered] відповідь є
+    [liked] подобається
+   *[disliked] не подобається
+}

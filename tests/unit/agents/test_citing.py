@@ -9,20 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.agents.citation_forms import CITATION
-from internal.agents.citing import CitationFilter, cited, cited_only, with_numbers, without_citations
-from internal.agents.model import RecalledFact
+from internal.agents.citing import CitationFilter, cited, cited_only, marks_in, with_numbers, without_citations
+from internal.agents.model import RecalledFact, RecalledMemory
 from internal.errors import ModelReplyInvalid
 
 ZALANDO = RecalledFact(1, "f1", "Катажина працює в Zalando", source="Катажина", target="Zalando")
 BERLIN = RecalledFact(2, "f2", "Анна живёт в Берлине", source="Анна", target="Берлин")
 RACES = RecalledFact(12, "f12", "Peter never misses a race", source="Peter", target="races")
 GIVEN = (ZALANDO, BERLIN, RACES)
+SPANISH = RecalledMemory(1, "m1", "Goal", "выучить испанский до лета")
+PIANO = RecalledMemory(13, "m13", "Memory", "Anna sold the piano")
+KEPT = (SPANISH, PIANO)
 
 _PIECES = st.sampled_from([
     "[F1]", "[F2]", "[F12]", "[f1, F2]", "[F1;3]", "[F99]", "[Ф2]", "[", "[F", "F1]", " ", "\n", "`", "```\n", "слово",
     "[1]", "[7]", "(F1)", "(F1", ")", "]", "【F3】", "【2†source】", "【", "[Fact:9]", "[Fact 2]", "[факт №1]", ".",
     ", ", "».", "Zalando", "в Берлине", "([F1])", "(см. [F2])", "(", "](http://a.b)", "[^1]", "[F1-F3]", "[Person:42]",
-    "Formula 1", "([F98])",
+    "Formula 1", "([F98])", "[M1]", "[M13, F1]", "[M9]", "[м1]", "(M13)", "[Memory 1]", "(память 1)", "[m2]",
+    "[13]", "Anna sold it",
 ])  # fmt: skip
 _REPLIES = st.lists(_PIECES, max_size=14).map("".join)
 _ORDINARY = st.text("абвгдежзиклмн opqrst,.!?:-–—«»\"'\n0123456789/*_", max_size=60)
@@ -30,7 +34,7 @@ _ORDINARY = st.text("абвгдежзиклмн opqrst,.!?:-–—«»\"'\n01234
 
 def streamed(text: str, cuts: list[int], facts: tuple[RecalledFact, ...] = GIVEN) -> str:
     places = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
-    citations = CitationFilter(facts)
+    citations = CitationFilter(facts, (), KEPT)
     pieces = [citations.feed(text[start:end]) for start, end in pairwise(places)]
     return "".join(pieces) + citations.finish()
 
@@ -61,7 +65,7 @@ def test_where_a_stream_is_cut_does_not_matter(text: str, cuts: list[int]) -> No
     """What is shown is the same, and only given facts are cited in it."""
     whole = streamed(text, [])
     assert streamed(text, cuts) == whole
-    assert set(cited(whole)) <= {1, 2, 12}
+    assert set(map(str, marks_in(whole))) <= {"[F1]", "[F2]", "[F12]", "[M1]", "[M13]"}
 
 
 @given(_REPLIES)
@@ -73,10 +77,10 @@ def test_letter_by_letter_it_is_the_same(text: str) -> None:
 @given(_REPLIES)
 def test_numbers_do_not_change_while_a_reply_is_written(text: str) -> None:
     """Whatever is shown of a reply so far shows the numbers that the whole of it will show."""
-    whole, citations, shown = cited(streamed(text, [])), CitationFilter(GIVEN), ""
+    whole, citations, shown = marks_in(streamed(text, [])), CitationFilter(GIVEN, (), KEPT), ""
     for letter in text:
         shown += citations.feed(letter)
-        assert whole[: len(cited(shown))] == cited(shown)
+        assert whole[: len(marks_in(shown))] == marks_in(shown)
 
 
 @given(_ORDINARY)
@@ -179,3 +183,37 @@ def test_a_reply_of_nothing_but_invented_citations_is_none() -> None:
     """It would be an empty message."""
     with pytest.raises(ModelReplyInvalid):
         cited_only("[F3] [F4]", (ZALANDO,))
+
+
+@pytest.mark.parametrize(
+    ("said", "passed"),
+    [
+        ("Ты хотел выучить испанский [M1].", "Ты хотел выучить испанский[M1]."),
+        ("Оба [F1, M1] там", "Оба[F1][M1] там"),
+        ("Оба [M1, 13].", "Оба[M1][M13]."),
+        ("Она там [Memory 13], нет [Память №9].", "Она там[M13], нет."),
+        ("Вона там [спогад 1] і [м13].", "Вона там[M1] і[M13]."),
+        ("Она там【M1】.", "Она там[M1]."),
+        ("Anna sold the piano (M13).", "Anna sold the piano[M13]."),
+        ("Анна продала piano, Anna sold [13].", "Анна продала piano, Anna sold[M13]."),
+        ("Ноутбук на чипе Apple M1 (M1).", "Ноутбук на чипе Apple M1 (M1)."),
+        ("Площадь [m2]: 40", "Площадь [m2]: 40"),
+        ("По трассе (M13) быстрее.", "По трассе (M13) быстрее."),
+    ],
+)
+def test_memories_are_cited_as_facts_are(said: str, passed: str) -> None:
+    """In the forms that models slip into; chips, motorways and square metres are no citations."""
+    assert cited_only(said, GIVEN, (), KEPT) == passed
+
+
+def test_facts_and_memories_share_the_small_numbers() -> None:
+    """The owner sees one row of numbers, in the order of first use."""
+    reply = cited_only("Испанский [M1], Берлин [F2], снова испанский [M1].", GIVEN, (), KEPT)
+    assert with_numbers(reply) == "Испанский¹, Берлин², снова испанский¹."
+    assert without_citations(reply) == "Испанский, Берлин, снова испанский."
+    assert cited(reply) == [2]
+
+
+def test_a_memory_that_was_not_given_is_not_cited() -> None:
+    """Whatever a model invents."""
+    assert cited_only("Он там [M1], она тут [M7].", GIVEN) == "Он там, она тут."

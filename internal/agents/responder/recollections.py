@@ -1,0 +1,44 @@
+"""Which of the memories given answer a question: those of the kind it asks for, else those that share its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from internal.agents.model import RecalledMemory
+from internal.language.memory_kinds import KindsAsked, kinds_asked
+from internal.language.terms import document_terms, query_terms, words_of
+
+MOST_LISTED: Final = 10
+_MOST_SHARING: Final = 3
+_SETTLED: Final = frozenset({"achieved", "abandoned", "answered"})
+
+
+def of_kind(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
+    """The memories of the kind that a question asks for, what is still open first; none if it asks for no kind.
+
+    "What did I decide about the car?" is answered by the decisions that say most of its other words.
+    """
+    asked = kinds_asked(said)
+    found = [one for one in memories if one.label in asked.labels and not one.associated]
+    if not asked.alone:
+        found = _saying_most(said, found)
+    return sorted(found, key=lambda one: one.status in _SETTLED)[:MOST_LISTED]
+
+
+def sharing_words(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
+    """The memories that say most of a question's words, at most three; none if it asks for a kind."""
+    if kinds_asked(said) != KindsAsked():
+        return []
+    return _saying_most(said, [one for one in memories if not one.associated])[:_MOST_SHARING]
+
+
+def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
+    asked = [{term for term, _ in word} for word in query_terms(said)]
+    shares = {one.n: sum(bool(terms & _told(one)) for terms in asked) for one in memories}
+    best = max(shares.values(), default=0)
+    return [one for one in memories if best and shares[one.n] == best]
+
+
+def _told(memory: RecalledMemory) -> set[str]:
+    return {term for word in words_of(document_terms([memory.text])[0]) for term in word}

@@ -1,0 +1,87 @@
+"""The offline responder answers from typed memories, in the language of the question, and cites them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from internal.agents.citing import marks_in, with_numbers
+from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, RecalledMemory, ResponderRequest
+from internal.agents.responder.offline import compose
+
+NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
+TOLD = datetime(2026, 1, 31, 22, tzinfo=UTC)
+MEMORIES = (
+    RecalledMemory(1, "m1", "Goal", "сдать на права", "achieved", TOLD),
+    RecalledMemory(2, "m2", "Goal", "выучить испанский", "active", TOLD, due=datetime(2026, 12, 31, 12, tzinfo=UTC)),
+    RecalledMemory(3, "m3", "Decision", "продать машину; дорогой бензин", None, TOLD),
+    RecalledMemory(4, "m4", "Decision", "завести собаку", None, TOLD),
+    RecalledMemory(5, "m5", "Preference", "tea with milk", "liked", TOLD),
+    RecalledMemory(6, "m6", "Preference", "созвоны по утрам", "disliked", TOLD),
+    RecalledMemory(7, "m7", "Question", "Стоит ли менять работу?", "open", TOLD),
+    RecalledMemory(8, "m8", "Memory", "Купили дачу под *Тверью*.", None, TOLD),
+    RecalledMemory(9, "m9", "Goal", "посадить лес", "active", TOLD, associated=True),
+)
+GOALS_RU = (
+    "Вот что я помню:\n"
+    "- выучить испанский, до 2026-12-31 (впереди, 2026-02-01) [M2]\n"
+    "- сдать на права (достигнуто, 2026-02-01) [M1]"
+)
+
+
+def answer(question: str, memories: tuple[RecalledMemory, ...] = MEMORIES, facts: tuple[RecalledFact, ...] = ()) -> str:
+    return compose(
+        ResponderRequest(
+            owner=OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv"),
+            persona_name="Laplaced",
+            persona_tone="warm",
+            inner_circle=(),
+            relevant_people=(),
+            dialogue=(DialogueLine("assistant", "Слушаю"), DialogueLine("user", question)),
+            now=NOW,
+            query=question,
+            facts=facts,
+            memories=memories,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Какие у меня цели?", GOALS_RU),
+        ("Що я вирішив про машину?", "продать машину; дорогой бензин (2026-02-01) [M3]."),
+        ("Что я решил насчёт собаки?", "завести собаку (2026-02-01) [M4]."),
+        ("What do I prefer with milk?", "tea with milk (you like it, 2026-02-01) [M5]."),
+        ("Что с дачей?", r"Купили дачу под \*Тверью\* (2026-02-01) [M8]."),
+        ("Какие вопросы остались открытыми?", "Стоит ли менять работу? (пока без ответа, 2026-02-01) [M7]."),
+    ],
+)
+def test_a_question_is_answered_with_its_memories(question: str, reply: str) -> None:
+    """By the kind it asks for, what is open first, or by its words; what only came along is left out."""
+    assert answer(question) == reply
+
+
+def test_likes_and_dislikes_are_told_apart() -> None:
+    """A dislike is no preference for the thing."""
+    assert "созвоны по утрам (не нравится, 2026-02-01) [M6]" in answer("Что я люблю?")
+
+
+@pytest.mark.parametrize("question", ["Какие у меня мечты?", "Где мой велосипед?", "What did I decide?"])
+def test_nothing_is_made_up(question: str) -> None:
+    """Without a memory that fits, none is cited."""
+    assert marks_in(answer(question, MEMORIES[7:8])) == []
+
+
+def test_a_fact_that_answers_comes_first() -> None:
+    """A question for a relation is answered with its fact, though a memory shares its words."""
+    fact = RecalledFact(1, "f1", "Петров работает в ACME", relation="WORKS_FOR", source="Петров", target="ACME")
+    told = RecalledMemory(1, "m1", "Memory", "Петров работает без выходных", None, TOLD)
+    assert answer("Где работает Петров?", (told,), (fact,)) == "Петров работает в ACME [F1]."
+
+
+def test_the_owner_sees_small_numbers() -> None:
+    """As for facts, in the order in which they are cited."""
+    assert "[M" not in with_numbers(answer("Какие у меня цели?"))
+    assert with_numbers(answer("Какие у меня цели?")).endswith("(достигнуто, 2026-02-01)²")
