@@ -27,7 +27,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
 _LONGEST_SOCKET: Final = 100
 """Bytes of a socket's path; the system's own limit is 104 or 108 with its end."""
 
-_QUERY_BYTES: Final = 512 * 2**20
+_QUERY_BYTES: Final = 256 * 2**20
 """Memory of one statement. Some are over it before the engine looks: then the system takes this process first."""
 
 _FIRST_TO_GO: Final = "1000"
