@@ -31,6 +31,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
+from internal.recall.memories import MemoryRecall
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -126,6 +127,7 @@ class Talk:
         self.history_tokens = 6000
         self.group_window = WINDOW
         self.facts: FactRecall | None = None
+        self.memories: MemoryRecall | None = None
 
     @property
     def intake(self) -> Intake:
@@ -143,6 +145,7 @@ class Talk:
             reranker=None,
             names=None,
             facts=self.facts,
+            memories=self.memories,
             limits=RecallLimits(),
         )
         config = ResponderConfig(history_tokens=self.history_tokens)
