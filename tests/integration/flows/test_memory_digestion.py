@@ -12,6 +12,7 @@ from flow_stage import OWNER, Talk
 from test_archival import Stage
 
 from internal.agents.archivist.memories import LINKS
+from internal.agents.archivist.offline import OfflineArchivist
 from internal.flows.archival import ArchivalInput
 from internal.flows.runs import Prepared
 from internal.graph import store
@@ -31,6 +32,10 @@ EMBEDDER = TrigramEmbedder()
 
 class Remembering(Stage):
     """One owner's fragments, one message each, and what is remembered of them."""
+
+    def __init__(self, talk: Talk, worker: LanguageWorker) -> None:
+        super().__init__(talk, worker)
+        self.worker = worker
 
     async def read(self, said: str) -> tuple[Run, Prepared[ArchivalInput]]:
         await self.talk.exchange(said)
@@ -201,3 +206,28 @@ async def test_every_label_and_relationship_goes_from_a_reply_into_the_graph(sta
 
 ELSEWHERE = {"lastAccessed", "accessCount", "facts", "answeredDate"}
 """Counted at use, set by contradictions of facts, and found when a question is answered (above)."""
+
+
+async def test_without_a_model_goals_are_set_and_reached_and_questions_answered(stage: Remembering) -> None:
+    """By rules, over three conversations; what was open is shown again and closes."""
+    archivist = OfflineArchivist(stage.worker)
+
+    async def said(text: str) -> None:
+        run, prepared = await stage.read(text)
+        await stage.apply(run, prepared, (await archivist.ask(prepared.input.request)).text)
+
+    await said("Хочу выучить испанский до конца года. Не знаю, стоит ли брать репетитора.")
+    (goal,), (question,) = await stage.nodes("Goal"), await stage.nodes("Question")
+    assert (goal.properties["description"], goal.properties["status"]) == ("Выучить испанский", "active")
+    assert goal.properties["targetDate"].startswith("2026-12-3")
+    assert (question.properties["text"], question.properties["status"]) == ("Стоит ли брать репетитора?", "open")
+    await said("Решила брать репетитора, потому что самой скучно. Обожаю живые уроки!")
+    (decision,), (question,) = await stage.nodes("Decision"), await stage.nodes("Question")
+    assert decision.properties["rationale"] == "самой скучно"
+    assert question.properties["status"] == "answered"
+    (liked,) = await stage.nodes("Preference")
+    assert liked.properties["strength"] == 0.9
+    await said("Наконец-то я выучила испанский!")
+    (goal,) = await stage.nodes("Goal")
+    assert goal.properties["status"] == "achieved"
+    assert stage.counted.refused == []
