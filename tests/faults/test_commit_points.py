@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -41,6 +42,8 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         assert bot.model is not None
         user = await people.add_user("Олена", language_code="uk")
         bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+        if point == "C12":
+            bot.settings["LAPLACED_GRAPH__MIRROR_URL"] = f"falkor+embedded://{tmp_path / 'mirror'}"
         bot.model.always(RESPONDER, "Відповідь.")
         bot.model.always(ENRICHER, {"query": "Петренко"})
         bot.model.always(RERANKER, {"people": []})
@@ -68,4 +71,11 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         assert bot.rows("SELECT display_name, mention_count FROM people") == [("Петренко", 1)]
         assert bot.rows("SELECT state, count(*) FROM turns GROUP BY state") == [("closed", 1)]
         assert bot.rows("SELECT count(*) FROM inbox WHERE state = 'received'") == [(0,)]
+        if point == "C12":
+            line = "MATCH (e:Request)-[:NEXT]->(r:Response) RETURN e.text AS asked, r.full_text AS answered"
+            code, out, _ = await bot.command("graph", "query", "--user", str(user), line)
+            assert code == 0
+            assert [json.loads(row) for row in out.splitlines()] == [
+                {"asked": "Зустрів Петренка, він мій друг.", "answered": "Відповідь."}
+            ]
         assert await bot.stop() == 0
