@@ -77,16 +77,20 @@ def without_buried_memories(
 ) -> tuple[MemoryDigest, list[Refusal]]:
     """A reply's memories without what was forgotten after their lines were said, and what was refused of them.
 
-    What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out.
+    What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out,
+    and what else was told with it stays without it.
     """
     if not tombstones.any_buried(connection, user_id):
         return digest, []
     sieve = _Sieve(connection, user_id, key, said_at)
-    kept = [
-        replace(memory, links=tuple(link for link in memory.links if not sieve.holds_node(link.other, memory)))
-        for memory in digest.memories
-        if not sieve.holds_memory(memory)
-    ]
+    kept: list[ProposedMemory] = []
+    for memory in digest.memories:
+        links = tuple(link for link in memory.links if not sieve.holds_node(link.other, memory))
+        if sieve.holds_memory(memory):
+            others = (link.other for link in links if link.other.label != "Entity" and link.other.node_id is None)
+            kept += [ProposedMemory(other, (), memory.evidence) for other in others]
+        else:
+            kept.append(replace(memory, links=links))
     return replace(digest, memories=kept), sieve.refused
 
 

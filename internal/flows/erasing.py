@@ -150,9 +150,12 @@ def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: byt
     names = namings.names_of(node)
     buried.bury_entity(connection, user_id, names, key, now)
     proper = [name for name in names if namings.is_proper(name)]
+    # A topic is what many memories are about: they stay, and tell of it no more.
+    called = proper if node.label == "Entity" else []
     erased.note_memories(
-        unremembering.with_entities(connection, user_id, [node_id], proper, key=key, asked_at=now, now=now)
+        unremembering.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now)
     )
+    unremembering.bury_told(connection, user_id, node, key, now)
     erased.erase_node(node_id)
     erased.said += names
     erased.finish(traces.name_pattern(proper))

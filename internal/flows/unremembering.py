@@ -9,12 +9,14 @@ from sqlalchemy import Connection
 
 from internal.flows import namings
 from internal.flows.buried import bury_memories
+from internal.graph.model import Node
 from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository
 from internal.knowledge.model import Claim, Fact
 from internal.knowledge.relations import materially_different
 from internal.memory import service as memory
 from internal.memory.changes import Removal
+from internal.memory.model import NAMING
 
 _TELLING = 8
 """Characters from which a text of more than one word is looked for elsewhere; shorter ones are in every text."""
@@ -31,7 +33,8 @@ def with_entities(
     now: datetime,
 ) -> Removal:
     """Removes the memories that mention these entities, and whatever of memory names one of `names`."""
-    holds = namings.naming(names)
+    called = list(names)
+    holds = namings.naming(called) if called else None
     return _buried(
         connection,
         user_id,
@@ -64,6 +67,15 @@ def with_node(
 ) -> Removal:
     """Removes a node of memory. Raises NotFound."""
     return _buried(connection, user_id, memory.remove_node(connection, user_id, node_id, now=now), key, asked_at)
+
+
+def bury_told(connection: Connection, user_id: int, node: Node, key: bytes, at: datetime) -> None:
+    """Lines up to `at` do not bring a topic or preference back that is about to be erased as a thing."""
+    if node.label == "Entity":
+        return
+    told = [one.properties.get(NAMING[node.label]) for one in memory.observations_of(connection, user_id, node.id)]
+    words = {node.name, *node.properties.get("aliases", ()), *(one for one in told if one)}
+    bury_memories(connection, user_id, [(node.label, one) for one in words], key, at)
 
 
 def telling(removal: Removal) -> list[str]:

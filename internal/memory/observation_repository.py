@@ -156,6 +156,17 @@ def move(connection: Connection, user_id: int, ids: Collection[str], target: str
         connection.execute(update(observations).where(one).values(target=target))
 
 
+def of_edges(connection: Connection, user_id: int) -> list[Observation]:
+    """Everything that was told of edges."""
+    return _found(connection, user_id, observations.c.kind == "edge")
+
+
+def retell(connection: Connection, user_id: int, observation_id: str, properties: Mapping[str, Any]) -> None:
+    """What was told is less from now on."""
+    one = (observations.c.user_id == user_id) & (observations.c.id == observation_id)
+    connection.execute(update(observations).where(one).values(props=dict(properties)))
+
+
 def without_edge(connection: Connection, user_id: int) -> list[Observation]:
     """What was told of edges that are no more: a merge took them for doubles of others."""
     there = select(graph_edges.c.id).where(

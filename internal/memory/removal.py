@@ -58,12 +58,23 @@ def remove_node(connection: Connection, user_id: int, node_id: str, *, now: date
 
 
 def remove_mentioning(
-    connection: Connection, user_id: int, entity_ids: Collection[str], holds: Callable[[str], bool], *, now: datetime
+    connection: Connection,
+    user_id: int,
+    entity_ids: Collection[str],
+    holds: Callable[[str], bool] | None = None,
+    *,
+    now: datetime,
 ) -> Removal:
-    """Removes the memories that mention one of these entities, and every node of memory whose words `holds` finds."""
+    """Removes the memories that mention one of these entities, and every node of memory whose words `holds` finds.
+
+    What is told of links in such words, a quote for one, is taken out of them.
+    """
     found = mentioning(connection, user_id, entity_ids)
-    named = _naming(connection, user_id, holds, {node.id for node in found})
-    return Removing(connection, user_id, now).delete([*found, *named])
+    removing = Removing(connection, user_id, now)
+    if holds is not None:
+        removing.clear_links(holds)
+        found += _naming(connection, user_id, holds, {node.id for node in found})
+    return removing.delete(found)
 
 
 def remove_retelling(
@@ -172,6 +183,16 @@ class Removing:
             if store.get_node(self._connection, self._user_id, node.id, hidden=True) is not None:
                 self._projector.delete(node)
         return self._removal()
+
+    def clear_links(self, holds: Callable[[str], bool]) -> None:
+        """Takes the attributes in which `holds` finds something out of what is told of edges."""
+        for one in observations.of_edges(self._connection, self._user_id):
+            told = one.properties["attributes"]
+            kept = {name: value for name, value in told.items() if not (isinstance(value, str) and holds(value))}
+            if kept != told:
+                properties = {**one.properties, "attributes": kept}
+                observations.retell(self._connection, self._user_id, one.id, properties)
+                self._projector.edge(one.target)
 
     def let_go(self, node_id: str) -> Removal:
         """Removes what was told of a node and its edges, and those edges; the node is the caller's to delete."""
