@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from memory_cases import asked, dialogues, memories_of, scored
 
 from internal.agents.model import TranscriptLine
@@ -137,3 +139,54 @@ def test_another_speakers_words_are_no_memories_of_the_owner() -> None:
     request = asked(say("ru", "..."))
     lines = [TranscriptLine(1, "user", "Оксана", request.transcript[0].at, "Хочу выучить испанский.", own=False)]
     assert memories_of(replace(request, transcript=lines)) == ()
+
+
+PARTS = (
+    *(
+        "Хочу выучить",
+        "Моя цель —",
+        "решил",
+        "Мы вирішили",
+        "I decided to",
+        "не знаю, стоит ли",
+        "I don't know whether",
+    ),
+    *(
+        "обожаю",
+        "I prefer tea to",
+        "купили дачу",
+        "до конца года",
+        "торік",
+        "проект «Альфа»",
+        "потому что",
+        "бо",
+        "«",
+        "»",
+    ),
+    *(
+        ",",
+        ".",
+        "?",
+        "—",
+        "\n",
+        "Оля",
+        "OAuth2",
+        "испанский",
+        "\u0301",
+        "x" * 200,
+        "в мае",
+        "2026",
+        "'",
+        "мені",
+        "of 2027",
+    ),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join), st.sampled_from(["ru", "uk", "en"]))
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_said_the_product_takes_what_is_kept(text: str, language: str) -> None:
+    """Nothing is raised and nothing of the reply refused, with known nodes that the words may mean."""
+    kept = (("G1", "Goal", "выучить испанский"), ("Q1", "Question", "Стоит ли купить дачу?"), ("D1", "Decision", "—"))
+    for memory in memories_of(asked(say(language, text, kept=kept))):
+        assert memory.evidence == (1,)
