@@ -14,6 +14,7 @@ from internal.access.model import UserState
 from internal.config import MemoryConfig
 from internal.memory import fading_repository, maintenance, night_repository, plasticity_repository
 from internal.memory.maintenance import OFFERED, MaintenanceReport, Step
+from internal.memory.plasticity_repository import Link
 from internal.memory.retention import plasticity_of
 from internal.scheduling.clock import Clock
 from internal.storage import change_log
@@ -78,7 +79,7 @@ class Nights:
     async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> Step:
         """A page after the other, each in a transaction of its own, so that messages come between."""
         decayed = pruned = 0
-        after = ""
+        after: Link | None = None
         while True:
             start = after
             page = await self._database.read(lambda c: maintenance.page_of_links(c, user_id, start))  # noqa: B023 - awaited here
@@ -89,7 +90,7 @@ class Nights:
                 done = await self._database.write(
                     lambda c: maintenance.step(c, user_id, page, self.plasticity, now, prune=prune)  # noqa: B023 - as above
                 )
-            decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1].id
+            decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1]
 
     def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
         """Owners, each with when he was maintained last. A new one was as good as maintained when he came."""

@@ -72,13 +72,17 @@ def _alone(user_id: int, ids: Sequence[str]) -> Select[Any]:
     """Memories linked to a thing of which nothing else tells."""
     edge, thing = graph_edges.alias("edge"), graph_nodes.alias("thing")
     fact = graph_edges.alias("fact")
-    of_fact = or_(fact.c.source == thing.c.id, fact.c.target == thing.c.id)
-    told = exists().where(fact.c.user_id == user_id, of_fact, fact.c.type == "FACT", fact.c.expired_at.is_(None))
+    facts = [
+        exists().where(
+            fact.c.user_id == user_id, fact.c[end] == thing.c.id, fact.c.type == "FACT", fact.c.expired_at.is_(None)
+        )
+        for end in ("source", "target")
+    ]
     return (
         select(edge.c.source)
         .join_from(edge, thing, and_(thing.c.user_id == user_id, thing.c.id == edge.c.target))
         .where(edge.c.user_id == user_id, edge.c.source.in_(ids), thing.c.label.in_(THINGS))
-        .where(thing.c.hidden_until.is_(None), ~_told_by_another(user_id, edge), ~told)
+        .where(thing.c.hidden_until.is_(None), ~_told_by_another(user_id, edge), *(~one for one in facts))
         .distinct()
     )
 
@@ -104,12 +108,13 @@ def _unsupported(user_id: int, ids: Sequence[str]) -> Select[Any]:
     )
     edge = graph_edges.alias("edge")
     shared = exists().where(edge.c.user_id == user_id, edge.c.source == memory.c.id, _told_by_another(user_id, edge))
-    linked = exists().where(
-        edge.c.user_id == user_id,
-        edge.c.type == RELATES_TO,
-        or_(edge.c.source == memory.c.id, edge.c.target == memory.c.id),
-    )
-    return select(memory.c.id).where(memory.c.user_id == user_id, memory.c.id.in_(ids), ~line, ~shared, ~linked)
+    # One search an end: asked with OR, SQLite reads every link of the owner for each memory.
+    linked = [
+        exists().where(edge.c.user_id == user_id, edge.c[end] == memory.c.id, edge.c.type == RELATES_TO)
+        for end in ("source", "target")
+    ]
+    alone = (~line, ~shared, *(~one for one in linked))
+    return select(memory.c.id).where(memory.c.user_id == user_id, memory.c.id.in_(ids), *alone)
 
 
 def _told_by_another(user_id: int, edge: Any) -> Exists:

@@ -89,7 +89,8 @@ def may_prune(last: datetime, now: datetime) -> bool:
     return timedelta() <= now - last <= NIGHT_MISSED
 
 
-def page_of_links(connection: Connection, user_id: int, after: str) -> list[Link]:
+def page_of_links(connection: Connection, user_id: int, after: Link | None = None) -> list[Link]:
+    """The links that come next, PAGE of them or fewer."""
     return plasticity_repository.links_after(connection, user_id, after, PAGE)
 
 

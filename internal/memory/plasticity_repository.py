@@ -20,9 +20,11 @@ from sqlalchemy import (
     insert,
     literal,
     select,
+    tuple_,
     update,
 )
 
+from internal.graph.edge_repository import visible
 from internal.graph.model import EDGE_CHANGE
 from internal.graph.node_repository import CHUNK, VISIBLE
 from internal.storage.owners import next_rev
@@ -31,6 +33,7 @@ from internal.storage.tables import changes, evidence, graph_edges, graph_nodes,
 RELATES_TO: Final = "RELATES_TO"
 
 _EDGE = graph_edges.c
+_SINCE = func.coalesce(_EDGE.strength_at, _EDGE.created_at).label("since")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +52,20 @@ def change_strength(
 
     The strength of the strongest then; None if there is no link.
     """
-    between = and_(_EDGE.source == source, _EDGE.target == target)
-    _set_strength(connection, user_id, between, _bounded(_EDGE.strength + amount), now)
-    query = select(func.max(_EDGE.strength)).where(*_visible_links(user_id), between)
-    strength: float | None = connection.execute(query).scalar_one()
+    between = and_(_EDGE.source == source, _EDGE.target == target, _EDGE.type == RELATES_TO, *visible())
+    query = select(_EDGE.id).where(_EDGE.user_id == user_id, between)
+    ids = connection.execute(query).scalars().all()
+    if not ids:
+        return None
+    chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids))
+    _set_strength(connection, user_id, chosen, _bounded(_EDGE.strength + amount), now)
+    strength: float = connection.execute(select(func.max(_EDGE.strength)).where(chosen)).scalar_one()
     return strength
 
 
 def weaken_below(connection: Connection, user_id: int, threshold: float, amount: float, now: datetime) -> int:
     """Takes an amount from every link that is weaker than the threshold and not at 0; how many there were."""
-    weak = and_(_EDGE.strength < threshold, _EDGE.strength > 0)
+    weak = and_(*_visible_links(user_id), _EDGE.strength < threshold, _EDGE.strength > 0)
     return _set_strength(connection, user_id, weak, _bounded(_EDGE.strength - amount), now)
 
 
@@ -72,23 +79,34 @@ def strongest(
 ) -> list[tuple[str, float]]:
     """(memory, strength) at the other ends of the links that lead from a memory, strongest first."""
     query = select(_EDGE.target, _EDGE.strength).where(
-        *_visible_links(user_id), _EDGE.source == memory_id, _EDGE.strength >= min_strength
+        _EDGE.user_id == user_id, _EDGE.source == memory_id, _EDGE.type == RELATES_TO, *visible()
     )
-    rows = connection.execute(query.order_by(_EDGE.strength.desc(), _EDGE.target).limit(limit))
-    return [(row.target, row.strength) for row in rows]
+    # Chosen by strength here: asked to, SQLite reads every strong link of the owner instead of those of the memory.
+    found = [(row.target, row.strength) for row in connection.execute(query) if row.strength >= min_strength]
+    return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
 
 def links_among(connection: Connection, user_id: int, memory_ids: Collection[str]) -> list[Link]:
     """The links that have both ends among these memories."""
     wanted = sorted(set(memory_ids))[:CHUNK]
-    query = _LINKS.where(_EDGE.user_id == user_id, _EDGE.source.in_(wanted), _EDGE.target.in_(wanted))
-    return [Link(*row) for row in connection.execute(query)]
+    ends = select(_EDGE.id, _EDGE.type, _EDGE.strength, _SINCE).where(
+        _EDGE.user_id == user_id, _EDGE.source.in_(wanted), _EDGE.target.in_(wanted)
+    )
+    # Chosen by type here: asked to, SQLite reads every link of the owner instead of those at the memories.
+    found = (row for row in connection.execute(ends) if row.type == RELATES_TO)
+    return [Link(row.id, row.strength, row.since) for row in found]
 
 
-def links_after(connection: Connection, user_id: int, after: str, limit: int) -> list[Link]:
-    """A page of all links of an owner, hidden ones too, by id."""
-    ours = and_(_EDGE.user_id == user_id, _EDGE.id > after)
-    return [Link(*row) for row in connection.execute(_LINKS.where(ours).order_by(_EDGE.id).limit(limit))]
+def links_after(connection: Connection, user_id: int, after: Link | None, limit: int) -> list[Link]:
+    """A page of all links of an owner, hidden ones too, weakest first.
+
+    What decays moves down, behind the page; what grows is met once more, and has nothing left to settle.
+    """
+    ours = and_(_EDGE.user_id == user_id, _EDGE.type == RELATES_TO, _EDGE.strength.is_not(None))
+    query = select(_EDGE.id, _EDGE.strength, _SINCE).where(ours)
+    if after is not None:
+        query = query.where(tuple_(_EDGE.strength, _EDGE.id) > tuple_(after.strength, after.id))
+    return [Link(*row) for row in connection.execute(query.order_by(_EDGE.strength, _EDGE.id).limit(limit))]
 
 
 def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, float]], now: datetime) -> int:
@@ -106,9 +124,13 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
 
 def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_strength: float) -> int:
     """Deletes those of these links that are weaker now, hidden ones too; how many there were."""
-    return _delete(
-        connection, user_id, and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids), _EDGE.strength < min_strength)
-    )
+    removed = 0
+    for start in range(0, len(ids), CHUNK):
+        chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids[start : start + CHUNK]))
+        now = connection.execute(select(_EDGE.id, _EDGE.strength).where(chosen)).all()
+        weak = [row.id for row in now if row.strength is not None and row.strength < min_strength]
+        removed += _delete(connection, user_id, and_(_EDGE.user_id == user_id, _EDGE.id.in_(weak)))
+    return removed
 
 
 def count_links(connection: Connection, user_id: int) -> int:
@@ -118,9 +140,6 @@ def count_links(connection: Connection, user_id: int) -> int:
     ).scalar_one()
 
 
-_LINKS: Final = select(_EDGE.id, _EDGE.strength, func.coalesce(_EDGE.strength_at, _EDGE.created_at)).where(
-    _EDGE.type == RELATES_TO, _EDGE.strength.is_not(None)
-)
 _SETTLE: Final = (
     update(graph_edges)
     .where(
@@ -149,10 +168,9 @@ def _visible_links(user_id: int) -> Iterator[ColumnElement[bool]]:
 def _set_strength(
     connection: Connection, user_id: int, which: ColumnElement[bool], strength: ColumnElement[Any], now: datetime
 ) -> int:
-    chosen = and_(*_visible_links(user_id), which)
-    _log(connection, user_id, chosen, "put")
+    _log(connection, user_id, which, "put")
     values = {"strength": strength, "strength_at": now, "rev": next_rev(connection, user_id)}
-    return connection.execute(update(graph_edges).where(chosen).values(values)).rowcount
+    return connection.execute(update(graph_edges).where(which).values(values)).rowcount
 
 
 def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -> int:

@@ -445,7 +445,7 @@ graph_edges = Table(
     Index("idx_graph_edges_source", "user_id", "source", "type"),
     Index("idx_graph_edges_target", "user_id", "target", "type"),
     Index("idx_graph_edges_time", "user_id", "valid_at", "created_at", "id"),
-    Index("idx_graph_edges_strength", "user_id", "type", "strength", sqlite_where=text("strength IS NOT NULL")),
+    Index("idx_graph_edges_strength", "user_id", "type", "strength", "id", sqlite_where=text("strength IS NOT NULL")),
 )
 
 facts = Table(

@@ -107,7 +107,7 @@ def upgrade() -> None:
     with op.batch_alter_table("graph_edges", schema=None) as batch_op:
         batch_op.create_index(
             "idx_graph_edges_strength",
-            ["user_id", "type", "strength"],
+            ["user_id", "type", "strength", "id"],
             unique=False,
             sqlite_where=sa.text("strength IS NOT NULL"),
         )

@@ -156,7 +156,7 @@ async def test_a_link_that_changed_meanwhile_is_left_to_the_next_night(world: Wo
     a, b = await world.do(lambda m: (m.memory("a"), m.memory("b")))
     await world.do(lambda m: m.link(a, b, 0.4))
     now, rates = NOON + HALF_LIFE, PRESETS["default"]
-    page = await world.do(lambda m: maintenance.page_of_links(m.connection, OWNER, ""))
+    page = await world.do(lambda m: maintenance.page_of_links(m.connection, OWNER))
     await world.do(lambda m: plasticity.strengthen(m.connection, OWNER, a, b, 0.5, now=now))
     done = await world.do(lambda m: maintenance.step(m.connection, OWNER, page, rates, now, prune=True))
     assert done == maintenance.Step(0, 0)
