@@ -16,7 +16,7 @@ from internal.errors import Refused
 from internal.flows.forgetting import everything_asked
 from internal.flows.ingestion import add_episode
 from internal.importing.cutting import numbered
-from internal.importing.model import Draft
+from internal.importing.model import Draft, answering
 from internal.knowledge import repository as episodes
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
@@ -146,7 +146,8 @@ def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:
     changed = 0
     for segment in draft.segments:
         if segment.key in stored:
-            changed += stored[segment.key] != segment.text
+            # Replies were not kept at first, and name people as the export of the day does: no word is another one.
+            changed += answering(stored[segment.key])[1] != answering(segment.text or "")[1]
         elif segment.key not in seen:
             new.append(segment.n)
         seen.add(segment.key)

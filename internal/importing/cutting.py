@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from internal.importing.model import answering
 from internal.importing.passages import passages
 from internal.knowledge.model import Segment
 
@@ -60,9 +61,11 @@ def _quietest(messages: Sequence[Segment], following: Segment) -> int:
 
 def _in_passages(messages: Iterable[Segment]) -> Iterator[Segment]:
     for message in messages:
-        text = message.text or ""
+        # What it answers is no part of what is cut: or the same words would be other passages in another export.
+        answered, text = answering(message.text or "")
         if len(text) <= LONGEST:
             yield message
             continue
         for number, passage in enumerate(passages(text), start=1):
-            yield replace(message, text=passage, key=message.key if number == 1 else f"{message.key}/{number}")
+            shown = f"{answered} {passage}" if answered and number == 1 else passage
+            yield replace(message, text=shown, key=message.key if number == 1 else f"{message.key}/{number}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 
 from internal.errors import LaplacedError
 from internal.knowledge.model import Segment
+
+_ANSWERING = re.compile(r"(\[reply to [^\]\n]*\]) ")
 
 FORMATS = ("telegram", "slack", "github", "zoom")
 
@@ -65,6 +68,12 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         text = text.encode("utf-8", "replace").decode()
     return text.strip()
+
+
+def answering(text: str) -> tuple[str, str]:
+    """What a message says of the one it answers, as an importer wrote it in front, "" if nothing; and its own words."""
+    found = _ANSWERING.match(text)
+    return (found[1], text[found.end() :]) if found else ("", text)
 
 
 def moment(value: object, zone: tzinfo = UTC) -> datetime | None:

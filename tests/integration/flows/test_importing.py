@@ -91,6 +91,23 @@ async def test_another_owner_has_an_import_of_his_own(talk: Talk, importing: Imp
     assert await stored(talk, OTHER) == [["1"]]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("слово", "[reply to Петро, 2024-03-01 11:58] слово"),
+        ("[reply to an earlier message] слово", "[reply to Петро, 2024-03-01 11:58] слово"),
+        ("[reply to Петро, 2024-03-01 11:58] слово", "слово"),
+    ],
+)
+async def test_what_a_message_answers_is_not_among_its_words(importing: Importing, before: str, after: str) -> None:
+    """Episodes of before replies were kept hold the same messages, and nothing is told of them."""
+    await importing.take(OWNER, [draft(1, 2, text=before)], dry_run=False)
+    taken = await importing.take(OWNER, [draft(1, 2, text=after)], dry_run=False)
+    assert (taken.messages, taken.known, taken.changed) == (0, 2, 0)
+    edited = after.replace("слово", "інше")
+    assert (await importing.take(OWNER, [draft(1, 2, text=edited)], dry_run=False)).changed == 2
+
+
 async def test_edited_messages_are_told_and_stay(talk: Talk, importing: Importing) -> None:
     """What was cited does not change under its citations."""
     await importing.take(OWNER, [draft(1, 2)], dry_run=False)

@@ -67,3 +67,13 @@ def test_a_long_message_becomes_passages_with_keys_of_their_own() -> None:
     [episode] = conversations([line(1, NOON, "Речення. " * (LONGEST // 8))])
     assert [part.key for part in episode[:3]] == ["k:1", "k:1/2", "k:1/3"]
     assert {(part.at, part.speaker) for part in episode} == {(NOON, "Олена")}
+
+
+def test_what_a_message_answers_moves_no_cut() -> None:
+    """A long message has the same passages and keys, whether its reply was kept or not."""
+    words = "Речення. " * (LONGEST // 8)
+    [bare] = conversations([line(1, NOON, words)])
+    [told] = conversations([line(1, NOON, f"[reply to Петро, 2024-03-01 11:58] {words}")])
+    assert [part.key for part in told] == [part.key for part in bare]
+    assert told[0].text == f"[reply to Петро, 2024-03-01 11:58] {bare[0].text}"
+    assert [part.text for part in told[1:]] == [part.text for part in bare[1:]]
