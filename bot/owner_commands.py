@@ -70,6 +70,7 @@ def _write_private(target: Path, document: str) -> None:
 @click.option("--person", metavar="ID", help="A person, with all facts about him.")
 @click.option("--fact", metavar="ID", help="A fact in all its versions; the message that said it stays.")
 @click.option("--entity", metavar="ID", help="A thing, with all facts about it.")
+@click.option("--memory", metavar="ID", help="A memory, goal, question ... with its links; what was said stays.")
 @click.option("--episode", metavar="ID", help="A fragment with its messages, or a text, and all that follows from it.")
 @click.option("--message", metavar="ID", help="One message, and all that only it supports.")
 @click.option("--everything", is_flag=True, help="All that is kept of this user.")
@@ -91,7 +92,7 @@ def forget(config_path: Path | None, user_id: int, everything: bool, yes: bool, 
 def _one_of(everything: bool, chosen: Mapping[str, str | None]) -> tuple[Kind, str | None]:
     given = {name: value for name, value in chosen.items() if value is not None}
     if len(given) + everything != 1:
-        raise click.UsageError("one of --person, --fact, --entity, --episode, --message and --everything is needed")
+        raise click.UsageError(f"one of --{', --'.join(chosen)} and --everything is needed")
     if everything:
         return "everything", None
     [(kind, ref_id)] = given.items()

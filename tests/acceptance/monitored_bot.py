@@ -78,6 +78,9 @@ async def _prepared(bot: Product, people: ControlClient) -> AsyncIterator[int]:
                     "evidence": [1],
                 }
             ],
+            "memories": [
+                {"label": "Memory", "properties": {"content": "Maria called"}, "evidence": [1]},
+            ],
         },
         Step(
             lambda asked: {
