@@ -215,6 +215,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         names=app.names,
         facts=FactRecall(app.database, app.knowledge),
         memories=app.memories,
+        lessons=app.lessons,
         limits=RecallLimits.of(config),
         observer=app.metrics,
     )

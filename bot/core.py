@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -23,6 +24,7 @@ from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
+from internal.flows.analysis import REPLY_TOKENS, AnalysisHandler
 from internal.flows.archival import ArchivalHandler
 from internal.flows.auditing import Auditing
 from internal.flows.calls import CallRecorder
@@ -32,17 +34,19 @@ from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.maintenance import Job, Maintenance, drop_settled
+from internal.flows.mentioning import Mentioning
 from internal.flows.names import WorkerNameReader
 from internal.flows.nights import Nights
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.restating import Restating
-from internal.flows.runs import RunLoop
+from internal.flows.runs import RunHandler, RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.lessons import LessonRecall
 from internal.recall.memories import MemoryRecall
 from internal.recall.names import WorkerNames
 from internal.recall.overview import Overview, PeopleFinder, Recollection
@@ -85,6 +89,7 @@ class App:
     restating: Restating
     search: PeopleSearch
     knowledge: KnowledgeSearch
+    lessons: LessonRecall
     buffers: DialogueBuffers
     ticker: Ticker
     publication: Publication
@@ -255,20 +260,35 @@ def _assemble(
         types=entity_types(config),
         observer=metrics,
     )
-    handler = ArchivalHandler(
+    reader = WorkerNameReader(worker)
+    mentioning = Mentioning(database, reader)
+    archivist = ArchivalHandler(
         database,
         clock,
         models.archivist,
-        WorkerNameReader(worker),
+        reader,
         Digestion(database, Digester(worker, models.embedder)),
         metrics,
+        mentioning=mentioning,
         types=entity_types(config),
         persona_name=config.persona.name,
         tombstone_key=hmac_key,
         ask_owner=_ask_owner,
         wake=ticker.wake,
     )
-    handlers = [handler] if config.agents.archivist.enabled else []
+    handlers: list[RunHandler[Any, Any]] = [archivist] if config.agents.archivist.enabled else []
+    if models.analyst is not None:
+        handlers.append(
+            AnalysisHandler(
+                database,
+                models.analyst,
+                mentioning,
+                metrics,
+                persona_name=config.persona.name,
+                most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
+                wake=ticker.wake,
+            )
+        )
     chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
         config=config,
@@ -282,6 +302,7 @@ def _assemble(
         restating=Restating(database, clock, worker),
         search=search,
         knowledge=knowledge,
+        lessons=LessonRecall(database, clock, terms, metrics),
         buffers=buffers,
         ticker=ticker,
         publication=Publication(

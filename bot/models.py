@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
+from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.enricher.agent import ModelEnricher
-from internal.agents.model import Archivist, Enricher, Reranker, Responder
+from internal.agents.model import Analyst, Archivist, Enricher, Reranker, Responder
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.config import Config
@@ -26,6 +27,7 @@ class Models:
     """The agents behind their ports. An agent that is switched off is None where the product can do without it."""
 
     archivist: Archivist
+    analyst: Analyst | None
     enricher: Enricher | None
     reranker: Reranker | None
     responder: Responder
@@ -48,6 +50,7 @@ async def open_models(
 
 def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Models:
     # Imported here: whoever has a provider never loads them.
+    from internal.agents.analyst.offline import OfflineAnalyst
     from internal.agents.archivist.offline import OfflineArchivist
     from internal.agents.enricher.offline import OfflineEnricher
     from internal.agents.reranker.offline import OfflineReranker
@@ -56,6 +59,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
     agents = config.agents
     return Models(
         archivist=OfflineArchivist(worker),
+        analyst=OfflineAnalyst(worker) if agents.analyst.enabled else None,
         enricher=OfflineEnricher(worker) if agents.enricher.enabled else None,
         reranker=OfflineReranker(worker) if agents.reranker.enabled else None,
         responder=OfflineResponder(worker),
@@ -72,6 +76,7 @@ async def _remote(
     stack.push_async_callback(chat.aclose)
     return Models(
         archivist=ModelArchivist(chat, agents.archivist, entity_types(config)),
+        analyst=ModelAnalyst(chat, agents.analyst) if agents.analyst.enabled else None,
         enricher=ModelEnricher(chat, agents.enricher) if agents.enricher.enabled else None,
         reranker=ModelReranker(chat, agents.reranker) if agents.reranker.enabled else None,
         responder=ModelResponder(chat, agents.responder),

@@ -169,6 +169,11 @@ class ArchivistConfig(AgentConfig):
     timeout: PositiveDuration = timedelta(seconds=120)
 
 
+class AnalystConfig(AgentConfig):
+    max_tokens: int = Field(4096, ge=1)
+    timeout: PositiveDuration = timedelta(seconds=120)
+
+
 class RerankerConfig(AgentConfig):
     candidates: int = Field(50, ge=1, le=200)
     max_people: int = Field(10, ge=0, le=50)
@@ -182,7 +187,7 @@ class EnricherConfig(AgentConfig):
 class AgentsConfig(Section):
     responder: ResponderConfig = ResponderConfig()
     archivist: ArchivistConfig = ArchivistConfig()
-    analyst: AgentConfig = AgentConfig()
+    analyst: AnalystConfig = AnalystConfig()
     reranker: RerankerConfig = RerankerConfig()
     enricher: EnricherConfig = EnricherConfig()
     task_manager: AgentConfig = AgentConfig()

@@ -30,6 +30,7 @@ BLOCK_TAGS = (
         "candidates",
     ),
     *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
+    *("rules", "topic", "responses"),
 )
 """Every tag that a prompt of ours opens."""
 

@@ -8,11 +8,12 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, func, insert, select, update
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
+from internal.graph import mention_repository
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
 SESSION_CHANGE: Final = "session"
-EVENT_CHANGE: Final = "event"
+EVENT_CHANGE: Final = mention_repository.EVENT_CHANGE
 """Kinds in the change log, which the mirror follows."""
 
 _CHUNK: Final = 500

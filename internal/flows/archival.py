@@ -21,6 +21,7 @@ from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
 from internal.flows.memorising import Memorised, write_memories
+from internal.flows.mentioning import Mentioning, SliceNames, mention_slice
 from internal.flows.rederiving import known_people, settle_profiles, take_back_profiles
 from internal.flows.remembered import from_snapshot, remembered, snapshot_of
 from internal.flows.runs import Prepared, StaleInput
@@ -92,11 +93,12 @@ class ArchivalInput:
 
 @dataclass(frozen=True, slots=True)
 class ArchivalDigest:
-    """A reply as typed proposals, with what its names, dates and memories may mean."""
+    """A reply as typed proposals, with what its names, dates and memories may mean, and what the lines name."""
 
     proposal: ArchivistReply
     names: Digest
     memories: MemoryDigest
+    named: SliceNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class ArchivalHandler:
         digestion: Digestion,
         observer: ArchivalObserver,
         *,
+        mentioning: Mentioning,
         types: EntityTypes,
         persona_name: str,
         tombstone_key: bytes,
@@ -143,7 +146,7 @@ class ArchivalHandler:
         wake: Callable[[], None],
     ) -> None:
         self._database, self._clock, self._archivist, self._names = database, clock, archivist, names
-        self._digestion, self._types = digestion, types
+        self._digestion, self._types, self._mentioning = digestion, types, mentioning
         self._observer, self._persona, self._wake = observer, persona_name, wake
         self._tombstone_key, self._ask_owner = tombstone_key, ask_owner
 
@@ -196,7 +199,9 @@ class ArchivalHandler:
         known_ids = {*snapshot["people"], *redirected}
         proposal = parse(reply, request.transcript, known_ids, self._types, from_snapshot(snapshot))
         told = (run.user_id, proposal, request.transcript, request.owner.language)
-        return ArchivalDigest(proposal, await self._digestion.digest(*told), await self._digestion.memories(*told))
+        names, memories = await self._digestion.digest(*told), await self._digestion.memories(*told)
+        named = await self._mentioning.of_slice(run.user_id, prepared.input.lines, proposal)
+        return ArchivalDigest(proposal, names, memories, named)
 
     def apply(
         self,
@@ -244,6 +249,7 @@ class ArchivalHandler:
         )
         if lost is not None:
             settle_profiles(connection, run, lost, slice_.mentioned, now)
+        mention_slice(connection, run, slice_.lines, proposal, written.nodes, digested.named)
         if outcome.suggested or written.asked or memorised.asked:
             self._ask_owner(connection, run.user_id, now)
         refused = (*proposal.refused, *written.refused, *memorised.refused)

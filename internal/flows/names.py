@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from internal.agents.model import SamePersonHint
+from internal.language.entity_names import named_in_each
 from internal.language.hints import hints
 from internal.language.names import mentions_of
 from internal.language.worker import LanguageWorker
@@ -12,7 +13,7 @@ from internal.people.model import Person, names_of
 
 
 class WorkerNameReader:
-    """Implements `NameReader`: one call to the language process for a whole slice."""
+    """Implements `NameReader` and `MentionReader`: one call to the language process for a whole slice."""
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker
@@ -25,3 +26,9 @@ class WorkerNameReader:
     async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
         names = {person.id: names_of(person) for person in people}
         return await self._worker.run_bulk(mentions_of, list(texts), names)
+
+    async def people_named(self, texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
+        return await self._worker.run_bulk(mentions_of, list(texts), names)
+
+    async def things_named(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[set[int]]:
+        return await self._worker.run_bulk(named_in_each, list(texts), names)

@@ -90,6 +90,7 @@ class Prompts:
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
             memories=recalled.memories,
+            lessons=recalled.lessons,
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:

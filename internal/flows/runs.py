@@ -250,7 +250,7 @@ class RunLoop:
     async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
         prepared = await handler.read(run)
         if run.state != RunState.REPLIED:
-            with caused_by(run=run.id, fragment=run.episode_id):
+            with caused_by(**_links(run)):
                 reply = await handler.ask(prepared)
             self._provider_works(handler.agent)
             stored = await self._store(handler, run, prepared, reply)
@@ -380,8 +380,13 @@ class RunLoop:
             now=now,
             user_id=run.user_id,
             payload=payload,
-            links={"run": run.id, "fragment": run.episode_id},
+            links=_links(run),
         )
+
+
+def _links(run: Run) -> dict[str, str]:
+    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
+    return {"run": run.id} | place
 
 
 def _describe(error: Exception) -> str:

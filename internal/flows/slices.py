@@ -68,8 +68,13 @@ def _line(number: int, part: Segment, messages: Mapping[str, Message], user: Use
     if part.message_id is None:
         return _text_line(number, part, user)
     message = messages[part.message_id]
+    return SliceLine(message_line(number, message, user, persona), part.n, message.timestamp, message.id, message.rev)
+
+
+def message_line(number: int, message: Message, user: User, persona: str) -> TranscriptLine:
+    """A stored message as a transcript shows it."""
     assistant = message.role == "assistant"
-    shown = TranscriptLine(
+    return TranscriptLine(
         number=number,
         role="assistant" if assistant else "user",
         speaker=persona if assistant else user.name,
@@ -78,7 +83,6 @@ def _line(number: int, part: Segment, messages: Mapping[str, Message], user: Use
         forwarded_from=message.forward.name if message.forward else None,
         telegram_ids=_vouched_ids(message),
     )
-    return SliceLine(shown, part.n, message.timestamp, message.id, message.rev)
 
 
 def _text_line(number: int, part: Segment, user: User) -> SliceLine:

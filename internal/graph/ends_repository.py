@@ -1,4 +1,4 @@
-"""What hangs on a node when it is merged, split or erased: its edges and the claims about it."""
+"""What hangs on a node when it is merged, split or erased: edges, claims, and mentions in the chronicle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, select, update
 
 from internal.errors import NotFound
-from internal.graph import names_repository
+from internal.graph import mention_repository, names_repository
 from internal.graph.edge_repository import delete_edges
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
 from internal.graph.node_repository import CHUNK, get_node, item_kind
@@ -40,6 +40,7 @@ def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> M
         _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
         one = (claims.c.user_id == user_id) & (claims.c[end] == from_id)
         connection.execute(update(claims).where(one).values({end: to_id}))
+    mention_repository.repoint(connection, user_id, from_id, to_id)
     return Moved(removed, projected)
 
 
@@ -55,6 +56,7 @@ def restore_ends(
         _move(connection, user_id, (graph_edges.c[end] == to_id) & graph_edges.c[origin].in_(origins), end, from_id)
         one = (claims.c[end] == to_id) & claims.c[origin].in_(origins)
         connection.execute(update(claims).where(claims.c.user_id == user_id, one).values({end: from_id}))
+    mention_repository.restore(connection, user_id, from_id, to_id, origins)
     _put_back(connection, user_id, moved)
     _project_as_before(connection, user_id, moved)
 
@@ -67,6 +69,7 @@ def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
     deleted = _delete_edges_at(connection, user_id, node_id)
     search_items.remove(connection, user_id, item_kind(node.label), [node_id])
     names_repository.drop_names(connection, user_id, [node_id])
+    mention_repository.drop(connection, user_id, node_id)
     about = evidence.c.target.in_([f"entity:{node_id}", f"node:{node_id}"])
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, about))
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports_names(node_id)))

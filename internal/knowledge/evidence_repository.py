@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, select
 
-from internal.storage.tables import messages, segments, users
+from internal.storage.tables import evidence, messages, segments, users
 
 _CHUNK: Final = 500
 
@@ -46,6 +46,17 @@ def places(connection: Connection, user_id: int, lines: Collection[tuple[str, in
     return found
 
 
+def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:
+    """The entities that cite each segment of an episode; 0 stands for the episode as a whole."""
+    ours = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
+    query = select(evidence.c.segment, evidence.c.target).where(ours, evidence.c.target.like(f"{_ENTITY}%"))
+    found: dict[int, set[str]] = {}
+    for segment, target in connection.execute(query):
+        found.setdefault(segment, set()).add(target.removeprefix(_ENTITY))
+    return found
+
+
+_ENTITY: Final = "entity:"
 _SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url")
 _MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
 

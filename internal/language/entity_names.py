@@ -180,12 +180,14 @@ def _cased(word: str, like: str) -> str:
 
 def named_in(texts: Sequence[str], known: Sequence[Sequence[str]]) -> list[int]:
     """The places in `known` of the things that a text may mean: all words of a name stand in it, in any form."""
+    return sorted(set().union(*named_in_each(texts, known)))
+
+
+def named_in_each(texts: Sequence[str], known: Sequence[Sequence[str]]) -> list[set[int]]:
+    """As `named_in`, for each text by itself."""
     said = [frozenset(form for word in _WORD.findall(name_key(text)) for form in _said(word)) for text in texts]
-    return [
-        place
-        for place, names in enumerate(known)
-        if any(words <= text for name in names if (words := frozenset(_WORD.findall(name_key(name)))) for text in said)
-    ]
+    called = [[words for name in names if (words := frozenset(_WORD.findall(name_key(name))))] for names in known]
+    return [{place for place, names in enumerate(called) if any(words <= text for words in names)} for text in said]
 
 
 def _said(word: str) -> tuple[str, ...]:

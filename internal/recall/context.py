@@ -27,6 +27,7 @@ from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.facts import FactRecall, FoundFacts
+from internal.recall.lessons import LessonRecall
 from internal.recall.memories import MemoryRecall
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
@@ -76,7 +77,7 @@ class Recalled:
 
     `facts` and `memories` are numbered from 1, most relevant first. `query` is the question as it was searched;
     `scores` the candidates' by person id (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback`
-    says why the reranker did not choose.
+    says why the reranker did not choose. `lessons` are the few that matter now, most telling first.
     """
 
     inner_circle: Sequence[Person]
@@ -87,12 +88,14 @@ class Recalled:
     fallback: Fallback | None = None
     facts: Sequence[RecalledFact] = ()
     memories: Sequence[RecalledMemory] = ()
+    lessons: Sequence[str] = ()
 
 
 class TurnRecall:
-    """Recalls people, facts and memories for a question. Never raises a model's error: a part that fails is left out.
+    """Recalls people, facts, memories and lessons for a question. Never raises a model's error: a part that fails is
+    left out.
 
-    `enricher`, `reranker`, `names`, `facts` and `memories` may be None (switched off).
+    `enricher`, `reranker`, `names`, `facts`, `memories` and `lessons` may be None (switched off).
     """
 
     def __init__(
@@ -107,9 +110,10 @@ class TurnRecall:
         limits: RecallLimits,
         facts: FactRecall | None = None,
         memories: MemoryRecall | None = None,
+        lessons: LessonRecall | None = None,
         observer: RecallObserver | None = None,
     ) -> None:
-        self._facts, self._memories = facts, memories
+        self._facts, self._memories, self._lessons = facts, memories, lessons
         self._database, self._search, self._embedder = database, search, embedder
         self._enricher, self._reranker, self._names = enricher, reranker, names
         self._limits, self._observer = limits, observer or Unobserved()
@@ -119,10 +123,11 @@ class TurnRecall:
         inner = await self._database.read(lambda connection: people.inner_circle(connection, owner.user_id))
         query = await self._standalone(owner, question, recent)
         embedding = await self._embedded(owner.user_id, query)
-        (candidates, picks, fallback), found, memories = await asyncio.gather(
+        (candidates, picks, fallback), found, memories, lessons = await asyncio.gather(
             self._people(owner, query, embedding),
             self._found(owner.user_id, query, embedding),
             self._memories_of(owner.user_id, query, embedding),
+            self._lessons_for(owner.user_id, query),
         )
         by_id = {person.id: person for person, _ in candidates}
         picked = [by_id[pick.person_id] for pick in picks]
@@ -135,6 +140,7 @@ class TurnRecall:
             fallback=fallback,
             facts=await self._with_facts_about(owner.user_id, found, picked),
             memories=memories,
+            lessons=lessons,
         )
 
     async def _people(
@@ -146,6 +152,9 @@ class TurnRecall:
 
     async def _found(self, user_id: int, query: str, embedding: Vector | None) -> FoundFacts | None:
         return await self._facts.for_question(user_id, query, embedding) if self._facts is not None else None
+
+    async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
+        return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()
 
     async def _memories_of(self, user_id: int, query: str, embedding: Vector | None) -> Sequence[RecalledMemory]:
         return await self._memories.for_question(user_id, query, embedding) if self._memories is not None else ()

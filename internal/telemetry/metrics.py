@@ -64,6 +64,7 @@ class Metrics:
         self._runs = self._counter("agent_runs", "Attempts at runs.", "agent", "outcome")
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._facts = self._counter("facts_changed", "What became of facts, and entities that are new.", "outcome")
+        self._verdicts = self._counter("analysis_verdicts", "Responses of closed sessions judged so.", "verdict")
         self._links = self._counter("memory_links", "What became of links between memories.", "outcome")
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
@@ -105,6 +106,10 @@ class Metrics:
 
     def facts_changed(self, outcome: str, count: int = 1) -> None:
         self._facts.labels(outcome).inc(count)
+
+    def analysis_verdict(self, verdict: str, count: int = 1) -> None:
+        """`count` responses were judged correct, partially_correct or incorrect."""
+        self._verdicts.labels(verdict).inc(count)
 
     def memory_links(self, outcome: str, count: int) -> None:
         """`outcome` is strengthened, decayed or pruned."""

@@ -41,5 +41,4 @@ def analyse(request: AnalystRequest) -> str:
 
 
 def _told(ruling: Ruling) -> dict[str, Any]:
-    told = {name: value for name, value in ruling.attributes().items() if name != "by"}
-    return told | ({"summary": ruling.summary} if ruling.summary else {})
+    return ruling.attributes() | ({"summary": ruling.summary} if ruling.summary else {})

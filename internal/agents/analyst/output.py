@@ -162,6 +162,7 @@ class _Reader:
             _texts(raw.get("errors"), MAX_ERROR)[:MAX_ERRORS],
             lessons[:MAX_LESSONS],
             _line(raw.get("summary"), MAX_SUMMARY),
+            by_rules=raw.get("by") == "rules",
         )
 
     def _named_rules(self, raw: object) -> tuple[str, ...]:

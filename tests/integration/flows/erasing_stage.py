@@ -16,6 +16,8 @@ from internal.flows.archival import ArchivalHandler
 from internal.flows.digestion import Digestion
 from internal.flows.forgetting import Erased, Eraser
 from internal.flows.ingestion import add_episode, text_segments
+from internal.flows.mentioning import Mentioning
+from internal.flows.names import WorkerNameReader
 from internal.flows.runs import RunLoop
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
@@ -96,6 +98,7 @@ class ErasingStage:
             NoNames(),
             Digestion(database, Digester(LanguageHere(), TrigramEmbedder())),
             Nobody(),
+            mentioning=Mentioning(database, WorkerNameReader(LanguageHere())),
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=KEY,

@@ -19,6 +19,8 @@ from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
 from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
 from internal.flows.digestion import Digestion
 from internal.flows.ingestion import add_episode, text_segments
+from internal.flows.mentioning import Mentioning
+from internal.flows.names import WorkerNameReader
 from internal.flows.runs import Prepared, StaleInput
 from internal.graph import store
 from internal.graph.store import owner_node_id
@@ -100,6 +102,7 @@ class Stage:
             LiteralNames(),
             Digestion(talk.database, Digester(worker, TrigramEmbedder())),
             self.counted,
+            mentioning=Mentioning(talk.database, WorkerNameReader(worker)),
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=b"k" * 32,

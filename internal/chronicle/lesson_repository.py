@@ -1,0 +1,61 @@
+"""What the analyst taught in closed sessions, as it stands in their Analyses: there is no other copy of a lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, and_, not_, select
+
+from internal.chronicle.model import EventLabel
+from internal.storage import erasure
+from internal.storage.tables import chronicle, messages
+
+_NONE: Final = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """The lessons of one Analysis. `at` is when it was written."""
+
+    session_id: str
+    at: datetime
+    lessons: tuple[str, ...]
+
+
+def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
+    """The newest Analyses of an owner that hold lessons, newest first.
+
+    A session in which something waits to be forgotten teaches nothing: what it taught may tell it.
+    """
+    ours = (chronicle.c.user_id == user_id) & (chronicle.c.label == EventLabel.ANALYSIS.value)
+    some = chronicle.c.attrs["lessons"].as_string()
+    query = select(chronicle.c.session_id, chronicle.c.at, chronicle.c.attrs).where(ours, some != _NONE)
+    for hidden in _hidden(connection, user_id):
+        query = query.where(not_(hidden))
+    rows = connection.execute(query.order_by(chronicle.c.n.desc()).limit(limit))
+    found = [Taught(row.session_id, row.at, _texts(row.attrs)) for row in rows]
+    return [one for one in found if one.lessons]
+
+
+def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
+    """Which Analyses are out of sight until what was asked to be forgotten is erased, or is not to be after all."""
+    found: list[ColumnElement[bool]] = []
+    pending = erasure.pending(connection, user_id)
+    found += [chronicle.c.at <= one.created_at for one in pending if one.kind == erasure.EVERYTHING]
+    going = [one.ref_id for one in pending if one.kind == "message"]
+    parts = [one.ref_id for one in pending if one.kind == "episode"]
+    if going or parts:
+        line = chronicle.alias("said")
+        same = and_(messages.c.user_id == line.c.user_id, messages.c.id == line.c.message_id)
+        lost = messages.c.id.in_(going) | messages.c.episode_id.in_(parts)
+        sessions = select(line.c.session_id).join(messages, same).where(line.c.user_id == user_id, lost)
+        found.append(chronicle.c.session_id.in_(sessions))
+    return found
+
+
+def _texts(attrs: Any) -> tuple[str, ...]:
+    told: Sequence[Any] = attrs.get("lessons") or ()
+    return tuple(lesson for lesson in told if isinstance(lesson, str) and lesson)

@@ -1,0 +1,48 @@
+"""What events of the chronicle mention follows the entities: merged, split and erased with them.
+
+A row keeps where it came from (`entity_origin`), so a split moves back exactly what a merge had moved. Two rows of one
+event may then lead to one entity; whoever reads takes the highest relevance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, delete, select, update
+
+from internal.storage.owners import record_change
+from internal.storage.tables import event_mentions
+
+EVENT_CHANGE: Final = "event"
+"""The kind of change of an event in the change log."""
+
+
+def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> None:
+    """Moves what leads to one entity to another."""
+    _move(connection, user_id, event_mentions.c.entity_id == from_id, to_id)
+
+
+def restore(connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str]) -> None:
+    """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`."""
+    moved = (event_mentions.c.entity_id == to_id) & event_mentions.c.entity_origin.in_(list(origins))
+    _move(connection, user_id, moved, from_id)
+
+
+def drop(connection: Connection, user_id: int, entity_id: str) -> None:
+    """Deletes what leads to an entity that is erased."""
+    ours = (event_mentions.c.user_id == user_id) & (event_mentions.c.entity_id == entity_id)
+    _touch(connection, user_id, event_mentions.c.entity_id == entity_id)
+    connection.execute(delete(event_mentions).where(ours))
+
+
+def _move(connection: Connection, user_id: int, moving: ColumnElement[bool], to_id: str) -> None:
+    _touch(connection, user_id, moving)
+    ours = (event_mentions.c.user_id == user_id) & moving
+    connection.execute(update(event_mentions).where(ours).values(entity_id=to_id))
+
+
+def _touch(connection: Connection, user_id: int, changing: ColumnElement[bool]) -> None:
+    query = select(event_mentions.c.event_id).where(event_mentions.c.user_id == user_id, changing).distinct()
+    for event_id in connection.execute(query.order_by(event_mentions.c.event_id)).scalars().all():
+        record_change(connection, user_id, EVENT_CHANGE, event_id)
