@@ -9,14 +9,16 @@ from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import Message
 
+from bot.mirrors import target_of
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
-from internal.access.model import Language
+from internal.access.model import Language, Role
 from internal.config import Config
 from internal.flows.calls import KEPT as CALLS_KEPT
 from internal.flows.ordering import Ordered
 from internal.flows.status import Status, read_status
+from internal.graph.mirror_repository import lag as mirror_lag
 from internal.storage import erasure
 
 
@@ -39,7 +41,12 @@ def _order_lines(lang: Language, ordered: Ordered) -> list[str]:
 async def status(message: Message, chat: Chat, services: Services) -> None:
     now = services.clock.now()
     found = await services.read(lambda c: read_status(c, chat.user.user_id, now))
-    await chat.say("\n".join(_status_lines(chat.user.lang, found, services.config)))
+    lines = _status_lines(chat.user.lang, found, services.config)
+    mirror = target_of(services.config.graph)
+    if mirror and chat.user.role is Role.OWNER:
+        behind = await services.read(lambda c: mirror_lag(c, mirror))
+        lines.append(phrase(chat.user.lang, "status-mirror", count=behind))
+    await chat.say("\n".join(lines))
 
 
 def _status_lines(lang: Language, found: Status, config: Config) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from handler_world import World, only
-from sqlalchemy import insert
+from sqlalchemy import delete, insert, update
 
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import render
@@ -18,7 +18,9 @@ from internal.errors import StorageError
 from internal.flows.calls import KEPT
 from internal.flows.forgetting import UNDO_WINDOW, Eraser
 from internal.flows.ordering import Ordered
-from internal.storage.tables import inbox, messages, runs
+from internal.graph.mirror_repository import move_cursor, newest
+from internal.storage.owners import record_change
+from internal.storage.tables import changes, inbox, messages, runs, users
 
 
 def text(lang: Language, key: str, **values: str | int | float) -> str:
@@ -110,6 +112,21 @@ async def test_status_names_the_models_in_use(world: World) -> None:
     status = only(await world.send("/status")).text
     assert config.agents.responder.model in status
     assert config.agents.archivist.model in status
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_status_tells_the_bots_owner_how_far_the_mirror_is_behind(world: World, lang: Language) -> None:
+    """Where one is configured, and to nobody else: it is of all users."""
+    await world.write(lambda c: c.execute(update(users).where(users.c.user_id == 1).values(lang=lang)))
+    await world.admit(2, "Taras", lang)
+    world.use(config=load(None, {"LAPLACED_GRAPH__MIRROR_URL": "falkor://:secret@mirror.example:6379"}))
+    await world.write(lambda c: c.execute(delete(changes)))
+    await world.write(lambda c: record_change(c, 2, "node", "x"))
+    assert text(lang, "status-mirror", count=1) in only(await world.send("/status", 1)).text.splitlines()
+    assert text(lang, "status-mirror", count=1) not in only(await world.send("/status", 2)).text
+    target = "falkor://mirror.example:6379"
+    await world.write(lambda c: move_cursor(c, 2, target, newest(c, 2), world.clock.now()))
+    assert text(lang, "status-mirror", count=0) in only(await world.send("/status", 1)).text.splitlines()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

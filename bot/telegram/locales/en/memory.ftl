@@ -22,6 +22,7 @@ status-people = People I know: { $count }.
 status-models = { $responder } answers, { $archivist } goes through conversations.
 status-offline = The models are built in and work without internet: I answer with what I remember, no eloquence.
 status-quarantined = Telegram updates I couldn't read: { $count }.
+status-mirror = Changes the mirror for Cypher has not seen yet: { $count }.
 status-spent = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } of ${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }.
 status-spent-unlimited = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) }.
 

@@ -26,6 +26,7 @@ status-people = Знаю людей: { $count }.
 status-models = Отвечает { $responder }, разбирает { $archivist }.
 status-offline = Модели встроенные, работают без интернета: отвечаю тем, что помню, без красноречия.
 status-quarantined = Обновлений от Telegram, которые не удалось прочитать: { $count }.
+status-mirror = Изменений, которых ещё нет в зеркале для Cypher: { $count }.
 status-spent = Сегодня потрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $ из { NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) } $.
 status-spent-unlimited = Сегодня потрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $.
 

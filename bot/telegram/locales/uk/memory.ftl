@@ -26,6 +26,7 @@ status-people = Знаю людей: { $count }.
 status-models = Відповідає { $responder }, розбирає { $archivist }.
 status-offline = Моделі вбудовані, працюють без інтернету: відповідаю тим, що пам’ятаю, без красномовства.
 status-quarantined = Оновлень від Telegram, які не вдалося прочитати: { $count }.
+status-mirror = Змін, яких ще немає в дзеркалі для Cypher: { $count }.
 status-spent = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $ із { NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) } $.
 status-spent-unlimited = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $.
 
