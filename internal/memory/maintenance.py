@@ -22,7 +22,7 @@ from internal.memory.retention import Plasticity, retention, settled
 
 MAINTENANCE_DONE: Final = "maintenance_done"
 
-PAGE: Final = 2_000
+PAGE: Final = 1_000
 """Links of one step."""
 
 OFFERED: Final = 100

@@ -68,7 +68,7 @@ def touch_used(
 
     A link first decays to now, so that it does not matter when maintenance ran last. How many links were strengthened.
     """
-    store.touch_nodes(connection, user_id, node_ids, now)
+    links.touch(connection, user_id, node_ids, now)
     if not plasticity.strengthen:
         return 0
     found = links.links_among(connection, user_id, node_ids)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     ScalarSelect,
@@ -25,7 +26,7 @@ from sqlalchemy import (
 )
 
 from internal.graph.edge_repository import visible
-from internal.graph.model import EDGE_CHANGE
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.graph.node_repository import CHUNK, VISIBLE
 from internal.storage.owners import next_rev
 from internal.storage.tables import changes, evidence, graph_edges, graph_nodes, observations
@@ -86,14 +87,23 @@ def strongest(
     return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
 
 
+def touch(connection: Connection, user_id: int, node_ids: Collection[str], now: datetime) -> None:
+    """Counts one access of each of these nodes that there are."""
+    wanted = sorted(set(node_ids))[:CHUNK]
+    there = connection.execute(_THERE, {"owner": user_id, "ids": wanted}).scalars().all()
+    if there:
+        rev = next_rev(connection, user_id)
+        connection.execute(_TOUCH, [{"owner": user_id, "node": one, "moment": now, "new_rev": rev} for one in there])
+        logged = [{"user_id": user_id, "kind": NODE_CHANGE, "id": one, "op": "put"} for one in there]
+        connection.execute(_LOGGED, logged)
+
+
 def links_among(connection: Connection, user_id: int, memory_ids: Collection[str]) -> list[Link]:
     """The links that have both ends among these memories."""
     wanted = sorted(set(memory_ids))[:CHUNK]
-    ends = select(_EDGE.id, _EDGE.type, _EDGE.strength, _SINCE).where(
-        _EDGE.user_id == user_id, _EDGE.source.in_(wanted), _EDGE.target.in_(wanted)
-    )
+    rows = connection.execute(_AMONG, {"owner": user_id, "ids": wanted})
     # Chosen by type here: asked to, SQLite reads every link of the owner instead of those at the memories.
-    found = (row for row in connection.execute(ends) if row.type == RELATES_TO)
+    found = (row for row in rows if row.type == RELATES_TO)
     return [Link(row.id, row.strength, row.since) for row in found]
 
 
@@ -118,7 +128,7 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
     rows = [{**given, "edge": link.id, "was": link.strength, "seen": link.since, "new": new} for link, new in links]
     changed = connection.execute(_SETTLE, rows).rowcount
     logged = [{"user_id": user_id, "kind": EDGE_CHANGE, "id": link.id, "op": "put"} for link, _ in links]
-    connection.execute(insert(changes), logged)
+    connection.execute(_LOGGED, logged)
     return changed
 
 
@@ -140,6 +150,20 @@ def count_links(connection: Connection, user_id: int) -> int:
     ).scalar_one()
 
 
+# Run at every answer: built once, for building a statement takes several times as long as running it.
+_LOGGED: Final = insert(changes)
+_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
+_THERE: Final = select(graph_nodes.c.id).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(_IDS), VISIBLE
+)
+_TOUCH: Final = (
+    update(graph_nodes)
+    .where(graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node"))
+    .values(access_count=graph_nodes.c.access_count + 1, last_accessed=bindparam("moment"), rev=bindparam("new_rev"))
+)
+_AMONG: Final = select(_EDGE.id, _EDGE.type, _EDGE.strength, _SINCE).where(
+    _EDGE.user_id == bindparam("owner"), _EDGE.source.in_(_IDS), _EDGE.target.in_(_IDS)
+)
 _SETTLE: Final = (
     update(graph_edges)
     .where(
