@@ -1,0 +1,186 @@
+"""What single clauses of the owner's say: whose they are, what they wish for, what they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from internal.agents.archivist import memory_shapes as shapes
+from internal.agents.archivist.dossiers import Said
+from internal.agents.archivist.statements import statements
+from internal.agents.archivist.when import ahead_in, past_in
+from internal.language.morphology import dictionary_nominative, parses
+from internal.language.same_words import WordForms, word_forms
+from internal.language.spelling import Language, name_key, text_language, tokens, word_languages, words
+
+Item = dict[str, Any]
+
+MOST_WORDS = 14
+"""Of a goal or a question; more is a story."""
+
+ASKING = words(
+    "стоить стоять ли знать варто быть бути should when where who how much many whether does do did надо нужно нужный"
+    " можно треба можна когда где"
+)
+"""What a question is asked with, which no answer repeats."""
+
+
+def by_owner(before: str, said: Said) -> bool:
+    """Whether only words stand there that leave the owner the subject: none, a date, "after all my wife and I"."""
+    clause = re.split(r"[,;:—–]\s*", before)[-1]
+    subject = shapes.SUBJECT.search(clause)
+    if subject is not None and _opens(subject["behind"]):
+        return True
+    return _opens(clause) or _opens(_undated(clause, said))
+
+
+def _opens(text: str) -> bool:
+    return all(token.key in shapes.OPENING for token in tokens(text))
+
+
+def wish_of(wish: re.Match[str], said: Said) -> str | None:
+    """What is wished for from its verb on, if it takes long enough to be a goal; a dream may be of anything."""
+    before = said.text[: wish.start()]
+    if not by_owner(before, said) or shapes.DENIED.search(before):
+        return None
+    found = tokens(wish["rest"])[: shapes.BETWEEN + 1]
+    for token in found:
+        needs = shapes.GOAL_VERBS.get(token.key)
+        rest = wish["rest"][token.start :]
+        if needs is not None:
+            behind = rest[len(token.text) :]
+            return rest if not needs or re.match(rf"\s+{needs}", behind, re.IGNORECASE) else None
+        if _INFINITIVE.fullmatch(token.key):
+            return rest if wish["dream"] else None
+    return wish["rest"] if wish["dream"] and found and found[0].key.endswith("ing") else None
+
+
+def goal_status(sentence: str, goal: str, shared: int, words: int) -> str | None:
+    """The state a known goal has from now on; None if the sentence, which shares so many of its words, tells none."""
+    if words and shared == words and _is_done(sentence, goal):
+        return "achieved"
+    if words and 2 * shared >= words and shapes.GIVEN_UP.search(sentence):
+        return "abandoned"
+    return None
+
+
+def _is_done(sentence: str, goal: str) -> bool:
+    """Whether the goal's own verb stands in the past, or the owner says that it is done at last."""
+    if shapes.WISHES.search(sentence) or shapes.AIMS.search(sentence) or shapes.GIVEN_UP.search(sentence):
+        return False
+    verb = name_key(goal.partition(" ")[0])
+    past = re.search(r"(?<!\w)\w+(?:л|ла|ли|лся|лась|лись|в|вся|вся|лася|лися|ed)(?!\w)", sentence, re.IGNORECASE)
+    same = any(word_forms(verb, light=False).words == word_forms(token.key, light=False).words and token.key != verb
+               for token in tokens(sentence))  # fmt: skip
+    return (past is not None and same) or shapes.ACHIEVED.search(sentence) is not None
+
+
+def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
+    """The words of the one that the other has too, in whatever form."""
+    return [forms for forms in mine.words if any(forms & other for other in said.words)]
+
+
+THAT = re.compile(r"(?<!\w)(?:что|що|that)\s+$", re.IGNORECASE)
+_INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|тись|чься)$", re.IGNORECASE)
+
+
+def begins_with_action(text: str, *, that: bool) -> bool:
+    """Whether a decision says what will be done: "решил задачу" does not."""
+    found = [token.key for token in tokens(text)]
+    if not found or len(found) > 2 * MOST_WORDS:
+        return False
+    if that or (found[0].isascii() and found[0] not in ("on", "the", "a", "it", "this", "everything", "nothing")):
+        return True
+    return any(_INFINITIVE.fullmatch(word) for word in found[:3])
+
+
+def tells_what_is_asked(question: str, said: Said, sentence: str, decision: Item | None) -> bool:
+    """Whether a statement holds a time, place, number, person or decision, whichever the question asks for."""
+    at, language = said.line.at, text_language(sentence, "ru")
+    if shapes.WHEN.search(question):
+        return ahead_in(sentence, at, language) is not None or past_in(sentence, at, language, days=True) is not None
+    if shapes.WHERE.search(question):
+        behind = [token for token in tokens(sentence) if token.capital and not token.opens]
+        return any(token.key not in name_key(question) for token in behind)
+    if shapes.HOW_MANY.search(question):
+        return re.search(r"\d", sentence) is not None
+    if shapes.WHO.search(question):
+        return bool(said.named)
+    return decision is not None and shapes.WHETHER.search(question) is not None
+
+
+def is_ours(event: re.Match[str], sentence: str, said: Said) -> bool:
+    """Whether an event is of the owner's life: his own, or of somebody he calls his."""
+    before = sentence[: event.start()]
+    if shapes.DENIED.search(before):
+        return False
+    if event["verb"].isascii():
+        return re.search(r"(?<![\w-])(?:i|we|my|our)(?!\w)[^,;]*$", before, re.IGNORECASE) is not None
+    return shapes.OURS.search(sentence) is not None or (by_owner(before, said) and not said.named)
+
+
+def is_idle(said: Said, sentence: str) -> bool:
+    """Trifles are not worth keeping, and where and when somebody was born is a fact already."""
+    born = any(stated.relation.startswith("BORN") for stated in statements(said.text, said.line))
+    return born or shapes.TRIFLES.search(sentence) is not None
+
+
+def _undated(before: str, said: Said) -> str:
+    at, language = said.line.at, text_language(before, "ru")
+    phrase = past_in(before, at, language, days=True) or ahead_in(before, at, language)
+    return without(before, phrase) if phrase else before
+
+
+def project_of(sentence: str) -> Item | None:
+    """The properties of the project that a sentence names; None if it names none."""
+    found = shapes.PROJECT.search(sentence)
+    if found is None:
+        return None
+    name = (found["quoted"] or found["named"] or found["before"]).strip()
+    status = {"status": "completed"} if shapes.PROJECT_DONE.search(sentence) else {}
+    return {"name": name, "type": "project", **status}
+
+
+def preference(name: str, strength: float) -> Iterator[Item]:
+    """The item of a liking, from -1 to 1; nothing for what is no thing."""
+    if any(map(str.isalpha, name)):
+        yield {"label": "Preference", "properties": {"preference": name, "strength": strength}}
+
+
+_PLAIN = "new|old|first|second"
+
+
+def thing_after(sentence: str, event: re.Match[str], said: Said) -> str | None:
+    """What was bought, signed, lost: the noun right behind the verb, in its basic form."""
+    behind = sentence[event.end() :]
+    if event["verb"].isascii():
+        found = re.match(
+            r"\s+(?:a|an|the|our|my|new|old|first|second)\s+(?:(?:new|old|first|second)\s+)*([a-z]{3,})\b", behind
+        )
+        return found[1] if found else None
+    noun = re.match(r"\s+([а-яёіїєґ’']{3,})(?=[\s.,!]|$)", behind)
+    if noun is None or any(
+        one.start - said.start <= event.end() + noun.start(1) < one.end - said.start for one, _ in said.named
+    ):
+        return None
+    return _noun(noun[1], text_language(sentence, "ru"))
+
+
+def _noun(word: str, language: Language) -> str | None:
+    """The nominative of an ordinary noun; None for what is none in the language of the sentence or of its letters."""
+    possible = word_languages(word)
+    readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
+    noun = next((one for one in readings if one.tag.POS == "NOUN" and one.tag.case in ("accs", "gent", "nomn")), None)
+    return name_key(dictionary_nominative(noun)) if noun is not None and readings[0].tag.POS == "NOUN" else None
+
+
+def without(text: str, phrase: str) -> str:
+    """The text without a phrase that stands in it, however it is spelt there."""
+    shape = r"\W+".join(map(re.escape, re.findall(r"[\w'’.]+", phrase)))
+    return " ".join(re.sub(rf"(?<!\w){shape}(?!\w)", " ", text, count=1, flags=re.IGNORECASE).split()).strip(" ,—–-")
+
+
+def capital(text: str) -> str:
+    """With a capital first letter, the rest as it is."""
+    return text[:1].upper() + text[1:]
