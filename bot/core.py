@@ -299,7 +299,7 @@ def _assemble(
         models=models,
         names=names,
         dates=WorkerDates(worker),
-        restating=Restating(database, clock, worker),
+        restating=Restating(database, clock, worker, hmac_key),
         search=search,
         knowledge=knowledge,
         lessons=LessonRecall(database, clock, terms, metrics),

@@ -61,6 +61,7 @@ def write_facts(
     claims = resolution.new_claims(
         resolved.facts, {number: line.claimed for number, line in numbered.items()}, run.episode_id
     )
+    claims, denied = service.without_denied(connection, run.user_id, claims)
     if run.replaces is None:
         _cite_nodes(connection, run, resolved, numbered)
     else:
@@ -74,6 +75,7 @@ def write_facts(
         counts["entities"] = len(resolved.created)
     refused = [RefusedOperation(one.reason, one.detail) for one in resolved.refused]
     refused += [RefusedOperation(one.reason, one.detail) for one in recorded.refused]
+    refused += [RefusedOperation("denied", "the owner denied this after it was said") for _ in denied]
     return Written(counts, refused, bool(recorded.changes.contradictions), resolved.nodes)
 
 

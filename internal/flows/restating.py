@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from internal.access.model import User
 from internal.errors import ModelUnavailable
+from internal.flows import retold
 from internal.graph import store
 from internal.graph.model import Node
 from internal.knowledge import entity_repository
@@ -75,14 +76,14 @@ class _Other:
 class Restating:
     """Takes the owner's words for a fact as a soft update."""
 
-    def __init__(self, database: Database, clock: Clock, language: Runs) -> None:
-        self._database, self._clock, self._language = database, clock, language
+    def __init__(self, database: Database, clock: Clock, language: Runs, tombstone_key: bytes) -> None:
+        self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
 
     async def restate(self, user: User, fact_id: str, words: str) -> Restated:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
 
         Dates in the words become the fact's own. Words that only deny it take it back, or end it where they say that
-        it is over; the fact keeps its words then.
+        it is over; the fact keeps its words then, and sentences of profiles that tell what was denied go.
 
         Raises NotFound for a fact that is gone, Conflict for one that is held true no more, and Refused("empty_fact" |
         "too_long").
@@ -95,7 +96,7 @@ class Restating:
         def work(connection: Connection) -> Restated:
             current = _newest(connection, user.user_id, fact_id)
             if correction.standing != "holds":
-                return _closed(connection, current, correction, now)
+                return _closed(connection, current, correction, self._key, now)
             if current.fact == said and _has_dates(current, correction):
                 handled = current.set_by == "owner" and current.id != fact_id
                 return Restated(current, "changed" if handled else "same")
@@ -151,11 +152,13 @@ class Restating:
         return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
 
 
-def _closed(connection: Connection, current: Fact, correction: Correction, now: datetime) -> Restated:
+def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> Restated:
     """A fact that is over, or was never so; said twice it is one correction."""
     if current.expired_at is not None:
         return Restated(current, "denied")
     if correction.standing == "denied":
+        # What was never so is told by no profile either, and lines up to now tell it to none again.
+        retold.erase(connection, current.user_id, [current.id], key, now)
         knowledge.retract_fact(connection, current.user_id, current.id, now=now)
         return Restated(_newest(connection, current.user_id, current.id), "denied")
     if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):

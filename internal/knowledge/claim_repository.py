@@ -105,6 +105,12 @@ def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     return [one for part in _chunks(node_ids) for one in _found(connection, user_id, _at(user_id, part))]
 
 
+def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
+    """The claims from these nodes that were taken back."""
+    gone = claims.c.retracted_at.is_not(None)
+    return [one for part in _chunks(sources) for one in _found(connection, user_id, gone & claims.c.source.in_(part))]
+
+
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
     """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
     return [one for part in _chunks(edge_ids) for one in _found(connection, user_id, claims.c.edge_id.in_(part))]

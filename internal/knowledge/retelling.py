@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.errors import Refused
 from internal.graph import store
-from internal.knowledge import claim_repository, naming_repository
+from internal.knowledge import claim_repository, fact_repository, naming_repository
 from internal.knowledge.claim_repository import evidence_target
 from internal.knowledge.claims import NewClaim, Removal
 from internal.knowledge.model import Claim
@@ -83,6 +83,48 @@ def without_corrected(
         if claim.retracted_at is not None and claim.set_by != "owner"
     ]
     return [one for one in told if not any(_same_statement(one, claim) for claim in retracted)]
+
+
+def without_denied(
+    connection: Connection, user_id: int, told: Sequence[NewClaim]
+) -> tuple[list[NewClaim], list[NewClaim]]:
+    """Without what the owner denied after it was said, whichever episode tells it; and what that is.
+
+    What a later line tells is told anew, and so is another time of the same that ended before, or began after it.
+    """
+    denied = _denied(connection, user_id, {one.source for one in told})
+    kept, refused = list[NewClaim](), list[NewClaim]()
+    for one in told:
+        (refused if any(_told_before_denial(one, claim) for claim in denied) else kept).append(one)
+    return kept, refused
+
+
+def _denied(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
+    """The claims that were taken back with their facts, nothing put in their place."""
+    gone = {one.edge_id for one in claim_repository.retracted(connection, user_id, sources) if one.edge_id is not None}
+    versions = {**fact_repository.versions(connection, user_id, gone)}
+    versions |= fact_repository.successors(connection, user_id, gone)
+    told = claim_repository.of_edges(connection, user_id, gone)
+    stands = {one.fact.supersedes for one in versions.values()}
+    stands |= {one.edge_id for one in told if one.retracted_at is None}
+    return [one for one in told if one.edge_id not in stands]
+
+
+def _told_before_denial(one: NewClaim, claim: Claim) -> bool:
+    if claim.retracted_at is None or one.said_at > claim.retracted_at:
+        return False
+    if (one.source, one.target) != (claim.source, claim.target) or _apart(one, claim):
+        return False
+    same_relation = _name(one.relation) == claim.name and is_functional(claim.name)
+    return same_relation or not materially_different(one.fact, claim.fact)
+
+
+def _apart(one: NewClaim, claim: Claim) -> bool:
+    """Whether both are known to have held at different times."""
+    return any(
+        first.invalid_at is not None and then.valid_at is not None and first.invalid_at <= then.valid_at
+        for first, then in ((one, claim), (claim, one))
+    )
 
 
 def _identity(claim: Claim | NewClaim) -> tuple[object, ...]:

@@ -42,7 +42,7 @@ from internal.knowledge.removal import (
     remove_claims_of_segments,
     remove_episode_claims,
 )
-from internal.knowledge.retelling import drop_untold, take_back, without_corrected
+from internal.knowledge.retelling import drop_untold, take_back, without_corrected, without_denied
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:
@@ -99,4 +99,5 @@ __all__ = [
     "update_fact",
     "wire_description",
     "without_corrected",
+    "without_denied",
 ]

@@ -162,7 +162,7 @@ def _dictionary_forms(key: str) -> list[str]:
     """The dictionary forms of an ordinary word that is known, likeliest first; of an English one its stem."""
     languages = word_languages(key)
     if languages == ("en",):
-        return [_stem(key)] if key.isascii() else []
+        return [english_stem(key)] if key.isascii() else []
     found = (form for language in languages for form in _lemmas(key, language))
     return list(dict.fromkeys(found))
 
@@ -183,7 +183,8 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-def _stem(key: str) -> str:
+def english_stem(key: str) -> str:
+    """The stem of a folded English word, by rules: no dictionary is needed."""
     return str(_stemmer().stemWord(key))
 
 

@@ -183,8 +183,8 @@ class _Reply:
         return without_sentences(bio, [one for one in sentences(bio) if self._buried_after(said_at, key, one)])
 
     def _buried_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
-        mark = tombstones.sentence_mark(key, self._user_id, sentence)
-        buried = suggestion_repository.buried_at(self._connection, self._user_id, [mark])
+        marks = tombstones.sentence_marks(key, self._user_id, sentence)
+        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
         return buried is not None and said_at <= buried
 
     # Updated

@@ -58,6 +58,11 @@ def folded_words(sentence: str) -> str:
     return " ".join(_words(sentence))
 
 
+def negations(sentence: str) -> set[str]:
+    """The words of a sentence that may turn it around."""
+    return {*_words(sentence)} & _NEGATIONS
+
+
 def _put(kept: list[str], sentence: str) -> None:
     words = _words(sentence)
     if any(_contains(_words(other), words) for other in kept):

@@ -6,12 +6,24 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.language.romanisation import skeletons
+from internal.language.terms import english_stem, plain_query_terms
 from internal.people import suggestion_repository
-from internal.people.bio import folded_words
+from internal.people.bio import folded_words, negations
 from internal.people.naming import keys_of
+
+_STEM: Final = 4
+"""Sounds by which a word of a sentence is known: endings differ behind them."""
+
+_SHORTEST: Final = 3
+_PRONOUNS = frozenset(
+    {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
+)
+"""What a sentence about somebody may open with, or say of its being so now, without telling anything else."""
 
 
 def marks(
@@ -30,9 +42,32 @@ def sentence_mark(key: bytes, user_id: int, sentence: str) -> str:
     return _hashed(key, user_id, f"sentence:{folded_words(sentence)}")
 
 
+def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
+    """The hash of a sentence by its words, and one that it shares with the same words in other forms and order."""
+    found = {sentence_mark(key, user_id, sentence)}
+    wording = _wording(sentence)
+    return found | ({_hashed(key, user_id, f"wording:{wording}")} if wording else set())
+
+
 def bury_sentences(connection: Connection, user_id: int, told: Iterable[str], key: bytes, at: datetime) -> None:
-    """Lines up to `at` do not bring these sentences back into profiles, not in these words."""
-    suggestion_repository.bury(connection, user_id, {sentence_mark(key, user_id, one) for one in told}, at)
+    """Lines up to `at` do not bring these sentences back into profiles, in these words or other forms of them."""
+    marks = {mark for one in told for mark in sentence_marks(key, user_id, one)}
+    suggestion_repository.bury(connection, user_id, marks, at)
+
+
+def _wording(sentence: str) -> str:
+    """The stems of the words that tell something, by their sound, and what turns them round; "" if one word is all.
+
+    No dictionary is asked: sentences are compared where replies are applied, and no process but one has them.
+    """
+    written = {forms[-1][0] for forms in plain_query_terms(sentence)} - _PRONOUNS
+    stems = {_stem(word) for word in written if len(word) >= _SHORTEST or word.isdigit()}
+    return " ".join((*sorted(stems), "|", *sorted(negations(sentence)))) if len(stems) > 1 else ""
+
+
+def _stem(word: str) -> str:
+    sounds = skeletons(english_stem(word) if word.isascii() else word)
+    return min(sounds)[:_STEM] if sounds else word
 
 
 def _hashed(key: bytes, user_id: int, mark: str) -> str:

@@ -83,7 +83,7 @@ class Memory:
         return await self.database.write(work)
 
     async def restated(self, fact_id: str, words: str, language: Runs | None = None) -> Fact:
-        restating = Restating(self.database, self.clock, language or Here())
+        restating = Restating(self.database, self.clock, language or Here(), b"k" * 32)
         return (await restating.restate(self.user, fact_id, words)).fact
 
 

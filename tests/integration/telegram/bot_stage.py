@@ -286,7 +286,7 @@ class WholeBot:
             knowledge,
             past,
             DatesHere(),
-            Restating(database, clock, LanguageHere()),
+            Restating(database, clock, LanguageHere(), b"k" * 32),
             self.publication,
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))

@@ -223,7 +223,7 @@ class World:
             self.knowledge,
             past,
             DatesHere(),
-            Restating(database, self.clock, LanguageHere()),
+            Restating(database, self.clock, LanguageHere(), b"k" * 32),
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
         )
         self.use()
