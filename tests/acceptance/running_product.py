@@ -20,9 +20,16 @@ from bot.simulator.launch import LocalTelegram
 from internal.storage.content import logical_hash
 from internal.storage.crash import CRASH_VARIABLE
 from internal.storage.engine import Database
-from internal.testing import ScriptedModel
+from internal.testing import ScriptedModel, Step
 
 ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"
+ANALYST = "test/analyst"
+JUDGED = {"topic": "A talk", "responses": [], "session_summary": {"verdict": "correct", "summary": "They talked."}}
+"""What the analyst says of any session that a test has no other word for."""
+
+JUDGING = "You are the analyst of a personal assistant"
+"""How its prompt begins."""
+
 REST_S = 1.0  # longer than anything is written behind
 __all__ = ["ROOT"]  # of those who are driven by it
 
@@ -126,6 +133,7 @@ class Product:
                 "LAPLACED_AGENTS__RESPONDER__MODEL": RESPONDER,
                 "LAPLACED_AGENTS__RERANKER__MODEL": RERANKER,
                 "LAPLACED_AGENTS__ENRICHER__MODEL": ENRICHER,
+                "LAPLACED_AGENTS__ANALYST__MODEL": ANALYST,
             }
         return environment | self.settings
 
@@ -153,6 +161,7 @@ async def product(
     data_dir = tmp_path / "data"
     model = ScriptedModel() if scripted else None
     if model is not None:
+        model.script("*", Step(JUDGED, match=JUDGING, times=None))
         await model.__aenter__()
     bot = Product(data_dir, None, model, settings, fresh)
     try:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from ledger import Asked, Ledger, numbers_in
+from running_product import JUDGED, JUDGING
 
 from internal.testing import Fault, Reply, ScriptedModel
 from internal.testing.script import Asked as Request
@@ -61,6 +62,7 @@ class ScriptedAgents:
         model.always(ARCHIVIST, self._archive)
         model.always(ENRICHER, {"query": "friends"})
         model.always(RERANKER, {"people": []})
+        model.always("*", JUDGED, match=JUDGING)
 
     def _answer(self, request: Request) -> Reply:
         text = f"Answer z{len(self._ledger.answers) + 1}z."

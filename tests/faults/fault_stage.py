@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 from program import local_telegram
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, Product, until
+from running_product import ANALYST, ARCHIVIST, ENRICHER, JUDGED, RERANKER, RESPONDER, Product, until
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -193,6 +193,7 @@ def quiet(model: ScriptedModel) -> None:
         ENRICHER: {"query": "somebody"},
         RERANKER: {"people": []},
         ARCHIVIST: {"people_operations": []},
+        ANALYST: JUDGED,
     }
     model.always("*", lambda asked: by_model.get(asked.model, ""))
 
