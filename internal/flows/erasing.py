@@ -27,6 +27,7 @@ from internal.knowledge import service as knowledge
 from internal.memory import service as memory
 from internal.people import (
     forget_repository,
+    set_aside,
     suggestion_repository,
     support_repository,
     tombstones,
@@ -35,9 +36,15 @@ from internal.people import repository as people
 from internal.people.bio import sentences
 from internal.people.support_repository import Lost
 from internal.storage import erasure, traces
+from internal.storage.erasure import Kind
 
 _LONG_SENTENCE = 12
 """Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
+
+
+def aside_for(kind: Kind, ref_id: str) -> str:
+    """Under which name parts of profiles were set aside for something else than a fact."""
+    return f"{kind}:{ref_id}"
 
 
 def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
@@ -48,6 +55,7 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
     episode = episodes.episode(connection, user_id, episode_id)
     if episode is None:
         raise NotFound(f"there is no episode {episode_id}")
+    set_aside.bring_back(connection, user_id, [aside_for("episode", episode_id)], now=now)
     erased = Erasing(connection, user_id, now)
     messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
     erased.refuse_unanswered(messages)
@@ -76,6 +84,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     messages = dialogue.by_ids(connection, user_id, [message_id])
     if not messages:
         raise NotFound(f"there is no message {message_id}")
+    set_aside.bring_back(connection, user_id, [aside_for("message", message_id)], now=now)
     erased = Erasing(connection, user_id, now)
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, message_ids=[message_id]))

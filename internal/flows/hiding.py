@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
-from internal.flows import retold
+from internal.flows import erasing, retold
 from internal.flows.fragment_item import follow_messages
+from internal.flows.resting import resting_on
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
@@ -65,11 +67,13 @@ def hide(connection: Connection, asked: Forgetting) -> None:
             retold.hide(connection, user_id, ref_id, now=asked.created_at)
             knowledge.hide_facts(connection, user_id, [ref_id], until)
         case "episode":
+            _hide_resting(connection, asked)
             falling = knowledge.only_in_episode(connection, user_id, ref_id)
             fact_repository.hide(connection, user_id, falling, until)
             store.hide_nodes(connection, user_id, memory.only_in_episode(connection, user_id, ref_id), until)
             record_change(connection, user_id, "episode", ref_id)
         case "message":
+            _hide_resting(connection, asked)
             fact_repository.hide(connection, user_id, _only_in_message(connection, user_id, ref_id), until)
             store.hide_nodes(connection, user_id, memory.only_in_messages(connection, user_id, [ref_id]), until)
             _follow(connection, user_id, ref_id)
@@ -96,12 +100,36 @@ def show(connection: Connection, asked: Forgetting) -> None:
             set_aside.bring_back(connection, user_id, [ref_id], now=asked.created_at)
         case "episode":
             knowledge.show_facts(connection, user_id, until)
-            store.show_nodes(connection, user_id, None, until)
+            _show_resting(connection, asked)
             record_change(connection, user_id, "episode", ref_id)
         case "message":
             knowledge.show_facts(connection, user_id, until)
-            store.show_nodes(connection, user_id, None, until)
+            _show_resting(connection, asked)
             _follow(connection, user_id, ref_id)
+
+
+def _hide_resting(connection: Connection, asked: Forgetting) -> None:
+    """People, things, and parts of profiles that nothing else supports are out of sight like what tells them."""
+    user_id, ref_id, until, now = asked.user_id, asked.ref_id or "", asked.due_at, asked.created_at
+    if asked.kind == "episode":
+        places = [(ref_id, number) for number in episodes.numbers(connection, user_id, ref_id)]
+        erase = partial(erasing.erase_episode, connection, user_id, ref_id, now=now)
+    else:
+        places = episodes.lines_of_messages(connection, user_id, [ref_id])
+        erase = partial(erasing.erase_message, connection, user_id, ref_id, now=now)
+    resting = resting_on(connection, user_id, places, erase)
+    for before, after in resting.profiles:
+        set_aside.put_parts(connection, before, after, erasing.aside_for(asked.kind, ref_id), now=now)
+    if resting.people:
+        forget_repository.hide(connection, user_id, resting.people, until)
+    store.hide_nodes(connection, user_id, resting.things, until)
+
+
+def _show_resting(connection: Connection, asked: Forgetting) -> None:
+    store.show_nodes(connection, asked.user_id, None, asked.due_at)
+    forget_repository.show(connection, asked.user_id, None, asked.due_at)
+    refs = [erasing.aside_for(asked.kind, asked.ref_id or "")]
+    set_aside.bring_back(connection, asked.user_id, refs, now=asked.created_at)
 
 
 def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> bool:

@@ -1,15 +1,17 @@
-"""Sentences taken out of a profile that can still be brought back: those of a fact that is about to be forgotten."""
+"""What was taken out of a profile and can still be brought back: sentences of a fact that is about to be forgotten, and
+what only a message or an episode told that is about to be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
 from internal.people import forget_repository, repository, suggestion_repository, support_repository
-from internal.people.bio import bio_from_names, join_bio, without_sentences
+from internal.people.bio import bio_from_names, folded_words, join_bio, sentences, without_sentences
 from internal.people.model import Person
 from internal.people.support import Part
 
@@ -36,6 +38,30 @@ def put(
     suggestion_repository.put_aside(connection, person.user_id, person.id, payload, now)
 
 
+def put_parts(connection: Connection, before: Person, after: Person, ref: str, *, now: datetime) -> None:
+    """Takes names and sentences out of a profile in sight: those in which it differs from `after`."""
+    bare = replace(
+        before, display_name=after.display_name, aliases=after.aliases, username=after.username, bio=after.bio
+    )
+    by = {name: before.field_meta.get(name, {}).get("by", "archivist") for name in repository.CONTENT}
+    names = {"bio": "names"} if _is_names(after) else {}
+    saved = repository.save(connection, before, bare, by=by | names, now=now)
+    left = {folded_words(sentence) for sentence in sentences(saved.bio)}
+    payload = {
+        "fact": ref,
+        "sentences": [one for one in sentences(before.bio) if folded_words(one) not in left],
+        "before": before.bio,
+        "after": saved.bio,
+        "by": by["bio"],
+        "sure": True,
+        "names_before": [before.display_name, *before.aliases],
+        "names_after": [saved.display_name, *saved.aliases],
+        "username": before.username if saved.username is None else None,
+        "names_by": {name: by[name] for name in ("display_name", "aliases", "username")},
+    }
+    suggestion_repository.put_aside(connection, before.user_id, before.id, payload, now)
+
+
 def bring_back(connection: Connection, user_id: int, fact_ids: Collection[str], *, now: datetime) -> None:
     """Puts sentences back where they stood; behind what was told meanwhile, if the bio is another one now."""
     for person_id, kept in reversed(suggestion_repository.take_aside(connection, user_id, fact_ids)):
@@ -44,7 +70,8 @@ def bring_back(connection: Connection, user_id: int, fact_ids: Collection[str], 
             continue
         told = " ".join(kept["sentences"])
         bio = kept["before"] if person.bio == kept["after"] else join_bio("" if _is_names(person) else person.bio, told)
-        repository.save(connection, person, replace(person, bio=bio), by={"bio": kept["by"]}, now=now)
+        by = {"bio": kept["by"], **kept.get("names_by", {})}
+        repository.save(connection, person, replace(_named_again(connection, person, kept), bio=bio), by=by, now=now)
 
 
 def erase(connection: Connection, user_id: int, fact_ids: Collection[str], *, now: datetime) -> list[str]:
@@ -63,6 +90,18 @@ def take_out(connection: Connection, person: Person, told: Collection[str], *, n
     forget_repository.rewrite(connection, person, _without(person, told), told, now=now)
     keys = {Part("bio", sentence).key for sentence in told}
     support_repository.drop_keys(connection, person.user_id, person.id, keys)
+
+
+def _named_again(connection: Connection, person: Person, kept: Mapping[str, Any]) -> Person:
+    """With the names that were put aside; a username that somebody else has by now stays with him."""
+    before, after = kept.get("names_before", []), kept.get("names_after", [])
+    names, now = list(before), [person.display_name, *person.aliases]
+    if now != after:  # named otherwise meanwhile: what he is called now stays, and the others stand behind it
+        names = list(dict.fromkeys([*now, *(one for one in before if one not in after)]))
+    username = kept.get("username")
+    if username and person.username is None and not repository.by_username(connection, person.user_id, username):
+        person = replace(person, username=username)
+    return replace(person, display_name=names[0], aliases=tuple(names[1:])) if before else person
 
 
 def _without(person: Person, told: Collection[str]) -> Person:
