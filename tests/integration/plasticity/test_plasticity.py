@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plasticity_stage import DAY, NOON, OWNER, STRANGER, Memories, in_memory
 from sqlalchemy import Connection, insert, select
@@ -224,6 +224,7 @@ def shared() -> Iterator[Connection]:
         yield connection
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(PAIRS), SHARES), st.lists(OPERATIONS, max_size=12))
 def test_the_operations_are_the_specifications_statements(
     shared: Connection, strengths: dict[tuple[int, int], float], operations: list[tuple[Any, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.config import MemoryConfig, load
@@ -18,6 +18,7 @@ SHARES = st.floats(0, 1)
 HALF_LIVES = st.floats(0.01, 36_500).map(lambda days: timedelta(days=days))
 
 
+@settings(deadline=None)
 @given(SHARES, HALF_LIVES, st.integers(1, 200))
 def test_hourly_weekly_and_once_come_to_the_same(strength: float, half_life: timedelta, steps: int) -> None:
     """How much a link decays is a matter of the time that passed, never of how often somebody looked."""
@@ -31,6 +32,7 @@ def test_hourly_weekly_and_once_come_to_the_same(strength: float, half_life: tim
     assert 0.0 <= often <= 1.0
 
 
+@settings(deadline=None)
 @given(SHARES, HALF_LIVES, st.lists(st.tuples(st.integers(0, 600), SHARES), max_size=6), st.data())
 def test_maintenance_between_uses_changes_nothing(
     strength: float, half_life: timedelta, uses: list[tuple[int, float]], data: st.DataObject
@@ -49,6 +51,7 @@ def test_maintenance_between_uses_changes_nothing(
     assert 0.0 <= often[0] <= 1.0
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1), HALF_LIVES, st.floats(0, 400))
 def test_a_clock_that_was_wrong_is_forgiven(strength: float, half_life: timedelta, lives: float) -> None:
     """What decayed by a clock that was ahead is back once the clock is right."""
