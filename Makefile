@@ -54,6 +54,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/whole_path.py
 	$(BIN)/python benchmarks/people_search.py
 	$(BIN)/python benchmarks/facts.py
+	$(BIN)/python benchmarks/mirror.py
 	$(BIN)/python benchmarks/plasticity.py
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.

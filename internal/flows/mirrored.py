@@ -73,10 +73,7 @@ def everything(user_id: int) -> Page:
 
 def is_empty(connection: Connection, user_id: int) -> bool:
     """Whether nothing of an owner is to be mirrored."""
-    return (
-        not repository.has_nodes(connection, user_id)
-        and not view.of_owner(connection, user_id, veil=veil(connection, user_id)).nodes
-    )
+    return not repository.has_nodes(connection, user_id) and not line.count_sessions(connection, user_id)
 
 
 def _nodes_page(connection: Connection, user_id: int, after: str) -> tuple[Batch, Page | None]:
