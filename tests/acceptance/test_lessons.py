@@ -48,7 +48,7 @@ async def judged(bot: Product, user: int, sessions: int) -> dict[str, Any]:
 
 
 async def test_a_closed_session_is_judged_and_the_next_one_is_told_its_lesson(tmp_path: Path) -> None:
-    """An Analysis of each response and a summary, in the line and over REST; the prompt of the next session has them."""
+    """An Analysis of each response and a summary, in the line and over REST; the next prompt has the lesson."""
     async with product(tmp_path, scripted=True) as (bot, people):
         assert people is not None
         assert bot.model is not None

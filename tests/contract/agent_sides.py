@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from internal.agents.analyst.agent import ModelAnalyst
+from internal.agents.analyst.offline import OfflineAnalyst
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.offline import OfflineArchivist
 from internal.agents.enricher.agent import ModelEnricher
 from internal.agents.enricher.offline import OfflineEnricher
-from internal.agents.model import Archivist, Enricher, OwnerProfile, Reranker, Responder, TranscriptLine
+from internal.agents.model import Analyst, Archivist, Enricher, OwnerProfile, Reranker, Responder, TranscriptLine
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.reranker.offline import OfflineReranker
 from internal.agents.responder.agent import ModelResponder
@@ -29,14 +31,16 @@ OWNER = OwnerProfile(user_id=7, name="Анна", username="anna", language="ru",
 FORMS = ("model", "rules")
 
 _ARCHIVIST, _ENRICHER, _RERANKER, _RESPONDER = "archivist", "enricher", "reranker", "responder"
+_ANALYST = "analyst"
 _LINE = re.compile(r"^(\d+)\. \[[^\]]+\] ([^:]+?)(?: \(assistant\))?: (.*)$", re.MULTILINE)
 _PERSON = re.compile(r"^\[Person:(\d+)\] ([^|]+?) \| \w+ \| \d+ mentions \| (.*?)(?: \| also.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """All four agents in one form."""
+    """All agents in one form."""
 
+    analyst: Analyst
     archivist: Archivist
     enricher: Enricher
     reranker: Reranker
@@ -70,11 +74,18 @@ async def side(form: Literal["model", "rules"]) -> AsyncIterator[Side]:
 
 
 def _by_rules(worker: LanguageWorker) -> Agents:
-    return Agents(OfflineArchivist(worker), OfflineEnricher(worker), OfflineReranker(worker), OfflineResponder(worker))
+    return Agents(
+        OfflineAnalyst(worker),
+        OfflineArchivist(worker),
+        OfflineEnricher(worker),
+        OfflineReranker(worker),
+        OfflineResponder(worker),
+    )
 
 
 def _over(chat: OpenAIChat) -> Agents:
     return Agents(
+        ModelAnalyst(chat, AgentConfig(model=_ANALYST)),
         ModelArchivist(chat, ArchivistConfig(model=_ARCHIVIST)),
         ModelEnricher(chat, AgentConfig(model=_ENRICHER)),
         ModelReranker(chat, RerankerConfig(model=_RERANKER)),
@@ -84,6 +95,7 @@ def _over(chat: OpenAIChat) -> Agents:
 
 def teach(server: ScriptedModel) -> None:
     """Has the scripted model answer from what it is shown, as a good model would, about Петров and ACME alone."""
+    server.always(_ANALYST, _judge)
     server.always(_ARCHIVIST, _archive)
     server.always(_ENRICHER, _rewrite)
     server.always(_RERANKER, _rank)
@@ -100,6 +112,17 @@ def _archive(asked: Asked) -> dict[str, Any]:
     person = {"display_name": "Петров", "circle": "Work_Inner"} if known is None else {"id": known, "bio": "Переехал."}
     operation = {"type": "Updated" if known else "Added", "person": person, "evidence": evidence}
     return {"people_operations": [operation], "facts": [_by_id(fact, known) for fact in facts]}
+
+
+def _judge(asked: Asked) -> dict[str, Any]:
+    """An answer behind which the owner says that it is not so was wrong."""
+    said = [(int(number), speaker, text) for number, speaker, text in _LINE.findall(asked.text)]
+    wanted = [int(number) for number in asked.text.split("<responses>")[1].split("</responses>")[0].split(",")]
+    wrong = {number - 1 for number, speaker, text in said if speaker == OWNER.name and "не так" in text}
+    lesson = {"verdict": "incorrect", "errors": ["Не так."], "lessons": ["Не утверждать того, чего не знаешь."]}
+    judged = [{"message": one, **(lesson if one in wrong else {"verdict": "correct"})} for one in wanted]
+    verdict = "partially_correct" if wrong else "correct"
+    return {"topic": "Петров", "responses": judged, "session_summary": {"verdict": verdict, "summary": "О Петрове."}}
 
 
 def _stated(number: int, text: str) -> dict[str, Any] | None:

@@ -10,8 +10,10 @@ import pytest
 import pytest_asyncio
 from agent_sides import FORMS, NOON, OWNER, Side, line, person, side
 
+from internal.agents.analyst.output import parse as parse_analysis
 from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.model import (
+    AnalystRequest,
     ArchivistRequest,
     DialogueLine,
     EnricherRequest,
@@ -119,6 +121,35 @@ async def test_an_archivist_believes_of_the_owner_only_what_he_says(form: Side, 
     assert reply.facts == ()
 
 
+TALK = [
+    line(1, "Где живёт Петров сейчас?"),
+    line(2, "Петров живёт сейчас во Львове.", "assistant"),
+    line(3, "Нет, не так, Петров живёт в Туле."),
+    line(4, "Теперь запомню это.", "assistant"),
+]
+
+
+async def test_an_analyst_judges_each_answer_by_what_came_of_it(form: Side) -> None:
+    """The one that was corrected was wrong, and teaches something; the session has a topic and a summary."""
+    answer = await form.agents.analyst.ask(AnalystRequest(OWNER, "", TALK, ("Write in the owner's language.",)))
+    assert answer.model
+    reply = parse_analysis(answer.text, TALK, ("Write in the owner's language.",))
+    assert {number: ruling.verdict for number, ruling in reply.responses.items()} == {2: "incorrect", 4: "correct"}
+    assert reply.responses[2].errors
+    assert reply.responses[2].lessons
+    assert not any("Петров" in lesson for lesson in reply.responses[2].lessons)
+    assert "Петров" in reply.topic
+    assert reply.session is not None
+    assert (reply.session.verdict, bool(reply.session.summary)) == ("partially_correct", True)
+    assert reply.refused == ()
+
+
+async def test_an_analyst_judges_only_what_it_is_asked_about(form: Side) -> None:
+    """Of a session that is too long for one reply."""
+    answer = await form.agents.analyst.ask(AnalystRequest(OWNER, "Разговор", TALK, judged=[4]))
+    assert set(parse_analysis(answer.text, TALK).responses) == {4}
+
+
 async def test_an_enricher_returns_a_first_question_as_it_is(form: Side) -> None:
     """There is nothing it could lean on."""
     assert await form.agents.enricher.standalone(EnricherRequest(OWNER, "Кто он?", [])) == "Кто он?"
@@ -204,6 +235,7 @@ async def test_no_words_in_a_responders_prompt_open_or_close_a_block(form: Side)
 
 
 ASKED: dict[str, Callable[[Side], Awaitable[Any]]] = {
+    "analyst": lambda form: form.broken.analyst.ask(AnalystRequest(OWNER, "", TALK)),
     "archivist": lambda form: form.broken.archivist.ask(ArchivistRequest(OWNER, [], [], [], [line(1, COLLEAGUE)])),
     "enricher": lambda form: form.broken.enricher.standalone(EnricherRequest(OWNER, "а он?", [line(1, COLLEAGUE)])),
     "reranker": lambda form: form.broken.reranker.pick(RerankerRequest(OWNER, "Петров", EVERYBODY, 10)),

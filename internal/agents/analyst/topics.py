@@ -20,7 +20,7 @@ _ALIKE: Final = 4
 """Letters by which words are of one root: opens, opening."""
 
 _COMMON: Final = words(
-    "спасибо дякую привет привіт пожалуйста день сегодня сьогодні вчера вчора завтра человек людина время час вопрос"
+    "спасибо дякую привет привіт пожалуйста гаразд ладно день сегодня сьогодні вчера вчора завтра человек людина время час вопрос"
     " питання say know think want get make hello hi thank thanks please today yesterday tomorrow tell ask need"
 )
 
