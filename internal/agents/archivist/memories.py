@@ -88,9 +88,10 @@ class MemoryReader:
             return self._called(raw, implied)
         if not isinstance(raw, dict):
             raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no node")
-        if (handle := raw.get("id")) not in (None, ""):
-            return self._by_id(handle, raw)
-        label = _label_of(raw) or implied or "Memory"
+        label = _label_of(raw) or implied
+        if (handle := raw.get("id")) not in (None, "") and not _is_numbering(handle, label, raw):
+            return self._by_id(handle, raw, label)
+        label = label or "Memory"
         if label == "Entity":
             return self._entity(_properties(raw))
         return _told(label, _properties(raw))
@@ -98,20 +99,20 @@ class MemoryReader:
     def _called(self, raw: str | int | float, implied: str) -> NodeRef:
         """A handle, or only the words a node is named by."""
         if isinstance(raw, str) and (match := _HANDLE.fullmatch(raw)) and match[1].casefold() in self._known:
-            return self._by_id(raw, {})
+            return self._by_id(raw, {}, "")
         if not implied:
             raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no node")
         return self._entity({"name": raw}) if implied == "Entity" else _told(implied, {NAMING[implied]: raw})
 
-    def _by_id(self, raw: object, item: Mapping[str, Any]) -> NodeRef:
+    def _by_id(self, raw: object, item: Mapping[str, Any], written: str) -> NodeRef:
         """A known node, with what changes of it; a person's id names an entity."""
-        if (person := read_id(raw)) is not None:
+        if (person := read_id(raw)) is not None and written in ("", "Entity"):
             return self._entity({"name": f"Person:{person}"})
         match = _HANDLE.fullmatch(raw) if isinstance(raw, str) else None
         known = self._known.get(match[1].casefold()) if match else None
         if known is None:
             raise Refused("unknown_id", f"no memory was shown as {str(raw)[:MAX_NAME]!r}")
-        label = _label_of(item) or known.label
+        label = _label_of(item) or known.label  # not the implied one: whether the ends fit is the registry's to say
         if label != known.label:
             raise Refused("wrong_label", f"{known.handle} is a {known.label}, no {label}")
         told = read_properties(label, NODES[label].model, _properties(item))
@@ -240,6 +241,14 @@ def mentioned_entities(memories: Sequence[ProposedMemory]) -> tuple[ProposedEnti
         )
         for name, (node, evidence) in found.items()
     )
+
+
+def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
+    """Whether an id only numbers a node that its own words tell: some models number whatever they write."""
+    if (isinstance(raw, str) and _HANDLE.fullmatch(raw)) or folded_label(item.get("label")) == "person":
+        return False
+    told = _properties(item)
+    return bool(label) and any(told.get(name) for name in (NAMING[label], *_NAMING_WORDS, label.casefold()))
 
 
 def _label_of(raw: Mapping[str, Any]) -> str | None:

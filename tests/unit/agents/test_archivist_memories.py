@@ -262,7 +262,7 @@ def test_the_end_of_a_link_may_be_its_name_alone() -> None:
         {"type": "HAS_CONCEPT", "to": "испанский"},
         {"type": "HAS_CONCEPT", "to": {"name": "Испанский"}},
         {"type": "MENTIONS", "to": "Person:42"},
-        {"type": "MENTIONS", "to": {"label": "Person", "id": 18}},
+        {"type": "MENTIONS", "to": {"label": "Person", "id": 18, "name": "Петров"}},
         {"type": "MENTIONS", "to": "user"},
         {"type": "SUPPORTS", "to": "[G1]"},
     ]
@@ -273,6 +273,18 @@ def test_the_end_of_a_link_may_be_its_name_alone() -> None:
         NodeRef("Entity", {"name": OWNER_NODE}),
         NodeRef("Goal", {}, "goal-1"),
     ]
+
+
+@pytest.mark.parametrize("numbered", [1, "1", "mem_1", "01a201ed-3a80-7596-bc4e-5994ea684f11"])
+def test_a_number_of_the_models_own_is_no_handle(numbered: Any) -> None:
+    """Some number whatever they write; the words tell what is meant."""
+    concept = {"type": "HAS_CONCEPT", "to": {"id": numbered, "name": "испанский"}}
+    memory, acme = read(
+        {"id": numbered, **item(links=[concept])}, {"id": numbered, **item("Entity", name="ACME")}
+    ).memories
+    assert memory.node == NodeRef("Memory", {"content": "Едет в Мадрид"})
+    assert memory.links[0].other == NodeRef("Concept", {"name": "испанский"})
+    assert acme.node == NodeRef("Entity", {"name": "ACME"})
 
 
 def test_a_known_node_is_meant_by_its_handle() -> None:
