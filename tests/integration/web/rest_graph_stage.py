@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import httpx
 from fastapi import FastAPI
@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
+from bot.web.chronicle import Chronicle
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
 from bot.web.memory import Memory, memory_eraser
@@ -22,8 +23,11 @@ from bot.web.owners import Owners
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config import MemoryConfig
+from internal.dialogue import repository as dialogue
+from internal.flows.auditing import Auditing
 from internal.flows.forgetting import Eraser
 from internal.flows.nights import Nights
+from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.graph import store
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
@@ -41,6 +45,9 @@ from internal.storage.engine import Database
 from internal.storage.types import new_id
 from internal.telemetry.metrics import Metrics
 from internal.testing import FrozenClock, TrigramEmbedder
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 KEY = "server-key-of-the-tests"
 ANNA, BORIS, EXPECTED = 100, 200, 500
@@ -130,10 +137,34 @@ class Stage:
         )
         return await self.database.write(lambda c: people.create(c, made, by="archivist", now=NOON))
 
+    async def talked(self, *exchanges: tuple[str, str], user_id: int = ANNA, closed: bool = True) -> str:
+        """A session of these questions and answers; its id."""
+
+        def work(connection: Connection) -> str:
+            for words, reply in exchanges:
+                self.clock.advance(timedelta(minutes=1))
+                now = self.clock.now()
+                asked = dialogue.add(connection, user_id, "user", words, now=now)
+                UNJUDGED.heard(connection, asked, tz="Europe/Kyiv", now=now)
+                said = dialogue.add(connection, user_id, "assistant", reply, now=now)
+                event = UNJUDGED.answered(connection, said, [asked], tz="Europe/Kyiv", now=now)
+            if closed:
+                UNJUDGED.close(connection, user_id, self.clock.now())
+            return event.session_id
+
+        return await self.database.write(work)
+
     async def follow(self) -> None:
         """Lets vectors follow."""
         wait = timedelta(seconds=1)
         await VectorFollowing(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
+
+
+class LanguageHere:
+    """The language process, in this process."""
+
+    async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
 
 
 def user(user_id: int, tz: str = "UTC") -> User:
@@ -176,6 +207,7 @@ async def stage(
             PeopleFinder(database, PeopleSearch(database, embedder), search),
             Taking(agents, lambda: woken.append(1), erase),
         ),
+        chronicle=Chronicle(Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])), "Laplaced"),
         memory=Memory(memory_eraser(eraser), maintain, search),
         stopping=stopping,
     )

@@ -16,6 +16,11 @@ from bot.web.server import serving
 CALLS = frozenset(
     """
     GET /
+    GET /chronicle/audit
+    POST /chronicle/repair
+    GET /chronicle/sessions
+    GET /chronicle/sessions/{session_id}
+    GET /chronicle/sessions/{session_id}/transcript
     GET /events
     GET /graph/episodes
     POST /graph/episodes
@@ -118,10 +123,13 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     fact, episode = await sole.tell(anna, "WORKS_FOR", acme, "Anna works for ACME", "2020-05-01")
     _, deleted = await sole.tell(anna, "LIKES", acme, "Anna likes ACME")
     person = await sole.person("Петров")
+    session = await sole.talked(("Who is Anna?", "She works for ACME."))
     told = {"user_id": ANNA, "label": "Memory", "properties": {"content": "Anna likes tea"}}
     memory, doomed = [(await sole.client.post("/memory/nodes", json=told)).json()["id"] for _ in range(2)]
     await sole.follow()
     known: dict[str, tuple[str, str | int]] = {
+        "GET /chronicle/sessions/{session_id}": ("session_id", session),
+        "GET /chronicle/sessions/{session_id}/transcript": ("session_id", session),
         "GET /graph/facts/{uuid}": ("uuid", fact),
         "PATCH /graph/facts/{uuid}": ("uuid", fact),
         "GET /graph/facts/{uuid}/history": ("uuid", fact),
