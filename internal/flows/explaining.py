@@ -1,8 +1,8 @@
-"""What an answer rests on: the facts it cites, the rest of what it was written from, the people in its prompt."""
+"""What an answer rests on: the facts and memories it cites, the rest of what was given, the people in its prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,8 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import source_repository as sources
 from internal.dialogue.model import Message
 from internal.errors import NotFound
+from internal.graph import store
+from internal.graph.model import Node
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 from internal.mailbox import repository as mailbox
@@ -21,14 +23,14 @@ from internal.people.model import Person
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`cited` are the facts in the order of the numbers in the answer, from ¹ on, None for one that is gone.
+    """`cited` are facts and memories in the order of the numbers in the answer, from ¹ on, None for what is gone.
 
-    `given` are facts that the model was shown as well; `people` those whose profiles it was shown.
+    `given` are those that the model was shown as well; `people` those whose profiles it was shown.
     """
 
     reply: Message
-    cited: Sequence[Fact | None]
-    given: Sequence[Fact]
+    cited: Sequence[Fact | Node | None]
+    given: Sequence[Fact | Node]
     people: Sequence[Person]
 
     @property
@@ -58,10 +60,13 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
         raise NotFound("that answer is gone")
     kept = sources.of_reply(connection, user_id, message_id)
     facts = knowledge.facts(connection, user_id, [one.ref_id for one in kept if one.kind == "fact"], now=now)
+    memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
+    told: Mapping[str, Fact | Node] = {**facts, **memories}
+    rested = [one for one in kept if one.kind != "person"]
     return Explanation(
         reply=found[0],
-        cited=[facts.get(one.ref_id) for one in kept if one.kind == "fact" and one.cited],
-        given=[facts[one.ref_id] for one in kept if one.kind == "fact" and not one.cited and one.ref_id in facts],
+        cited=[told.get(one.ref_id) for one in rested if one.cited],
+        given=[told[one.ref_id] for one in rested if not one.cited and one.ref_id in told],
         people=_people(connection, user_id, [int(one.ref_id) for one in kept if one.kind == "person"]),
     )
 

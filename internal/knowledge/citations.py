@@ -40,6 +40,12 @@ def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collectio
     return found
 
 
+def citations_of_episodes(connection: Connection, user_id: int, episode_ids: Collection[str]) -> list[Citation]:
+    """One citation for each of these episodes that is stored, in their order."""
+    known = episodes.by_ids(connection, user_id, episode_ids)
+    return _citations([(one, "referenced") for one in episode_ids], known)
+
+
 def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
     """The history of an entity: each episode once, with the strongest it did to it, in the order of their times."""
     targets = [f"entity:{node_id}"]

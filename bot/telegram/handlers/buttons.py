@@ -171,6 +171,12 @@ class SentenceButton(Owned, prefix="B"):
     part: str
 
 
+class MessagesButton(Owned, prefix="M"):
+    """Forgets the owner's own messages that told a fact which is being forgotten."""
+
+    fact: Id
+
+
 class WhyButton(Owned, prefix="W"):
     """What a reply rests on."""
 
@@ -193,6 +199,57 @@ class ContradictionButton(Owned, prefix="x"):
 
 class ContradictionsButton(Owned, prefix="xs"):
     """The first contradiction that waits for the owner's answer."""
+
+
+class MemoriesButton(Owned, prefix="M"):
+    """A page of the memories of a kind; `past` are those that are settled."""
+
+    kind: str
+    page: int = 0
+    past: bool = False
+
+
+class MemoryButton(Owned, prefix="N"):
+    """Opens a memory.
+
+    `place` leads back: the kind and page of a list ("g2", of settled ones "gp2"), or WHY, and `origin` is the reply.
+    """
+
+    node: Id
+    origin: Id | None = None
+    place: str = HERE
+
+
+class MemorySourcesButton(MemoryButton, prefix="NS"):
+    """Everything that a memory rests on."""
+
+
+class CorrectMemoryButton(MemoryButton, prefix="NC"):
+    """Asks for the right words."""
+
+
+class ForgetMemoryButton(MemoryButton, prefix="NF"):
+    """Asks first."""
+
+
+class SurelyForgetMemoryButton(MemoryButton, prefix="NY"):
+    """Forgets."""
+
+
+class ReachedButton(MemoryButton, prefix="NR"):
+    """A goal is reached."""
+
+
+class GivenUpButton(MemoryButton, prefix="NG"):
+    """A goal is given up."""
+
+
+class AnsweredButton(MemoryButton, prefix="NA"):
+    """A question is answered."""
+
+
+class ReopenedButton(MemoryButton, prefix="NO"):
+    """A goal or question is open again."""
 
 
 class SessionsButton(Owned, prefix="H"):

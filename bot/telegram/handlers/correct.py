@@ -22,6 +22,7 @@ from internal.access.model import Awaiting, User
 from internal.flows import explaining
 from internal.flows.explaining import Explanation
 from internal.flows.restating import Outcome
+from internal.graph.model import Node
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 
@@ -54,9 +55,14 @@ async def correct(message: Message, command: CommandObject, chat: Chat, services
 
 def _newest(connection: Connection, user_id: int, found: Explanation) -> Sequence[Fact]:
     """What an answer rests on, as it stands now: it may have been corrected since that answer."""
-    offered = [fact for fact in found.cited if fact is not None] or list(found.given)
+    offered = _facts(found.cited) or _facts(found.given)
     newest = [knowledge.history(connection, user_id, fact.id)[-1] for fact in offered]
     return list({fact.id: fact for fact in newest}.values())
+
+
+def _facts(rests_on: Sequence[Fact | Node | None]) -> list[Fact]:
+    """A memory is corrected from its own card."""
+    return [one for one in rests_on if isinstance(one, Fact)]
 
 
 async def _offer(offered: Sequence[Fact], words: str | None, chat: Chat, services: Services) -> None:

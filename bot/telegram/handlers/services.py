@@ -60,6 +60,12 @@ class Knowledge(Protocol):
         """The people and things that fit best, best first."""
         ...
 
+    async def memories(
+        self, user_id: int, query: str, limit: int = 10, *, labels: Sequence[str] = ("Memory",)
+    ) -> list[NodeHit]:
+        """The memories of these labels that fit best, best first."""
+        ...
+
 
 class Past(Protocol):
     async def answer(

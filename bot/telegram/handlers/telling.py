@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -116,7 +117,17 @@ def _standing(user: User, card: Card) -> list[str]:
     return [phrase(user.lang, key, at=local(user, card.fact.expired_at))]
 
 
-def sources_text(user: User, card: Card, limit: int) -> str:
+class Sourced(Protocol):
+    """Something that rests on lines of episodes."""
+
+    @property
+    def lines(self) -> Sequence[EvidenceLine]: ...
+
+    @property
+    def citations(self) -> Sequence[Citation]: ...
+
+
+def sources_text(user: User, card: Sourced, limit: int) -> str:
     """The first quotes with who said them, when and where; what has no lines left is named by its episode."""
     names = {one.episode_uuid: one for one in card.citations if one.source != "message"}
     quoted = [_source(user, line, names.get(line.episode_id)) for line in card.lines[:limit]]

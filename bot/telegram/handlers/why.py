@@ -12,13 +12,17 @@ from bot.telegram.handlers.buttons import (
     WHY,
     Button,
     CorrectButton,
+    CorrectMemoryButton,
     FactButton,
     ForgetFactButton,
+    ForgetMemoryButton,
+    MemoryButton,
     PersonButton,
     Rows,
     WhyButton,
     button,
 )
+from bot.telegram.handlers.kept import told_memory
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.telling import cut, number_rows, numbered, told
 from bot.telegram.i18n import label, phrase
@@ -27,6 +31,7 @@ from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows import explaining
 from internal.flows.explaining import Explanation
+from internal.graph.model import Node
 from internal.knowledge.model import Fact
 from internal.people.model import Person
 
@@ -74,8 +79,8 @@ def _text(user: User, found: Explanation) -> str:
     quote = f"> {escape(cut(said, _QUOTE))}"
     if found.empty:
         return f"{quote}\n\n{phrase(lang, 'why-none')}"
-    cited = [told(user, fact) if fact else phrase(lang, "why-gone") for fact in found.cited[:_MOST_CITED]]
-    given = [told(user, fact) for fact in found.given[:_MOST_GIVEN]]
+    cited = [_told(user, one) if one else phrase(lang, "why-gone") for one in found.cited[:_MOST_CITED]]
+    given = [_told(user, one) for one in found.given[:_MOST_GIVEN]]
     parts = [f"{phrase(lang, 'why-title')}\n{quote}"]
     if cited:
         parts.append(numbered(cited))
@@ -88,26 +93,38 @@ def _text(user: User, found: Explanation) -> str:
     return "\n\n".join(parts)
 
 
+def _told(user: User, one: Fact | Node) -> str:
+    return told_memory(user, one) if isinstance(one, Node) else told(user, one)
+
+
 def _rows(user: User, found: Explanation) -> Rows:
-    facts = list(enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1))
-    whole = [(number, fact) for number, fact in facts if fact and number <= min(len(found.cited), _MOST_ROWS)]
-    short = [(number, fact) for number, fact in facts if fact and number > min(len(found.cited), _MOST_ROWS)]
-    rows: Rows = [_fact_row(user, found.reply.id, number, fact) for number, fact in whole]
-    rows += number_rows([_opening(user, found.reply.id, str(number), fact) for number, fact in short])
+    shown = list(enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1))
+    whole = [(number, one) for number, one in shown if one and number <= min(len(found.cited), _MOST_ROWS)]
+    short = [(number, one) for number, one in shown if one and number > min(len(found.cited), _MOST_ROWS)]
+    rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
+    rows += number_rows([_opening(user, found.reply.id, str(number), one) for number, one in short])
     return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
 
 
-def _fact_row(user: User, reply_id: str, number: int, fact: Fact) -> list[Button]:
-    way = {"owner": user.user_id, "fact": fact.id, "origin": reply_id, "place": WHY}
+def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Button]:
+    way = {"owner": user.user_id, "origin": reply_id, "place": WHY}
+    correct: FactButton | MemoryButton
+    forget: FactButton | MemoryButton
+    if isinstance(one, Node):
+        correct, forget = CorrectMemoryButton(**way, node=one.id), ForgetMemoryButton(**way, node=one.id)
+    else:
+        correct, forget = CorrectButton(**way, fact=one.id), ForgetFactButton(**way, fact=one.id)
     return [
-        _opening(user, reply_id, label(user.lang, "fact-button-open", n=number), fact),
-        button(label(user.lang, "fact-button-correct"), CorrectButton(**way)),
-        button(label(user.lang, "fact-button-forget"), ForgetFactButton(**way)),
+        _opening(user, reply_id, label(user.lang, "fact-button-open", n=number), one),
+        button(label(user.lang, "fact-button-correct"), correct),
+        button(label(user.lang, "fact-button-forget"), forget),
     ]
 
 
-def _opening(user: User, reply_id: str, text: str, fact: Fact) -> Button:
-    return button(text, FactButton(owner=user.user_id, fact=fact.id, origin=reply_id, place=WHY))
+def _opening(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:
+    if isinstance(one, Node):
+        return button(text, MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=WHY))
+    return button(text, FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=WHY))
 
 
 def _person(user: User, person: Person) -> Button:

@@ -25,6 +25,13 @@ help =
     /asof 2023 question — how things were at that time
     /correct — put right what an answer rests on
 
+    __Goals and decisions__
+    /goals — what you want to achieve
+    /decisions — what you decided and why
+    /questions — questions without an answer
+    /preferences — what you like and what you do not
+    /memories words — what else I remember
+
     __Memory__
     /sessions — our conversations, word for word
     /db question — begin a new conversation

@@ -1,0 +1,45 @@
+"""Pages of memories of one kind, as their owner looks through them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, or_, select
+
+from internal.graph.model import Node
+from internal.graph.node_repository import VISIBLE, node_of
+from internal.storage.tables import graph_edges, graph_nodes
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    label: str,
+    statuses: Collection[str] = (),
+    *,
+    limit: int,
+    offset: int = 0,
+) -> list[Node]:
+    """Visible nodes of a label in these states (none = any), what is due first before all others, then the newest.
+
+    Memories that lost a contradiction are left out.
+    """
+    node = graph_nodes.c
+    due = [node.at.is_(None), node.at] if label == "Goal" else []
+    ordered = _chosen(user_id, label, statuses).order_by(*due, node.created_at.desc(), node.id.desc())
+    return [node_of(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+
+
+def count(connection: Connection, user_id: int, label: str, statuses: Collection[str] = ()) -> int:
+    """How many there are."""
+    return connection.execute(_chosen(user_id, label, statuses).with_only_columns(func.count())).scalar_one()
+
+
+def _chosen(user_id: int, label: str, statuses: Collection[str]) -> Select[Any]:
+    edge = graph_edges.c
+    lost = select(edge.target).where(edge.user_id == user_id, edge.type == "SUPERSEDES", edge.hidden_until.is_(None))
+    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == label, VISIBLE)
+    if label == "Memory":
+        query = query.where(graph_nodes.c.id.not_in(lost))
+    return query.where(or_(*(graph_nodes.c.status == one for one in sorted(statuses)))) if statuses else query
