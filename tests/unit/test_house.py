@@ -80,7 +80,8 @@ def test_every_library_used_is_declared() -> None:
 def test_every_dependency_has_its_reason() -> None:
     """docs/decisions.md says of each dependency why it is there, and of no other."""
     rows = re.findall(r"^\| ([\w.-]+) \| \S", (ROOT / "docs/decisions.md").read_text(encoding="utf-8"), re.MULTILINE)
-    declared = {requirement(item) for item in PROJECT["project"]["dependencies"]}
+    project = PROJECT["project"]
+    declared = {requirement(item) for item in project["dependencies"] + project["optional-dependencies"]["graph"]}
     assert {requirement(row) for row in rows} - {"package"} == declared
 
 
