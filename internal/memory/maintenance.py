@@ -98,11 +98,12 @@ def step(
     connection: Connection, user_id: int, links: Sequence[Link], plasticity: Plasticity, now: datetime, *, prune: bool
 ) -> Step:
     """Lets a page of links decay to now, and prunes those that are too weak then."""
-    due = [(one, left) for one, left in _left(links, plasticity, now) if left != one.strength]
+    left = _left(links, plasticity, now)
+    due = [(one, rest) for one, rest in left if rest != one.strength]
     decayed = plasticity_repository.settle(connection, user_id, due, now)
     if not prune or not plasticity.prune_below:
         return Step(decayed)
-    weak = [one.id for one, left in _left(links, plasticity, now) if left < plasticity.prune_below]
+    weak = [one.id for one, rest in left if rest < plasticity.prune_below]
     return Step(decayed, plasticity_repository.delete_weak(connection, user_id, weak, plasticity.prune_below))
 
 
