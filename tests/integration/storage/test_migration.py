@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert
 
+from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
 from internal.storage.engine import Database
 from internal.storage.migration import alembic_config, current_revision, head_revision, migrate
+from internal.storage.owners import next_rev
 from internal.storage.tables import metadata, settings
+from internal.storage.types import from_micros
 
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()]
 
@@ -114,3 +118,95 @@ async def test_failing_migration_changes_nothing(empty: Database, monkeypatch: p
     assert await empty.read(schema) == {}
     assert await empty.exclusive(migrate)
     assert await empty.exclusive(differences) == []
+
+
+OWNER = 7
+
+
+def older_talk(
+    connection: Connection, user_id: int, active: bool, said: list[tuple[int, str, str | None, str]]
+) -> None:
+    """What a program of revision 0002 had kept: (minutes, role, turn, words) of each message."""
+    row = (
+        "INSERT INTO users (user_id, role, state, name, lang, tz, settings, created_at, next_seq, next_rev)"
+        " VALUES (?, 'owner', 'active', 'O', 'uk', 'Europe/Kyiv', '{}', 0, 99, 500)"
+    )
+    connection.exec_driver_sql(row, (user_id,))
+    state = "INSERT INTO dialogue_state (user_id, last_activity, is_active) VALUES (?, 0, ?)"
+    connection.exec_driver_sql(state, (user_id, active))
+    put = (
+        "INSERT INTO messages (user_id, seq, id, role, content, user_metadata, timestamp, rev, turn_id)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    hidden = '{"hidden_instruction": true}'
+    for seq, (minutes, role, turn, words) in enumerate(said, start=1):
+        metadata_ = hidden if words.startswith("[hidden") else '{"current_date": "2026-01-01"}'
+        values = (user_id, seq, f"m{user_id}-{seq}", role, words, metadata_, minutes * 60_000_000, seq, turn)
+        connection.exec_driver_sql(put, values)
+
+
+async def test_what_was_said_before_has_its_chronicle(empty: Database) -> None:
+    """Silences of half an hour divide the log into sessions; an answer stands in the session of its question.
+
+    Hidden instructions are no events. The last session goes on where its dialogue does; nothing was judged.
+    """
+    said = [
+        (0, "user", "t1", "Привіт,\n як   справи?"),
+        (1, "user", "t1", "І що нового?"),
+        (2, "assistant", "t1", "Добре."),
+        (31, "user", "t2", "x" * 300),
+        (62, "user", "t3", ""),
+        (63, "assistant", "t2", "Пізня відповідь."),
+        (64, "system", None, "Системне"),
+        (65, "user", None, "[hidden instruction] Спитай"),
+        (66, "assistant", "t3", "Бачу."),
+    ]
+    await empty.exclusive(lambda connection: upgrade_to("0002", connection))
+    await empty.write(lambda c: [older_talk(c, OWNER, True, said), older_talk(c, 8, False, said[:3])])
+    await empty.exclusive(migrate)
+    events = await empty.read(lambda c: repository.events(c, OWNER))
+    assert [(one.label.value, one.text[:8]) for one in events] == [
+        ("Request", "Привіт,\n"),
+        ("Feedback", "І що нов"),
+        ("Response", "Добре."),
+        ("Feedback", "x" * 8),
+        ("Request", ""),
+        ("Response", "Пізня ві"),
+        ("Response", "Бачу."),
+    ]
+    first, second = await empty.read(lambda c: repository.listing(c, OWNER))
+    assert [one.session_id for one in events] == [first.id] * 4 + [second.id, first.id, second.id]
+    places = {one.n: place for place, one in enumerate(events)}
+    assert [places.get(one.answers_n or 0) for one in events] == [None, None, 1, None, None, 3, 4]
+    assert (first.topic, first.tz, first.status, second.topic, second.status) == (
+        "Привіт, як справи?",
+        "Europe/Kyiv",
+        "closed",
+        "",
+        "active",
+    )
+    assert first.closed_at == from_micros(93 * 60_000_000)
+    assert [one.status for one in await empty.read(lambda c: repository.listing(c, 8))] == ["closed"]
+    for user_id in (OWNER, 8):
+        found = await empty.read(lambda c, u=user_id: audit.examine(c, u))  # type: ignore[misc]
+        assert (found.next_integrity, found.full_text, found.orphans, found.mislabelled) == (1.0, 1.0, 0, ())
+    after = await empty.write(lambda c: next_rev(c, OWNER))
+    assert after > max(one.n for one in events) > 500
+
+
+async def test_a_hundred_thousand_messages_are_migrated_in_seconds(empty: Database) -> None:
+    """A start after an upgrade does not look like a hang, also after years."""
+    await empty.exclusive(lambda connection: upgrade_to("0002", connection))
+    await empty.write(lambda c: older_talk(c, OWNER, False, []))
+    fill = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
+        " INSERT INTO messages (user_id, seq, id, role, content, timestamp, rev, turn_id)"
+        f" SELECT {OWNER}, i, 'm' || i, CASE i % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, 'Words of message ' || i,"
+        " i * 60000000 + ((i - 1) / 20) * 3600000000, i, 't' || ((i + 1) / 2) FROM n"
+    )
+    await empty.write(lambda connection: connection.exec_driver_sql(fill))
+    began = time.monotonic()
+    await empty.exclusive(migrate)
+    assert time.monotonic() - began < 30
+    count = "SELECT (SELECT count(*) FROM chronicle), (SELECT count(*) FROM sessions)"
+    assert await empty.read(lambda c: tuple(c.exec_driver_sql(count).one())) == (100_000, 5_000)
