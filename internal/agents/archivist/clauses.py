@@ -117,7 +117,10 @@ def is_ours(event: re.Match[str], sentence: str, said: Said) -> bool:
         return False
     if event["verb"].isascii():
         return re.search(r"(?<![\w-])(?:i|we|my|our)(?!\w)[^,;]*$", before, re.IGNORECASE) is not None
-    return shapes.OURS.search(sentence) is not None or (by_owner(before, said) and not said.named)
+    if shapes.OURS.search(sentence) is not None:
+        return True
+    # Further on in a message nobody can tell whether the one just spoken of goes on: "Недавно купил лодку."
+    return said.start == 0 and not said.named and (_opens(before) or _opens(_undated(before, said)))
 
 
 def is_idle(said: Said, sentence: str) -> bool:

@@ -45,6 +45,14 @@ UNSURE: Final = re.compile(
 )
 """What makes a sentence no report of what is."""
 
+ASKING: Final = re.compile(
+    r"^\W*(?:(?:а|и|і|о|об|про|с|со|з|із|из|от|від|до|на|в|во|у|за|к|from|about|with|to)\s+)?"
+    r"(?:чём|чем|чего|чого|кого|ком|кем|ким|кому|чому|котор\w+|как(?:ой|ая|ое|ие|ом|ую)|як(?:ий|а|і|ому|у)|когда|коли|when"
+    r"|what|which|who|whose|where|how)\b",
+    re.IGNORECASE,
+)
+"""A question that nobody ended with its mark: "о чём мы договорились"."""
+
 PERHAPS: Final = re.compile(
     r"(?<!\w)(?:наверно|наверное|возможно|может быть|кажется|вроде|мабуть|напевно|можливо|здається|начебто"
     r"|probably|perhaps"

@@ -56,7 +56,8 @@ class Remembering:
         if quoted(sentence) or len(sentence) < 5:
             return
         told = [*self._question(said, sentence)]
-        if not told and not asks(sentence) and not shapes.UNSURE.search(sentence):
+        asked = asks(sentence) or shapes.ASKING.search(sentence)
+        if not told and not asked and not shapes.UNSURE.search(sentence):
             told = [*self._stated(said, sentence)]
         for item in told:
             item["evidence"] = [said.line.number]
