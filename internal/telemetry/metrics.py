@@ -65,7 +65,7 @@ class Metrics:
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._facts = self._counter("facts_changed", "What became of facts, and entities that are new.", "outcome")
         self._verdicts = self._counter("analysis_verdicts", "Responses of closed sessions judged so.", "verdict")
-        self._links = self._counter("memory_links", "What became of links between memories.", "outcome")
+        self._links = self._counter("memory_links", "What became of links between memories at night.", "outcome")
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
         )
@@ -111,13 +111,9 @@ class Metrics:
         """`count` responses were judged correct, partially_correct or incorrect."""
         self._verdicts.labels(verdict).inc(count)
 
-    def memory_links(self, outcome: str, count: int) -> None:
-        """`outcome` is strengthened, decayed or pruned."""
-        self._links.labels(outcome).inc(count)
-
     def memory_maintained(self, *, decayed: int, pruned: int) -> None:
-        self.memory_links("decayed", decayed)
-        self.memory_links("pruned", pruned)
+        self._links.labels("decayed").inc(decayed)
+        self._links.labels("pruned").inc(pruned)
         self._last_night.set_to_current_time()
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
