@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from typing import Any, Final, Protocol
@@ -107,7 +108,7 @@ class Mirroring:
     ) -> None:
         self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
         self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
-        self._one_at_a_time = asyncio.Lock()
+        self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._looked_at = 0
         self._examined = clock.now() - _EXAMINED
         self._store: str | None = None
@@ -151,13 +152,13 @@ class Mirroring:
 
     async def follow(self, user_id: int) -> int:
         """Brings one owner's mirror up to date; how many changes that were. Raises MirrorUnavailable."""
-        async with self._one_at_a_time:
+        async with self._one_at_a_time[user_id]:
             return await self._follow(user_id)
 
     async def rebuild(self, user_id: int) -> int:
         """Builds one owner's mirror anew; of how many nodes and edges. Raises NotFound and MirrorUnavailable."""
         await self._database.read(lambda c: users.get(c, user_id))
-        async with self._one_at_a_time:
+        async with self._one_at_a_time[user_id]:
             return await self._rebuild(user_id, await self._version(user_id))
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:

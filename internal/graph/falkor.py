@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 INSTALL: Final = "the graph is mirrored by FalkorDB, which is not installed: pip install 'laplaced[graph]'"
 
-_CHUNK: Final = 1_000
-"""Rows of one statement: some hundred kilobytes, and some ten milliseconds in which no one else reads that graph."""
+_CHUNK: Final = 250
+"""Rows of one statement: it is put into words on the event loop, where some milliseconds are felt by nobody."""
 
 _WRITING_S: Final = 60.0
 _CONNECTING_S: Final = 3.0

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, delete, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.graph.edge_repository import edge_of, visible
+from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
 from internal.graph.node_repository import CHUNK, VISIBLE, node_of
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
@@ -127,8 +127,9 @@ def _edges(user_id: int) -> Select[Any]:
     labels = (_SOURCE.c.label.label("source_label"), _TARGET.c.label.label("target_label"))
     query = select(graph_edges, *labels)
     for node, end in ((_SOURCE, "source"), (_TARGET, "target")):
-        query = query.join(node, (node.c.user_id == graph_edges.c.user_id) & (node.c.id == graph_edges.c[end]))
-    return query.where(graph_edges.c.user_id == user_id, *visible())
+        same = (node.c.user_id == graph_edges.c.user_id) & (node.c.id == graph_edges.c[end])
+        query = query.join(node, same & node.c.merged_into.is_(None) & node.c.hidden_until.is_(None))
+    return query.where(graph_edges.c.user_id == user_id, graph_edges.c.hidden_until.is_(None))
 
 
 def _found(connection: Connection, query: Select[Any]) -> list[LabelledEdge]:
