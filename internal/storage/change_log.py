@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, func, select
 from internal.storage.engine import Database
 from internal.storage.tables import changes
 
-_CHUNK: Final = 5_000
+_CHUNK: Final = 1_000
 """Rows deleted in one transaction."""
 
 
