@@ -48,9 +48,9 @@ class Keeping:
         await self._database.read(lambda c: users.get(c, user_id))
         return await self._database.read(lambda c: export_document(c, user_id, now=now))
 
-    async def forget(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         await self._database.read(lambda c: users.get(c, user_id))
-        return await self._eraser.erase_now(user_id, kind, ref_id)
+        return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
     async def read_back(self, user_id: int, file: Path) -> ReadBack:
         document = await asyncio.to_thread(_parsed, file)

@@ -69,22 +69,27 @@ def _write_private(target: Path, document: str) -> None:
 @_USER
 @click.option("--person", metavar="ID", help="A person, with all facts about him.")
 @click.option("--fact", metavar="ID", help="A fact in all its versions; the message that said it stays.")
+@click.option("--messages", is_flag=True, help="With --fact: the user's own messages that said it too.")
 @click.option("--entity", metavar="ID", help="A thing, with all facts about it.")
 @click.option("--memory", metavar="ID", help="A memory, goal, question ... with its links; what was said stays.")
 @click.option("--episode", metavar="ID", help="A fragment with its messages, or a text, and all that follows from it.")
 @click.option("--message", metavar="ID", help="One message, and all that only it supports.")
 @click.option("--everything", is_flag=True, help="All that is kept of this user.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def forget(config_path: Path | None, user_id: int, everything: bool, yes: bool, **chosen: str | None) -> None:
+def forget(
+    config_path: Path | None, user_id: int, messages: bool, everything: bool, yes: bool, **chosen: str | None
+) -> None:
     """Erase something of one user for good, at once, and tell what fell with it.
 
     A running bot does it; if none runs, it is done here. Backups that were made before still hold it: they are named.
     """
     kind, ref_id = _one_of(everything, chosen)
-    what = "everything" if ref_id is None else f"{kind} {ref_id}"
+    if messages and kind != "fact":
+        raise click.UsageError("--messages goes with --fact only")
+    what = "everything" if ref_id is None else f"{kind} {ref_id}" + " with its messages" * messages
     if not yes:
         click.confirm(f"Erase {what} of user {user_id} for good?", abort=True)
-    erased = asyncio.run(_forget(load(config_path), user_id, kind, ref_id))
+    erased = asyncio.run(_forget(load(config_path), user_id, kind, ref_id, messages=messages))
     for line in _told(what, erased):
         click.echo(line)
 
@@ -99,11 +104,11 @@ def _one_of(everything: bool, chosen: Mapping[str, str | None]) -> tuple[Kind, s
     return kind, ref_id  # type: ignore[return-value] # the options are named like the kinds
 
 
-async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool) -> Erased:
     from bot.keeping import open_keeping
 
     async with open_keeping(config, server_of(config)) as keeping:
-        return await keeping.forget(user_id, kind, ref_id)
+        return await keeping.forget(user_id, kind, ref_id, messages=messages)
 
 
 def _told(what: str, erased: Erased) -> list[str]:

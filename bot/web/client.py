@@ -150,8 +150,8 @@ class RemoteKeeping:
             raise ServerRefused(_detail(answer))
         return answer.text
 
-    async def forget(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
-        order: Order = {"user_id": user_id, "kind": kind, "ref_id": ref_id}
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
+        order: Order = {"user_id": user_id, "kind": kind, "ref_id": ref_id, "messages": messages}
         return await _ask(self._config, self._server, FORGET_PATH, order, _ERASED)
 
     async def read_back(self, user_id: int, file: Path) -> ReadBack:

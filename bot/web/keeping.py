@@ -27,7 +27,7 @@ class Keeping(Protocol):
         """Everything kept of him, as JSON text."""
         ...
 
-    async def forget(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         """Erases it now, without a time to undo. Raises as `Eraser.erase_now`."""
         ...
 
@@ -49,6 +49,7 @@ class ExportOrder(_Order):
 class ForgetOrder(_Order):
     kind: Kind
     ref_id: Annotated[str, Field(max_length=200)] | None = None
+    messages: bool = False
 
 
 class ReadBackOrder(_Order):
@@ -71,7 +72,7 @@ def keeping_router(keeping: Keeping) -> APIRouter:
 
     @router.post(FORGET_PATH)
     async def forget(order: ForgetOrder) -> Erased:
-        return await keeping.forget(order.user_id, order.kind, order.ref_id)
+        return await keeping.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
 
     @router.post(READ_BACK_PATH)
     async def read_back(order: ReadBackOrder) -> ReadBack:

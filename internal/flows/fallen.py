@@ -29,6 +29,11 @@ class Fallen:
         self.entities += len(removal.nodes)
         self.gone += removal.changes.deleted
 
+    def join(self, other: Fallen) -> None:
+        """Adds what fell with something else."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
     def counts(self) -> dict[str, int]:
         """How many of each, those that are none left out."""
         named = {one.name: getattr(self, one.name) for one in fields(self)}

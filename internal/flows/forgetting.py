@@ -18,7 +18,9 @@ from internal.errors import Conflict, NotFound, Refused
 from internal.flows import erasing, retold
 from internal.flows.fallen import Fallen
 from internal.flows.hiding import check, hide, show
+from internal.flows.witnesses import own_messages
 from internal.knowledge import fact_repository
+from internal.people import set_aside
 from internal.scheduling.clock import Clock
 from internal.storage import erasure
 from internal.storage.backup import Backup
@@ -55,8 +57,16 @@ class Erased:
     remaining: Sequence[str] = ()
 
 
-def ask(connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime) -> Forgetting:
-    """Hides something at once and has it erased after UNDO_WINDOW; asked twice it answers with the first.
+def ask(
+    connection: Connection,
+    user_id: int,
+    kind: Kind,
+    ref_id: str | None,
+    *,
+    now: datetime,
+    due_at: datetime | None = None,
+) -> Forgetting:
+    """Hides something at once and has it erased at `due_at`, else after UNDO_WINDOW; twice it answers with the first.
 
     `ref_id` is the id of what is meant, None for everything. The confirmation is the caller's. Raises NotFound, and
     Refused("owner") for the owner's own entity.
@@ -68,10 +78,22 @@ def ask(connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *,
         if (asked.kind, asked.ref_id) == (kind, ref_id):
             return asked
     ref_id = check(connection, user_id, kind, ref_id)
-    asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=now + UNDO_WINDOW)
+    asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=due_at or now + UNDO_WINDOW)
     hide(connection, asked)
     _touch_events(connection, asked)
     return asked
+
+
+def ask_messages(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> list[Forgetting]:
+    """Has the owner's own messages forgotten that told a fact which is about to be: they go, or come back, with it.
+
+    Raises NotFound when the fact is not about to be forgotten (any more).
+    """
+    for asked in erasure.pending(connection, user_id):
+        if (asked.kind, asked.ref_id) == ("fact", fact_id):
+            told = own_messages(connection, user_id, fact_id)
+            return [ask(connection, user_id, "message", one, now=now, due_at=asked.due_at) for one in told]
+    raise NotFound(f"the fact {fact_id} is not about to be forgotten")
 
 
 def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, now: datetime) -> Forgetting:
@@ -82,14 +104,26 @@ def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, n
 
 
 def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting:
-    """Brings back what was to be forgotten. Raises NotFound when it is too late, or nothing of that id was asked."""
+    """Brings back what was to be forgotten, a fact with its messages.
+
+    Raises NotFound when it is too late, or nothing of that id was asked.
+    """
     for asked in erasure.pending(connection, user_id):
         if asked.id == forgetting_id:
-            erasure.close(connection, asked, "undone")
-            show(connection, asked)
-            _touch_events(connection, asked)
+            # The other way round than they were hidden: each finds what was left when its turn had come.
+            for one in [*reversed(_with(connection, asked)), asked]:
+                erasure.close(connection, one, "undone")
+                show(connection, one)
+                _touch_events(connection, one)
             return asked
     raise NotFound("there is nothing to undo any more")
+
+
+def _with(connection: Connection, asked: Forgetting) -> list[Forgetting]:
+    """The messages that go with a fact."""
+    told = own_messages(connection, asked.user_id, asked.ref_id or "") if asked.kind == "fact" else []
+    waiting = erasure.pending(connection, asked.user_id)
+    return [one for one in waiting if one.kind == "message" and one.ref_id in told and one.due_at == asked.due_at]
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
@@ -160,8 +194,8 @@ class Eraser:
         await self._follow()
         return len(due)
 
-    async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None) -> Erased:
-        """Erases something without a time to undo, and empties the log.
+    async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
+        """Erases something without a time to undo, and empties the log; with `messages` those that told a fact too.
 
         Raises NotFound, Conflict while it is in use, and Refused("owner") for the owner's own entity.
         """
@@ -170,11 +204,15 @@ class Eraser:
         def work(connection: Connection) -> tuple[Fallen, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
             left = retold.remaining(connection, user_id, checked) if kind == "fact" and checked else []
+            told = own_messages(connection, user_id, checked) if messages and kind == "fact" and checked else []
             asked = erasure.ask(connection, user_id, kind, checked, now=now, due_at=now)
             if kind == EVERYTHING and asked.id not in {one.id for one in erasure.due(connection, now, limit=_BATCH)}:
                 raise Conflict("a message is being answered; try again in a moment")
             erasure.close(connection, asked, "done")
-            return self._erase(connection, asked), [f"{one.name}: {one.sentence}" for one in left]
+            fallen = self._erase(connection, asked)
+            for message_id in told:
+                fallen.join(erasing.erase_message(connection, user_id, message_id, now=now))
+            return fallen, [] if told else [f"{one.name}: {one.sentence}" for one in left]
 
         fallen, left = await self._database.write(work)
         self._forget(user_id)
@@ -202,6 +240,8 @@ class Eraser:
         try:
             return self._erasing(forgetting)(connection)
         except (NotFound, Refused):
+            if forgetting.kind == "fact" and forgetting.ref_id is not None:
+                set_aside.erase(connection, forgetting.user_id, [forgetting.ref_id], now=self._clock.now())
             return Fallen()
 
     def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], Fallen]:

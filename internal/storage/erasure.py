@@ -44,6 +44,10 @@ class Forgetting:
         return int(self.ref_id) if self.kind == "person" and self.ref_id is not None else None
 
 
+_IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c.id)
+"""A fact before the messages that were asked for after it: once they are gone it is not known what it was."""
+
+
 def ask(
     connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime, due_at: datetime
 ) -> Forgetting:
@@ -99,10 +103,7 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting
         forgettings.c.due_at <= now,
         (forgettings.c.kind != EVERYTHING) | forgettings.c.user_id.not_in(busy),
     )
-    return [
-        forgetting_of(dict(row))
-        for row in connection.execute(query.order_by(forgettings.c.due_at).limit(limit)).mappings()
-    ]
+    return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(*_IN_TURN).limit(limit)).mappings()]
 
 
 def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:

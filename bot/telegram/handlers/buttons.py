@@ -171,7 +171,7 @@ class SentenceButton(Owned, prefix="B"):
     part: str
 
 
-class MessagesButton(Owned, prefix="M"):
+class MessagesButton(Owned, prefix="FM"):
     """Forgets the owner's own messages that told a fact which is being forgotten."""
 
     fact: Id

@@ -15,6 +15,7 @@ from bot.telegram.handlers.buttons import (
     ForgetButton,
     ForgetFactButton,
     KeepButton,
+    MessagesButton,
     PersonAction,
     PersonButton,
     Rows,
@@ -29,7 +30,9 @@ from bot.telegram.handlers.telling import LINE, cut, number_rows, numbered, quot
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
 from internal.flows import erasing, forgetting, retold
+from internal.flows.forgetting import messages_to_forget
 from internal.flows.retold import Remaining
+from internal.flows.witnesses import own_messages
 from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.people import forget_repository, service
@@ -135,6 +138,13 @@ def _going(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]
     words = quotable(hidden.fact.fact) if hidden else ""
     text = phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES)
     rows = [] if asked is None else [_undo(user, asked)]
+    lines, going = own_messages(connection, user.user_id, fact_id), messages_to_forget(connection, user.user_id)
+    staying = [one for one in lines if one not in going]
+    if asked is not None and staying:
+        offer = label(user.lang, "forget-button-messages", count=len(staying))
+        rows.append([button(offer, MessagesButton(owner=user.user_id, fact=fact_id))])
+    elif lines:
+        text = f"{text}\n{phrase(user.lang, 'forget-messages-done', count=len(lines))}"
     left = retold.remaining(connection, user.user_id, fact_id)[:_OFFERED]
     if left:
         told = numbered(
@@ -157,6 +167,20 @@ def _drop(user: User, fact_id: str, one: Remaining, number: int) -> Button:
 def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | None:
     asked = erasure.pending(connection, user.user_id)
     return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
+
+
+async def messages_pressed(query: CallbackQuery, callback_data: MessagesButton, chat: Chat, services: Services) -> None:
+    user, fact_id, now = chat.user, callback_data.fact, services.clock.now()
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        if _pending(connection, user, fact_id) is None:
+            return phrase(user.lang, "forget-messages-late"), []
+        forgetting.ask_messages(connection, user.user_id, fact_id, now=now)
+        return _going(connection, user, fact_id)
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
 
 
 async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, chat: Chat, services: Services) -> None:
@@ -215,6 +239,7 @@ def router() -> Router:
     built.callback_query.register(unsure_pressed, ForgetButton.filter())
     built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
     built.callback_query.register(fact_pressed, ForgetFactButton.filter())
+    built.callback_query.register(messages_pressed, MessagesButton.filter())
     built.callback_query.register(sentence_pressed, SentenceButton.filter())
     built.callback_query.register(undo_pressed, UndoButton.filter())
     return built

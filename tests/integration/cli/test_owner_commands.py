@@ -14,11 +14,15 @@ from sqlalchemy import Connection, insert
 
 from bot.cli import main
 from internal.dialogue import repository as dialogue
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import ClaimLine, NewClaim
 from internal.people import service as people
 from internal.storage.content import owner_hashes
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
+from internal.storage.types import new_id
 from internal.testing.clock import FIRST_MOMENT
 
 OWNER = 500
@@ -139,6 +143,32 @@ def test_what_is_forgotten_is_asked_about_and_told(folder: Path) -> None:
     assert (twice.exit_code, twice.stderr) == (1, f"laplaced: there is no message {first.id}\n")
 
 
+def test_a_fact_is_forgotten_with_the_messages_that_said_it(folder: Path) -> None:
+    """Only when they are asked for; the other message stays."""
+
+    def told(connection: Connection) -> str:
+        first, _ = dialogue.recent(connection, OWNER, limit=9)
+        me = store.ensure_owner_node(connection, OWNER, "Олена", FIRST_MOMENT)
+        made = {"name": "канарейки", "type": "concept"}
+        birds = store.add_node(connection, OWNER, "Entity", made, now=FIRST_MOMENT)
+        line = ClaimLine(1, first.content, first.id)
+        claim = NewClaim(me.id, "LIKES", birds.id, "Люблю канареек", FIRST_MOMENT, episode_id=new_id(), lines=[line])
+        return str(knowledge.record_claims(connection, OWNER, [claim], now=FIRST_MOMENT).facts[0])
+
+    async def write() -> str:
+        async with Database.open(folder / "data" / "laplaced.db") as database:
+            return await database.write(told)
+
+    fact_id = asyncio.run(write())
+    gone = laplaced("forget", "--user", str(OWNER), "--fact", fact_id, "--messages", "--yes")
+    assert gone.exit_code == 0
+    assert gone.stdout.startswith(f"forgotten: fact {fact_id} with its messages (1 messages, 1 facts")
+    assert [one.content for one in read(folder / "data", lambda c: dialogue.recent(c, OWNER, limit=9))] == [
+        "Хороший день"
+    ]
+    assert SECRET.encode() not in (folder / "data/laplaced.db").read_bytes()
+
+
 def test_everything_is_forgotten_by_command(folder: Path) -> None:
     """Nothing is left but the admission."""
     assert laplaced("forget", "--user", str(OWNER), "--everything", "--yes").stdout == "forgotten: everything\n"
@@ -148,7 +178,13 @@ def test_everything_is_forgotten_by_command(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("--yes",), ("--everything", "--person", "1"), ("--fact", "a", "--entity", "b"), ("--person",)],
+    [
+        ("--yes",),
+        ("--everything", "--person", "1"),
+        ("--fact", "a", "--entity", "b"),
+        ("--person",),
+        ("--message", "a", "--messages", "--yes"),
+    ],
 )
 def test_exactly_one_thing_is_forgotten(folder: Path, words: tuple[str, ...]) -> None:
     """Anything else is wrong usage, and nothing is asked."""

@@ -103,3 +103,59 @@ async def test_what_was_told_meanwhile_stays_with_an_undo(stage: ErasingStage) -
     assert anna.bio == "Сестра. Любит чай. Танцует фламенко."
     assert set(anna.names) == {"Анна", "Аннушка", "Нюта"}
     assert anna.username == "nyuta_f"
+
+
+async def told_by_a_fact(stage: ErasingStage) -> str:
+    """The id of the fact that the message about the dance tells."""
+    await second(stage, "message")
+    [told] = await stage.facts()
+    return told.id
+
+
+async def test_a_facts_messages_go_and_come_back_with_it(stage: ErasingStage) -> None:
+    """Asked for after the fact, they wait as long as it does, and one undo brings back all of it as it was."""
+    fact_id = await told_by_a_fact(stage)
+    called = await names(stage)
+    asked = await ask(stage, "fact", fact_id)
+    stage.talk.clock.advance(60)
+    now = stage.talk.clock.now()
+    [message] = await stage.talk.write(lambda c: forgetting.ask_messages(c, OWNER, fact_id, now=now))
+    assert message.due_at == asked.due_at
+    assert await bios(stage) == {"Анна": "Сестра."}
+    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    assert (await bios(stage), await names(stage)) == (BEFORE, called)
+    assert [one.id for one in await stage.facts()] == [fact_id]
+    assert await stage.talk.read(lambda c: forgetting.messages_to_forget(c, OWNER)) == set()
+
+
+async def test_a_fact_and_its_messages_are_erased_together(stage: ErasingStage) -> None:
+    """No table holds a word of them: the bot cannot quote what it does not have."""
+    fact_id = await told_by_a_fact(stage)
+    await ask(stage, "fact", fact_id)
+    now = stage.talk.clock.now()
+    await stage.talk.write(lambda c: forgetting.ask_messages(c, OWNER, fact_id, now=now))
+    stage.talk.clock.advance(UNDO_WINDOW)
+    await stage.eraser.erase_due()
+    for word in ("ламенко", "вихр", "зураб"):
+        assert await stage.tables_with(word) == set()
+
+
+async def test_erased_at_once_a_fact_takes_its_messages_along(stage: ErasingStage) -> None:
+    """As `laplaced forget --fact ID --messages` does; without it the message stays."""
+    fact_id = await told_by_a_fact(stage)
+    erased = await stage.eraser.erase_now(OWNER, "fact", fact_id, messages=True)
+    assert (erased.fallen["facts"], erased.fallen["messages"]) == (1, 1)
+    assert await stage.tables_with("ламенко") == set()
+
+
+async def test_a_fact_that_fell_with_its_fragment_leaves_no_words_aside(stage: ErasingStage) -> None:
+    """Its fragment was erased while it waited: what was set aside for it goes when its time has come."""
+    stage.archivist.script["фламенко"]["people_operations"].append(added("Вера", "Работает в студии «Вихрь».", 1))
+    stage.archivist.script["фламенко"]["facts"].append(fact("Вера", "AT", "Студия Вихрь", "Вера в студии «Вихрь»", 1))
+    episode_id = await stage.said("фламенко, Зураб, Вера, «Вихрь»")
+    found = next(one for one in await stage.facts() if one.fact == "Вера в студии «Вихрь»")
+    await ask(stage, "fact", found.id)
+    await stage.forget("episode", episode_id)
+    stage.talk.clock.advance(UNDO_WINDOW)
+    await stage.eraser.erase_due()
+    assert await stage.tables_with("вихрь") == set()

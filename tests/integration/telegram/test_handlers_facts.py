@@ -31,6 +31,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.people import repository as people
 from internal.people import support, support_repository
+from internal.storage import erasure
 from internal.storage.types import new_id
 
 
@@ -442,6 +443,46 @@ async def test_the_offer_outlives_the_time_to_undo(world: World, life: Life) -> 
     await world.write(lambda c: c.exec_driver_sql("UPDATE forgettings SET state = 'done'"))
     assert (await press(world, done, label("en", "forget-button-sentence", n=1))).text == text("forget-sentence-done")
     assert await life.bio(person_id) == "Anna"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_the_message_that_told_a_fact_is_offered_too(world: World, lang: Language) -> None:
+    """It goes with the fact, by the same undo, and takes what only it told along."""
+    await world.admit(2, "Оля", lang)
+    life = Life(world, 2)
+    await life.fact("me", "LIKES", "чай", "Люблю чай", year(2021))
+    card = await press(world, only(await world.send("/facts", 2)), "1", 2)
+    asked = await press(world, card, label(lang, "fact-button-forget"), 2)
+    done = await press(world, asked, label(lang, "forget-button-yes"), 2)
+    offer = label(lang, "forget-button-messages", count=1)
+    gone = await press(world, done, offer, 2)
+    fact_told = text("forget-fact-done", lang, text="Люблю чай", minutes=10)
+    assert gone.text == f"{fact_told}\n{text('forget-messages-done', lang, count=1)}"
+    assert list(gone.buttons) == [label(lang, "forget-button-undo")]
+
+    async def waiting() -> list[str]:
+        return [one.kind for one in await world.write(lambda c: erasure.pending(c, 2))]
+
+    assert sorted(await waiting()) == ["fact", "message"]
+    assert len(await world.write(lambda c: forgetting.messages_to_forget(c, 2))) == 1
+    await press(world, gone, label(lang, "forget-button-undo"), 2)
+    assert (await waiting(), [fact.fact for fact in await life.facts()]) == ([], ["Люблю чай"])
+
+    await press(world, asked, label(lang, "forget-button-yes"), 2)
+    await world.write(lambda c: c.exec_driver_sql("UPDATE forgettings SET state = 'done'"))
+    assert (await press(world, done, offer, 2)).text == text("forget-messages-late", lang)
+
+
+async def test_only_the_owners_own_messages_are_offered(world: World, life: Life) -> None:
+    """A forward, or a page that was read, told this one."""
+    await life.fact("Anna", "WORKS_FOR", "ACME", "Anna works for ACME", year(2021), forward="Bob")
+    await life.fact("Anna", "LIKES", "tea", "Anna likes tea", year(2021), page=("About Anna", "https://a.example/"))
+    listed = only(await world.send("/facts Anna"))
+    for number in ("1", "2"):
+        card = await press(world, listed, number)
+        asked = await press(world, card, label("en", "fact-button-forget"))
+        done = await press(world, asked, label("en", "forget-button-yes"))
+        assert list(done.buttons) == [label("en", "forget-button-undo")]
 
 
 # -- /why

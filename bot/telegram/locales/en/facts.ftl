@@ -83,6 +83,15 @@ forget-fact-remaining = { $count ->
 forget-fact-left = { $name }: “{ $text }”
 forget-button-sentence = Drop { $n }
 forget-sentence-done = Dropped for good.
+forget-button-messages = { $count ->
+    [1] Forget the message too
+   *[other] Forget the messages too: { $count }
+}
+forget-messages-done = { $count ->
+    [1] My record of your message goes too, with all that only it supports.
+   *[other] My record of your { $count } messages goes too, with all that only they support.
+}
+forget-messages-late = The fact is erased already, and I no longer know which messages said it.
 
 correct-ask =
     How should it be? Put it in one sentence.

@@ -88,6 +88,15 @@ forget-fact-remaining = Из того же сообщения { $count ->
 forget-fact-left = { $name }: «{ $text }»
 forget-button-sentence = Убрать { $n }
 forget-sentence-done = Убрано насовсем.
+forget-button-messages = { $count ->
+    [1] Забыть и сообщение
+   *[other] Забыть и сообщения: { $count }
+}
+forget-messages-done = { $count ->
+    [1] Твоё сообщение тоже забываю — вместе со всем, что известно только из него.
+   *[other] Твои сообщения тоже забываю ({ $count }) — вместе со всем, что известно только из них.
+}
+forget-messages-late = Факт уже стёрт, и из каких он сообщений, я больше не знаю.
 
 correct-ask =
     Как правильно? Напиши это одним предложением.

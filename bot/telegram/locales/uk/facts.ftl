@@ -87,6 +87,15 @@ forget-fact-remaining = З того самого повідомлення { $cou
 forget-fact-left = { $name }: «{ $text }»
 forget-button-sentence = Прибрати { $n }
 forget-sentence-done = Прибрано назавжди.
+forget-button-messages = { $count ->
+    [1] Забути й повідомлення
+   *[other] Забути й повідомлення: { $count }
+}
+forget-messages-done = { $count ->
+    [1] Твоє повідомлення теж забуваю — разом з усім, що відомо лише з нього.
+   *[other] Твої повідомлення теж забуваю ({ $count }) — разом з усім, що відомо лише з них.
+}
+forget-messages-late = Факт уже стерто, і з яких він повідомлень, я більше не знаю.
 
 correct-ask =
     Як правильно? Напиши це одним реченням.
