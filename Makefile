@@ -56,6 +56,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/facts.py
 	$(BIN)/python benchmarks/mirror.py
 	$(BIN)/python benchmarks/plasticity.py
+	$(BIN)/python benchmarks/chronicle.py
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian

@@ -24,6 +24,7 @@ _EVENTS: Final = select(chronicle, messages.c.content.label("content")).outerjoi
 
 # Run at every turn: built once, for building a statement takes several times as long as running it.
 _OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
+_SESSION: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.id == bindparam("session"))
 _ADD: Final = insert(chronicle)
 _OF_MESSAGE: Final = _EVENTS.where(chronicle.c.user_id == _user, chronicle.c.message_id == bindparam("message"))
 _REQUEST: Final = (
@@ -79,8 +80,7 @@ def open_session(connection: Connection, user_id: int) -> Session | None:
 
 
 def session(connection: Connection, user_id: int, session_id: str) -> Session | None:
-    one = (sessions.c.user_id == user_id) & (sessions.c.id == session_id)
-    row = connection.execute(select(sessions).where(one)).one_or_none()
+    row = connection.execute(_SESSION, {"owner": user_id, "session": session_id}).one_or_none()
     return None if row is None else _session(row)
 
 

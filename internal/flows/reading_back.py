@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import Role
+from internal.chronicle import audit
 from internal.errors import Conflict, Refused
 from internal.flows.export import FORMAT
 from internal.flows.fragment_item import follow_messages
@@ -22,7 +23,7 @@ from internal.memory import service as memory
 from internal.people import repository as people
 from internal.storage import export
 from internal.storage.owners import next_rev
-from internal.storage.tables import claims, graph_nodes, messages
+from internal.storage.tables import chronicle, claims, graph_nodes, messages
 from internal.storage.tables import episodes as episodes_table
 from internal.storage.tables import people as people_table
 from internal.storage.tables import users as users_table
@@ -62,6 +63,8 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBac
     [owner] = rows[users_table]
     export.put_user(connection, owner, role=_role(connection, owner["role"]))
     stored = export.put_rows(connection, rows)
+    if chronicle not in rows:  # written by a program that kept none
+        audit.fill_from_log(connection, user_id)
     make_findable(connection, user_id)
     return ReadBack(user_id, stored)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chronicle_stage import check_line
 from erasing_stage import ErasingStage
 from flow_stage import OTHER, OWNER, Talk, add_user
 from sqlalchemy import Connection, delete, insert, select, update
@@ -38,6 +39,20 @@ async def elsewhere(tmp_path: Path) -> AsyncIterator[Database]:
     async with Database.open(tmp_path / "elsewhere.db") as database:
         await database.exclusive(migrate)
         yield database
+
+
+async def test_an_export_of_before_the_chronicle_gets_one(stage: ErasingStage, elsewhere: Database) -> None:
+    """Its messages are cut into sessions by silence; an export that has a chronicle keeps the one it has."""
+    await stage.talk.exchange("One")
+    stage.talk.clock.advance(31 * 60)
+    await stage.talk.publication().publish_due()
+    await stage.talk.exchange("Two")
+    now = stage.talk.clock.now()
+    document = json.loads(await stage.talk.read(lambda c: export_document(c, OWNER, now=now)))
+    del document["tables"]["chronicle"], document["tables"]["sessions"]
+    await elsewhere.write(lambda c: read_back(c, document, user_id=OWNER))
+    events = await elsewhere.read(lambda c: check_line(c, OWNER))
+    assert [one.label.value for one in events] == ["Request", "Response", "Request", "Response"]
 
 
 def added(name: str, **fields: Any) -> dict[str, Any]:
