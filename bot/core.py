@@ -43,7 +43,9 @@ from internal.flows.restating import Restating
 from internal.flows.runs import RunHandler, RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
+from internal.flows.wondering import Wondering
 from internal.language.worker import LanguageWorker
+from internal.memory.asking_repository import Asked
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.lessons import LessonRecall
@@ -100,6 +102,7 @@ class App:
     terms: TermsFollowing
     eraser: Eraser
     nights: Nights
+    wondering: Wondering
     mirrors: Mirrors
     recorder: CallRecorder
     setback: Setback
@@ -183,6 +186,7 @@ class App:
                 Job("vectors", self.vectors.embed_due),
                 Job("forgetting", self.eraser.erase_due),
                 Job("nights", self.nights.maintain_due, LOOKING),
+                Job("questions", self.wondering.ask_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
             ],
@@ -332,6 +336,7 @@ def _assemble(
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         nights=Nights(database, clock, config.memory, metrics),
+        wondering=Wondering(database, clock, config.memory, _ask_about),
         mirrors=mirrors,
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
@@ -343,6 +348,12 @@ def _ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
     from bot.telegram.suggesting import ask_first
 
     ask_first(connection, user_id, now)
+
+
+def _ask_about(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+    from bot.telegram.suggesting import ask_about
+
+    ask_about(connection, user, asked, now)
 
 
 def _notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:

@@ -284,6 +284,7 @@ class MemoryConfig(Section):
     forget_below: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
     maintenance_hour: int = Field(3, ge=0, le=23)
     associations: int = Field(3, ge=0, le=20)
+    questions_per_day: int = Field(1, ge=0, le=10)
 
 
 class EntityTypeConfig(Section):

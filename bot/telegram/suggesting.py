@@ -6,13 +6,16 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from bot.telegram.handlers import wondering
 from bot.telegram.handlers.suggestions import next_question
 from bot.telegram.i18n import phrase
 from bot.telegram.outbox_chat import buttons
 from bot.telegram.rendering import render
 from internal.access import repository as users
+from internal.access.model import User
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
+from internal.memory.asking_repository import Asked
 
 
 def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
@@ -20,6 +23,12 @@ def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
     question = next_question(connection, users.get(connection, user_id))
     if question is not None:
         _owe(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
+
+
+def ask_about(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+    """Asks something about memories, once for each `asked`."""
+    question = wondering.question(connection, user, asked)
+    _owe(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))
 
 
 def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:

@@ -23,6 +23,7 @@ from bot.telegram.handlers import (
     start,
     suggestions,
     why,
+    wondering,
 )
 from bot.telegram.handlers.asking import TakeAnswer, WithdrawQuestion
 from bot.telegram.handlers.services import Services
@@ -58,6 +59,7 @@ def build_router(services: Services) -> Router:
         sessions.router(),
         suggestions.router(),
         contradictions.router(),
+        wondering.router(),
         admission.router(),
         start.unknown_router(),
         contacts.router(),

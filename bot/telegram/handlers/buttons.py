@@ -252,6 +252,28 @@ class ReopenedButton(MemoryButton, prefix="NO"):
     """A goal or question is open again."""
 
 
+class Tap(StrEnum):
+    """What a question of the bot's own may be answered with."""
+
+    ANSWERED = "a"
+    OPEN = "o"
+    NEWER = "n"
+    OLDER = "e"
+    BOTH = "b"
+    APPLY = "y"
+    KEEP = "k"
+    FORGET = "f"
+    NEVER = "x"
+
+
+class AskedButton(Owned, prefix="Q"):
+    """The owner's answer to something that the bot asked by itself; `n` counts from 1 what is to be forgotten."""
+
+    asked: Id
+    tap: Tap
+    n: int = 0
+
+
 class SessionsButton(Owned, prefix="H"):
     """A page of the conversations, the latest first. Pages count from 0."""
 

@@ -1,0 +1,92 @@
+"""The bot asks by itself: at a fitting moment, one question at a time, as seldom as its owner wants."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import User, UserState
+from internal.config import MemoryConfig
+from internal.dialogue import repository as dialogue
+from internal.flows.forgetting import everything_asked
+from internal.memory import asking, asking_repository
+from internal.memory.asking_repository import Asked
+from internal.memory.retention import plasticity_of
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+DAY: Final = range(10, 21)
+"""Hours of the owner's own day in which he may be asked."""
+
+QUIET: Final = timedelta(minutes=30)
+"""How long a dialogue must be over."""
+
+ABSENT: Final = timedelta(days=14)
+"""Who has not written for so long is left alone."""
+
+PATIENCE: Final = timedelta(days=3)
+"""How long a question without an answer stands in the way of the next one."""
+
+Ask = Callable[[Connection, User, Asked, datetime], None]
+"""Puts a question to an owner, in the transaction that notes it."""
+
+
+class Wondering:
+    """Asks every owner who may be asked now. `ask` tells the question in his chat."""
+
+    def __init__(self, database: Database, clock: Clock, config: MemoryConfig, ask: Ask) -> None:
+        self._database, self._clock, self._ask = database, clock, ask
+        self._most, self._plasticity = config.questions_per_day, plasticity_of(config)
+
+    async def ask_due(self) -> int:
+        """Asks at most one question of each owner; how many were asked."""
+        if not self._most:
+            return 0
+        now = self._clock.now()
+        asked = 0
+        for user_id in await self._database.read(lambda c: self._ready(c, now)):
+            asked += await self._database.write(lambda c: self._ask_one(c, user_id, now))  # noqa: B023 - awaited here
+        return asked
+
+    def _ready(self, connection: Connection, now: datetime) -> list[int]:
+        """Whom there is something to ask, looked at without holding up anybody's writes."""
+        return [
+            user.user_id
+            for user in users.everybody(connection)
+            if self._fits(connection, user, now)
+            and asking.next_question(connection, user.user_id, self._plasticity, now) is not None
+        ]
+
+    def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> int:
+        """Everything is looked at once more: he may have written since."""
+        user = users.get(connection, user_id)
+        found = asking.next_question(connection, user_id, self._plasticity, now)
+        if found is None or not self._fits(connection, user, now):
+            return 0
+        about, refs = found
+        self._ask(connection, user, asking_repository.note(connection, user_id, about, refs, now), now)
+        log.info("owner_asked", extra={"user_id": user_id, "about": about})
+        return 1
+
+    def _fits(self, connection: Connection, user: User, now: datetime) -> bool:
+        """By day, in nobody's way: no dialogue, nothing else to answer, not too often, not to who is away."""
+        local = now.astimezone(ZoneInfo(user.tz))
+        if user.state is not UserState.ACTIVE or local.hour not in DAY or access.awaited(user, now) is not None:
+            return False
+        state = dialogue.state(connection, user.user_id)
+        if state is None or state.is_active or not QUIET <= now - state.last_activity <= ABSENT:
+            return False
+        today = local.replace(hour=0, minute=0, second=0, microsecond=0)
+        if asking_repository.asked_since(connection, user.user_id, today.astimezone(now.tzinfo)) >= self._most:
+            return False
+        waits = asking_repository.waits_for_answer(connection, user.user_id, now - PATIENCE)
+        return not waits and everything_asked(connection, user.user_id) is None
