@@ -13,16 +13,18 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
+from bot.mirrors import Mirrors
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
 from bot.web.chronicle import Chronicle
+from bot.web.cypher import Cypher
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
 from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Owners
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
-from internal.config import MemoryConfig
+from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
 from internal.flows.auditing import Auditing
 from internal.flows.forgetting import Eraser
@@ -193,6 +195,7 @@ async def stage(
         return await Nights(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
 
     owners = Owners(database, allows, open_door=True)
+    mirrors = Mirrors(Config(), database, clock)
     app = build_web(
         database=database,
         metrics=metrics,
@@ -209,10 +212,12 @@ async def stage(
         ),
         chronicle=Chronicle(Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])), "Laplaced"),
         memory=Memory(memory_eraser(eraser), maintain, search),
+        cypher=Cypher(mirrors.query, mirrors.rebuild),
         stopping=stopping,
     )
     await database.write(lambda c: [users.add(c, one) for one in known])
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
+    address = "http://127.0.0.1:9081"
+    async with mirrors.opened(), httpx.AsyncClient(transport=transport, base_url=address, headers=headers) as client:
         yield Stage(database, app, client, clock, owners, stopping, embedder, woken)

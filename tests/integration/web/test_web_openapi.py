@@ -31,6 +31,7 @@ CALLS = frozenset(
     GET /graph/facts/{uuid}/history
     GET /graph/nodes/{uuid}
     GET /graph/nodes/{uuid}/citations
+    POST /graph/query
     POST /graph/search
     GET /graph/status
     GET /healthz
