@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, Product, product, until
+from owners_chat import Chat, archived
+from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
-from bot.simulator.client import ControlClient
 from internal.testing import Asked
 
 TOLD = "Петров с 2021 года работает в ACME, а живёт во Львове с 2020-го."
@@ -37,34 +37,6 @@ def answer(asked: Asked) -> str:
     numbers = {words: number for number, words in re.findall(r"\[(F\d+)\] ([^|\n]+) \|", asked.text)}
     lives, works = numbers["Петров живёт во Львове"], numbers["Петров работает в ACME"]
     return f"Живёт во Львове [{lives}], а работает в ACME[{works}][F99]."
-
-
-class Chat:
-    """One person's chat with the bot."""
-
-    def __init__(self, people: ControlClient, user: int) -> None:
-        self.people, self.user, self.last = people, user, 0
-
-    async def say(self, text: str, **more: Any) -> dict[str, Any]:
-        """The first message that the bot answers with."""
-        said = await self.people.say(self.user, text, **more)
-        return await self.next(said["message_id"])
-
-    async def next(self, after: int) -> dict[str, Any]:
-        return await self.people.wait_for_message(self.user, lambda _: True, after=after)
-
-    async def press(self, message: dict[str, Any], label: str, shows: str) -> dict[str, Any]:
-        """The message, edited or new, that shows these words after a press."""
-        buttons = [one for row in message["reply_markup"]["inline_keyboard"] for one in row]
-        data = next(one["callback_data"] for one in buttons if one["text"].startswith(label))
-        await self.people.press(self.user, message["message_id"], data)
-        return await self.people.wait_for_message(self.user, lambda m: shows in m["text"])
-
-
-async def archived(bot: Product, chat: Chat, runs: int) -> None:
-    await chat.say("/archive")
-    applied = "SELECT count(*) FROM runs WHERE state = 'applied' HAVING count(*) = ?"
-    await until(lambda: bot.rows(applied, runs))
 
 
 async def test_facts_are_cited_explained_corrected_and_disputed(tmp_path: Path) -> None:
