@@ -17,6 +17,7 @@ from typing import Any
 
 from conversation import ARCHIVIST, COMMANDS, ENRICHER, LANGUAGES, RERANKER, RESPONDER, ScriptedAgents, sentence
 from ledger import Ledger, Said
+from line import broken_line
 from program import BOT, ROOT, Process, Starter, local_telegram, started
 
 from bot.simulator.client import ControlClient
@@ -90,6 +91,9 @@ class KilledBot:
     webhook_port: int | None = None
     start_s: float = 0.5
     users: dict[int, str] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    """In what ways the chronicle was no whole line when a kill had just struck."""
+    looked: int = 0
 
     @classmethod
     @asynccontextmanager
@@ -136,9 +140,20 @@ class KilledBot:
         # Told to stop before it was able to listen, it is ended by that signal itself.
         ended = await self._ends(bot, -signal.SIGKILL, *((0, -signal.SIGTERM) if stopping else ()))
         self.model.requests.clear()
+        self.look_at_line()
         if self._ready:
             self.start_s += (self._output.stat().st_mtime - at - self.start_s) / 4
         return Life(ended == -signal.SIGKILL, self._ready, stopping)
+
+    def look_at_line(self) -> None:
+        """Notes in what ways the chronicle is not whole as it lies on the disk; a first life may not have made it."""
+        if not self.database.is_file():
+            return
+        with outside(self.database) as database:
+            made = "SELECT count(*) FROM sqlite_master WHERE name IN ('chronicle', 'sessions', 'messages')"
+            if database.execute(made).fetchone()[0] == 3:
+                self.looked += 1
+                self.broken += [fault for user in self.users for fault in broken_line(database, user)]
 
     async def _ends(self, bot: Process, *ways: int, within: float = END_S) -> int:
         async with asyncio.timeout(within):

@@ -28,6 +28,8 @@ class Lived:
     users: list[int]
     database: Path
     chats: dict[int, list[dict[str, Any]]]
+    looked: int
+    broken: list[str]
 
     def judged(self, database: Path | None = None, chats: dict[int, list[dict[str, Any]]] | None = None) -> Verdict:
         with outside(database or self.database) as connection:
@@ -46,7 +48,7 @@ async def _live(folder: Path) -> Lived:
             await bot.live(rng, rng.uniform(0, LIFE_S))
         await bot.come_to_rest()
         chats = {user: await bot.people.bot_messages(user) for user in bot.users}
-        return Lived(bot.ledger, list(bot.users), bot.database, chats)
+        return Lived(bot.ledger, list(bot.users), bot.database, chats, bot.looked, bot.broken)
 
 
 def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
@@ -58,6 +60,13 @@ def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
     assert verdict.mentions > 0
     assert verdict.facts == verdict.fragments
     assert verdict.replies > 0
+
+
+def test_the_chronicle_is_one_line_after_every_kill(lived: Lived) -> None:
+    """As it lies on the disk when the kill has struck, and in the end: an event for each message, in order."""
+    assert lived.looked > KILLS // 2
+    assert lived.broken == []
+    assert lived.judged().events >= lived.judged().messages > 0
 
 
 @pytest.mark.parametrize(
@@ -83,6 +92,11 @@ def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:
         ("DELETE FROM evidence WHERE target LIKE 'claim:%'", "facts_wrong"),
         ("UPDATE graph_edges SET expired_at = 1", "facts_wrong"),
         ("UPDATE people SET display_name = 'Nobody'", None),
+        ("DELETE FROM chronicle WHERE label = 'Response'", "line_broken"),
+        ("UPDATE chronicle SET n = -n", "line_broken"),
+        ("UPDATE chronicle SET answers_n = NULL", "line_broken"),
+        ("UPDATE chronicle SET label = 'Feedback' WHERE label = 'Request'", "line_broken"),
+        ("UPDATE sessions SET id = id || '1'", "line_broken"),
         ("DELETE FROM vectors", None),
         ("DELETE FROM search_items WHERE kind = 'episode'", None),
         ("UPDATE inbox SET state = 'received'", None),

@@ -88,7 +88,9 @@ async def play(folder: Path, seed: int, number: int, kills: int) -> Batch:
 async def _judged(bot: KilledBot) -> Verdict:
     chats = {user: await bot.people.bot_messages(user) for user in bot.users}
     with outside(bot.database) as database:
-        return judge(bot.ledger, list(bot.users), database, chats)
+        verdict = judge(bot.ledger, list(bot.users), database, chats)
+    verdict.line_broken += verdict.says(bot.broken)
+    return verdict
 
 
 async def torture(series: Series, folder: Path, page: Path, batch: int) -> bool:

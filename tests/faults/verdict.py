@@ -13,6 +13,7 @@ from typing import Any
 
 from conversation import FRIEND
 from ledger import Ledger, numbers_in
+from line import broken_line
 
 Json = dict[str, Any]
 
@@ -27,6 +28,7 @@ class Verdict:
     there twice and shown as failed, as declared, and `never_came` are those of them that nobody saw; `apologies` stand
     for answers that were killed more often than they are tried. `operations_doubled` and `operations_lost` are replies
     of the archivist applied twice or never; `facts_wrong` are facts of theirs that are not there exactly once.
+    `events` are those of the chronicle, `line_broken` the ways in which it is not one line of all that was said.
     """
 
     messages: int = 0
@@ -51,6 +53,8 @@ class Verdict:
     mentions_wrong: int = 0
     facts: int = 0
     facts_wrong: int = 0
+    events: int = 0
+    line_broken: int = 0
     violations: list[str] = field(default_factory=list)
 
     def says(self, broken: Iterable[str]) -> int:
@@ -74,6 +78,8 @@ def judge(
         _fragments(verdict, user, database)
         _people(verdict, ledger, user, database)
         _facts(verdict, ledger, user, database)
+        verdict.line_broken += verdict.says(broken_line(database, user))
+    verdict.events = database.execute("SELECT count(*) FROM chronicle").fetchone()[0]
     _whole(verdict, ledger, database)
     return verdict
 
@@ -204,17 +210,20 @@ def _fragments(verdict: Verdict, user: int, database: sqlite3.Connection) -> Non
 
 
 def _runs(verdict: Verdict, user: int, database: sqlite3.Connection, episodes: Sequence[str]) -> None:
-    """One run of each fragment, and those that an edit made due, whose effects took its place."""
-    query = "SELECT id, episode_id, state, error, replaces FROM runs WHERE user_id = ?"
+    """One run of each fragment and closed session, and those that an edit or a late answer made due, in its place."""
+    query = "SELECT id, coalesce(episode_id, session_id), state, error, replaces FROM runs WHERE user_id = ?"
     runs = database.execute(query, (user,)).fetchall()
+    closed = "SELECT id FROM sessions WHERE user_id = ? AND closed_at IS NOT NULL"
+    sessions = [row[0] for row in database.execute(closed, (user,))]
     applied = Counter(episode for _, episode, state, _, replaces in runs if state == "applied" and replaces is None)
     verdict.says(f"fragment {one} of {user} has {applied[one]} applied runs" for one in episodes if applied[one] != 1)
+    verdict.says(f"session {one} of {user} has {applied[one]} applied runs" for one in sessions if applied[one] != 1)
     verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, state, error, _ in runs if state != "applied")
     results = Counter(
         row[0]
         for row in database.execute(
             "SELECT json_extract(links, '$.run') FROM events"
-            " WHERE user_id = ? AND event_type = 'agent_result' AND source = 'agent:Archivist'",
+            " WHERE user_id = ? AND event_type = 'agent_result' AND source IN ('agent:Archivist', 'agent:Analyst')",
             (user,),
         )
     )
