@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
 from internal.graph import registry
 from internal.graph.edge_repository import edge_of, visible
 from internal.graph.model import Edge
+from internal.graph.node_repository import nodes_by_ids
 from internal.memory.changes import MemorySuggestion
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
@@ -18,16 +20,16 @@ from internal.storage.types import new_id
 SUGGESTION: Final = "memory"
 """The kind of suggestion by which the owner is asked about what he set himself."""
 
+COMMON: Final = 30
+"""Memories that may share a concept or an entity for that to make them alike."""
+
 _CHUNK: Final = 500
 
 
 def being_forgotten(connection: Connection, user_id: int, label: str, words: str) -> bool:
     """Whether a node of these words is out of sight until it is erased."""
-    one = (graph_nodes.c.label == label) & (graph_nodes.c.name_key == registry.key_of(label, words))
-    hidden = select(graph_nodes.c.id).where(
-        graph_nodes.c.user_id == user_id, one, graph_nodes.c.hidden_until.is_not(None)
-    )
-    return connection.execute(hidden.limit(1)).first() is not None
+    asked = {"owner": user_id, "label": label, "key": registry.key_of(label, words)}
+    return connection.execute(_HIDDEN, asked).first() is not None
 
 
 def edge_between(connection: Connection, user_id: int, type: str, source: str, target: str) -> Edge | None:
@@ -54,20 +56,19 @@ def is_linked(connection: Connection, user_id: int, type: str, one: str, other: 
 def sharing(
     connection: Connection, user_id: int, memory_id: str, types: Collection[str], without: Collection[str], limit: int
 ) -> list[tuple[str, int]]:
-    """Visible memories that share most of what this one is linked to by these types, with how much they share."""
-    mine, theirs = graph_edges.alias("mine"), graph_edges.alias("theirs")
-    both = and_(mine.c.user_id == theirs.c.user_id, mine.c.target == theirs.c.target, mine.c.type == theirs.c.type)
-    shared = func.count().label("shared")
-    query = (
-        select(theirs.c.source, shared)
-        .select_from(mine.join(theirs, both).join(graph_nodes, _node_at(theirs)))
-        .where(mine.c.user_id == user_id, mine.c.source == memory_id, mine.c.type.in_(sorted(types)))
-        .where(mine.c.target.not_in(sorted(without)), theirs.c.source != memory_id)
-        .where(graph_nodes.c.merged_into.is_(None), graph_nodes.c.hidden_until.is_(None))
-        .group_by(theirs.c.source)
-        .order_by(shared.desc(), func.max(graph_nodes.c.created_at).desc(), theirs.c.source)
-    )
-    return [(row.source, row.shared) for row in connection.execute(query.limit(limit))]
+    """Visible memories that share most of what this one is linked to by these types, with how much they share.
+
+    What more than COMMON memories have in common tells nothing of any two of them, and is passed over.
+    """
+    shared: Counter[str] = Counter()
+    for edge in edges_at(connection, user_id, memory_id, "source"):
+        if edge.type in types and edge.target not in without:
+            asked = {"owner": user_id, "type": edge.type, "end": edge.target}
+            others = set(connection.execute(_SOURCES, asked).scalars()) - {memory_id}
+            shared.update(others if len(others) <= COMMON else ())
+    there = nodes_by_ids(connection, user_id, shared)
+    ranked = sorted(there.values(), key=lambda node: (-shared[node.id], -node.created_at.timestamp(), node.id))
+    return [(node.id, shared[node.id]) for node in ranked[:limit]]
 
 
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
@@ -169,6 +170,26 @@ def drop_suggestions_of_runs(connection: Connection, user_id: int, run_ids: Coll
     connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, one))
 
 
+# Asked several times for each memory: built once, for building a statement takes longer than running it.
+_HIDDEN: Final = (
+    select(graph_nodes.c.id)
+    .where(
+        graph_nodes.c.user_id == bindparam("owner"),
+        graph_nodes.c.label == bindparam("label"),
+        graph_nodes.c.name_key == bindparam("key"),
+        graph_nodes.c.hidden_until.is_not(None),
+    )
+    .limit(1)
+)
+_SOURCES: Final = (
+    select(graph_edges.c.source)
+    .where(
+        graph_edges.c.user_id == bindparam("owner"),
+        graph_edges.c.type == bindparam("type"),
+        graph_edges.c.target == bindparam("end"),
+    )
+    .limit(COMMON + 2)
+)
 _BETWEEN: Final = (
     select(graph_edges)
     .where(
@@ -181,10 +202,6 @@ _BETWEEN: Final = (
     .order_by(graph_edges.c.created_at, graph_edges.c.id)
     .limit(1)
 )
-
-
-def _node_at(edges: Any) -> ColumnElement[bool]:
-    return and_(graph_nodes.c.user_id == edges.c.user_id, graph_nodes.c.id == edges.c.source)
 
 
 def _about(user_id: int, node_id: str) -> tuple[ColumnElement[bool], ...]:
