@@ -69,13 +69,17 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence of the owner's: whom it names, in order, and of whom it goes on to tell. `start` is in the line."""
+    """A sentence: whom it names, in order, and of whom it goes on to tell. `start` is in the line.
+
+    `speaker` is who says it, None for the owner.
+    """
 
     line: TranscriptLine
     start: int
     text: str
     named: Sequence[tuple[Sighting, Dossier]]
     continued: Dossier | None
+    speaker: Dossier | None = None
 
 
 class Reading:
@@ -89,10 +93,12 @@ class Reading:
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
         self.said: list[Said] = []
+        self.heard: list[Said] = []
 
     def read(self, line: TranscriptLine) -> None:
-        """Takes in one line. What the owner did not say himself is no evidence here and is passed over."""
+        """Takes in one line. What the owner did not say himself tells nothing of him, nor whom he means by a name."""
         if not line.owners_word:
+            self._hear(line)
             return
         sightings = self._sightings(line.text)
         subjects = [self._subject(sighting, line) for sighting in sightings]
@@ -105,6 +111,29 @@ class Reading:
             continued = None if inside else next(iter(self._continued(line.text[start:end])), None)
             self.said.append(Said(line, start, line.text[start:end], inside, continued))
             self._sentence(line, line.text[start:end], inside)
+
+    def _hear(self, line: TranscriptLine) -> None:
+        """Another speaker's line: he is known by his full name, and so is whom he names by it.
+
+        "My sister Anna" is his, and his Anna may be another one than the owner's.
+        """
+        if line.role != "user" or line.own or line.forwarded_from is not None:
+            return
+        speaker = self._speaker(line)
+        if speaker is None:
+            return
+        full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
+        named = [(replace(one, circle=None), self._subject(replace(one, circle=None), line)) for one in full]
+        for number, (start, end) in enumerate(sentences(line.text)):
+            inside = [(one, subject) for one, subject in named if one.sentence == number and subject is not None]
+            self.heard.append(Said(line, start, line.text[start:end], inside, None, speaker))
+
+    def _speaker(self, line: TranscriptLine) -> Dossier | None:
+        """Who speaks, if he is called like a person, by name and surname; None for a channel, a login, a bot."""
+        found = self._sightings(line.speaker)
+        if len(found) != 1 or found[0].written != line.speaker or len(name_words(found[0].name)) < 2:
+            return None
+        return self._subject(found[0], line)
 
     def _sightings(self, text: str) -> list[Sighting]:
         """Names that the finder sees, and known people whom only the index of their names sees."""

@@ -15,7 +15,14 @@ from typing import Any
 from internal.agents.archivist.dossiers import Dossier, Identity, Reading, Said
 from internal.agents.archivist.quotes import bio_of
 from internal.agents.archivist.remembering import Remembering
-from internal.agents.archivist.statements import Statement, fact_of, pronoun_before, statements, subject_ends_at
+from internal.agents.archivist.statements import (
+    Statement,
+    fact_of,
+    goes_on_from,
+    pronoun_before,
+    statements,
+    subject_ends_at,
+)
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
 from internal.language.entity_names import is_place
@@ -61,6 +68,7 @@ def propose(request: ArchivistRequest) -> str:
         reading.read(line)
     merged = [operation for identity in reading.identities for operation in _merge(identity, people)]
     gone = _join_identities(reading.identities)
+    heard = _heard(reading)
     changes = [
         _change(dossier, people)
         for dossier in reading.dossiers
@@ -68,6 +76,7 @@ def propose(request: ArchivistRequest) -> str:
     ]
     operations = [operation for operation in changes if operation] + merged
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
+    facts += heard
     remembering = Remembering(request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person)
     for said in reading.said:
         remembering.read(said)
@@ -76,22 +85,49 @@ def propose(request: ArchivistRequest) -> str:
 
 
 def _facts(said: Said, identities: Sequence[Identity]) -> Iterator[dict[str, Any]]:
-    """The facts of one sentence: of the owner, of who is named right before the verb, or of whom "he" means."""
+    """The facts of one sentence: of its speaker, of who is named right before the verb, or of whom "he" means.
+
+    A clause that follows at once tells of the same subject.
+    """
+    before: tuple[Statement, str] | None = None
     for stated in statements(said.text, said.line):
         if _means_a_person(stated, said):
             continue  # whom somebody likes, or works with, is no thing
-        if stated.by_owner:
-            yield fact_of(stated, OWNER_NODE, said.text, said.line)
-            continue
-        subjects = [
-            one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated.verb)
-        ]
-        if subjects:
-            yield fact_of(stated, _called(subjects[-1], identities), said.text, said.line)
-        elif said.continued is not None and pronoun_before(said.text, stated.verb):
-            name = _called(said.continued, identities)
-            text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"
-            yield fact_of(stated, name, text, said.line)
+        told = _source(stated, said, identities)
+        if told is None and before is not None and goes_on_from(before[0], stated, said.text):
+            told = (before[1], said.text)
+        if told is not None:
+            before = (stated, told[0])
+            yield fact_of(stated, *told, said.line)
+
+
+def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tuple[str, str] | None:
+    """Of whom it is stated, and in which words."""
+    if stated.by_owner:
+        return (OWNER_NODE if said.speaker is None else _called(said.speaker, identities), said.text)
+    subjects = [one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated)]
+    if subjects:
+        return _called(subjects[-1], identities), said.text
+    if said.continued is not None and pronoun_before(said.text, stated.verb):
+        text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"
+        return _called(said.continued, identities), text
+    return None
+
+
+def _heard(reading: Reading) -> list[dict[str, Any]]:
+    """What others than the owner tell of themselves, and of people whom they call by their full names.
+
+    Whoever such a fact is about becomes known by it: the name is all that is told of him.
+    """
+    found: list[dict[str, Any]] = []
+    for said in reading.heard:
+        facts = list(_facts(said, reading.identities))
+        sources = {fact["source"] for fact in facts}
+        for dossier in [said.speaker, *(one for _, one in said.named)]:
+            if dossier is not None and _called(dossier, reading.identities) in sources:
+                dossier.lines.add(said.line.number)
+        found += facts
+    return found
 
 
 def _means_a_person(stated: Statement, said: Said) -> bool:

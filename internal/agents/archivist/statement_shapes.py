@@ -141,6 +141,9 @@ ADVERBS = (
 )
 """What may stand between a subject and its verb, or between the verb and what it is about."""
 
+SINCE = r"(?:(?:с|со|з|із|зі|since|from)\s+)?"
+JOINT = r"(?:и|а|но|та|і|й|але|and|but)"
+
 I_BEFORE = re.compile(
     rf"(?:^|[\s,;(—–-])(?:я\s+(?:[^\s,;:.!?]+\s+){{0,3}}|i(?:\s+(?:am|have)|['’](?:m|ve))?\s+{ADVERBS})$", re.IGNORECASE
 )

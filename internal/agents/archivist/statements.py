@@ -43,25 +43,40 @@ class Statement:
     place: tuple[int, int]
     valid_at: str | None = None
     invalid_at: str | None = None
+    third: bool = False
+
+    @property
+    def ends(self) -> bool:
+        return self.invalid_at is not None
 
 
 def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
-    """What one sentence of the owner's states, of himself and of whoever is named in front of a verb."""
+    """What one sentence states, of its speaker (`by_owner`) and of whoever is named in front of a verb, in order."""
     if asks(sentence) or shapes.HEDGES.search(sentence) or quoted(sentence):
         return
-    for shape in shapes.SHAPES:
-        for verb in shape.verb.finditer(sentence):
-            if (stated := _read(shape, verb, sentence, line)) is not None:
-                yield stated
+    found = [_read(shape, verb, sentence, line) for shape in shapes.SHAPES for verb in shape.verb.finditer(sentence)]
+    yield from sorted((stated for stated in found if stated is not None), key=lambda stated: stated.verb)
 
 
-def subject_ends_at(sighting: Sighting, offset: int, sentence: str, verb: int) -> bool:
-    """Whether a person, named in the nominative, stands right before the verb: his is what it says."""
-    end = sighting.end - offset
+def subject_ends_at(sighting: Sighting, offset: int, sentence: str, stated: Statement) -> bool:
+    """Whether a person, named in the nominative, stands right before the verb: his is what it says.
+
+    The date since when it is so may stand between the two.
+    """
+    end, verb = sighting.end - offset, stated.verb
     if end > verb or name_key(sighting.written) not in (name_key(sighting.name), name_key(sighting.username or "")):
         return False
-    between = rf"(?:\s*\([^)]*\)|,[^,.]{{1,40}},)?\s+{shapes.ADVERBS}"
+    since = rf"(?:{shapes.SINCE}{re.escape(stated.valid_at)}\s+)?" if stated.valid_at and not stated.ends else ""
+    between = rf"(?:\s*\([^)]*\)|,[^,.]{{1,40}},)?\s+{shapes.ADVERBS}{since}{shapes.ADVERBS}"
     return re.fullmatch(between, sentence[end:verb], re.IGNORECASE) is not None
+
+
+def goes_on_from(before: Statement, stated: Statement, sentence: str) -> bool:
+    """Whether a second clause follows at once, of the same subject: "quit Yandex and now works for Sber"."""
+    if stated.third and before.by_owner:
+        return False
+    between = rf"[»\"”)]?,?\s+{shapes.JOINT}\s+{shapes.ADVERBS}"
+    return re.fullmatch(between, sentence[before.place[1] : stated.verb], re.IGNORECASE) is not None
 
 
 def pronoun_before(sentence: str, verb: int) -> bool:
@@ -98,7 +113,8 @@ def _read(shape: Shape, verb: re.Match[str], sentence: str, line: TranscriptLine
     target = _target(shape, found["target"], text_language(sentence, "ru"))
     if target is None or _cut_short(found["target"], sentence[found.end("target") :]):
         return None
-    stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), found.span("target"))
+    place, third = found.span("target"), verb["third"] is not None
+    stated = Statement(shape.relation, target, shape.kind, by_owner, verb.start(), place, third=third)
     if shape.kind == "date":
         return stated
     around = (before, sentence[verb.end() : found.start("target")], sentence[found.end("target") :])

@@ -20,7 +20,7 @@ from internal.people.operations import Added, Merged, Updated
 
 NOW = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
 SET = Path(__file__).parents[2] / "data" / "offline_archivist.yaml"
-_LINE = re.compile(r"(?:(assistant)|forward ([^:]+)): (.*)")
+_LINE = re.compile(r"(?:(assistant)|forward ([^:]+)|speaker ([^:]+)): (.*)")
 
 
 def cases() -> list[dict[str, Any]]:
@@ -45,8 +45,10 @@ def _line(number: int, said: str) -> TranscriptLine:
     if match is None:
         return TranscriptLine(number, "user", "Owner", NOW, said)
     if match[1]:
-        return TranscriptLine(number, "assistant", "Laplaced", NOW, match[3])
-    return TranscriptLine(number, "user", "Owner", NOW, match[3], forwarded_from=match[2])
+        return TranscriptLine(number, "assistant", "Laplaced", NOW, match[4])
+    if match[3]:
+        return TranscriptLine(number, "user", match[3], NOW, match[4], own=False)
+    return TranscriptLine(number, "user", "Owner", NOW, match[4], forwarded_from=match[2])
 
 
 def _known(row: Mapping[str, Any]) -> Person:
