@@ -9,6 +9,8 @@ from sqlalchemy import Connection, select, update
 
 from internal.flows import forgetting
 from internal.flows.restoring import restore
+from internal.graph import store
+from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
 from internal.storage import backup
@@ -29,13 +31,18 @@ def known(connection: Connection) -> tuple[list[str], list[str]]:
     return [one.fact for one in found], list(connection.execute(select(messages.c.content)).scalars())
 
 
+def _goals(connection: Connection) -> list[str]:
+    return [node.id for node in store.nodes(connection, OWNER, NodeFilter(labels=["Goal"]))]
+
+
 async def test_each_kind_is_forgotten_again(talk: Talk, tmp_path: Path) -> None:
-    """A fact, a thing, a text, a fragment and a message of the backup are erased before it is put in place."""
+    """A fact, a thing, a memory, a text, a fragment and a message of the backup are erased first."""
     stage = ErasingStage(talk)
     stage.reply("чай", facts=[fact("LIKES", "чай", "Любит чай")])
     stage.reply("кава", facts=[fact("LIKES", "кава", "Любит каву")])
     stage.reply("море", facts=[fact("LIKES", "море", "Любит море")])
-    stage.reply("ліс", facts=[fact("LIKES", "ліс", "Любит ліс")])
+    goal = {"label": "Goal", "properties": {"description": "посадити дуб"}, "evidence": [1]}
+    stage.reply("ліс", facts=[fact("LIKES", "ліс", "Любит ліс")], memories=[goal])
     fragment = await stage.said("Люблю чай")
     text = await stage.told("Люблю море")
     await stage.said("Люблю каву, кава найкраща", "Секрет")
@@ -48,6 +55,8 @@ async def test_each_kind_is_forgotten_again(talk: Talk, tmp_path: Path) -> None:
     await stage.forget("episode", text)
     await stage.forget("fact", facts["Любит каву"].id)
     await stage.forget("message", secret.id)
+    [planted] = await talk.read(_goals)
+    await stage.forget("memory", planted)
     now = talk.clock.now()
     waiting = await talk.write(lambda c: forgetting.ask(c, OWNER, "entity", facts["Любит ліс"].target, now=now))
     here = await talk.read(known)
@@ -58,12 +67,13 @@ async def test_each_kind_is_forgotten_again(talk: Talk, tmp_path: Path) -> None:
     done = await restore(made.path, target, clock=talk.clock, tombstone_key=KEY, force=True)
 
     assert done.forgotten is not None
-    assert done.forgotten >= 5
+    assert done.forgotten >= 6
     async with Database.open(target) as restored:
+        assert await restored.read(_goals) == []
         assert await restored.read(known) == here == ([], ["Люблю каву, кава найкраща", "Answer.", "Answer."])
         await restored.write(lambda c: forgetting.undo(c, OWNER, waiting.id))
         assert (await restored.read(known))[0] == ["Любит ліс"]
-    for word in ("море", "чай", "Секрет"):
+    for word in ("море", "чай", "Секрет", "посадити дуб"):
         assert word.encode() not in target.read_bytes()
 
 
