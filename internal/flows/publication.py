@@ -121,12 +121,13 @@ class Publication:
         return await self._publish_all(user_id, closes=False)
 
     async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
-        """Gives an agent the fragments it never worked on, in their order; returns how many. Refused("agent").
+        """Gives an agent the fragments, or closed sessions, it never worked on; returns how many. Refused("agent").
 
         With `again` it works once more on all others too, and what it finds takes the place of what it found before.
         """
-        if agent not in self._agents:
-            raise Refused("agent", f"there is no agent {agent}; there are {', '.join(self._agents)}")
+        known = [*self._agents, *self._chronicling.agents]
+        if agent not in known:
+            raise Refused("agent", f"there is no agent {agent}; there are {', '.join(known)}")
         count = 0
         for user_id in user_ids:
             count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent, again))  # type: ignore[misc]
@@ -134,6 +135,8 @@ class Publication:
 
     def _backfill(self, connection: Connection, user_id: int, agent: str, again: bool) -> int:
         now = self._clock.now()
+        if agent in self._chronicling.agents:
+            return self._chronicling.backfill(connection, user_id, now, again=again)
         repeated = rederiving.again(connection, user_id, agent, now) if again else 0
         missing = runs.episodes_without(connection, user_id, agent)
         for episode_id, length in missing:

@@ -90,6 +90,12 @@ class Chronicling:
         Chronicling([agent for agent in self.agents if agent not in busy])._analyse(connection, session, now, now)
         return True
 
+    def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
+        """Has closed sessions judged that never were, or with `again` every one; how many."""
+        closed = [session for session in line.listing(connection, user_id) if session.closed_at is not None]
+        wanted = [one for one in closed if again or not runs.of_session(connection, user_id, one.id)]
+        return sum(self.judge_again(connection, user_id, one.id, now) for one in wanted)
+
     def _analyse(self, connection: Connection, session: Session, now: datetime, due_at: datetime) -> None:
         """Makes the runs of a closed session; one that has not begun yet is only made due at that time."""
         for agent in self.agents:

@@ -26,6 +26,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 _TURN_SECONDS = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300)
 _TURN_OUTCOMES = ("answered", "cancelled", "failed")
+_VERDICTS = ("correct", "partially_correct", "incorrect")
 _SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 
@@ -65,6 +66,8 @@ class Metrics:
         self._refused = self._counter("operations_refused", "Operations not applied.", "agent", "reason")
         self._facts = self._counter("facts_changed", "What became of facts, and entities that are new.", "outcome")
         self._verdicts = self._counter("analysis_verdicts", "Responses of closed sessions judged so.", "verdict")
+        for verdict in _VERDICTS:
+            self._verdicts.labels(verdict)
         self._links = self._counter("memory_links", "What became of links between memories at night.", "outcome")
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."

@@ -20,8 +20,8 @@ _ALIKE: Final = 4
 """Letters by which words are of one root: opens, opening."""
 
 _COMMON: Final = words(
-    "спасибо дякую привет привіт пожалуйста гаразд ладно день сегодня сьогодні вчера вчора завтра человек людина время час вопрос"
-    " питання say know think want get make hello hi thank thanks please today yesterday tomorrow tell ask need"
+    "спасибо дякую привет привіт пожалуйста гаразд ладно день сегодня сьогодні вчера вчора завтра человек людина время"
+    " час вопрос питання say know think want get make hello hi thank thanks please today yesterday tomorrow tell ask need"
 )
 
 

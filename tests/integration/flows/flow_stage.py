@@ -25,6 +25,7 @@ from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake, Taken
 from internal.flows.publication import Publication
 from internal.flows.question import Prompts
+from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.flows.turn import TurnFlow
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
@@ -163,9 +164,11 @@ class Talk:
             retry_base=timedelta(milliseconds=5),
         )
 
-    def publication(self, max_messages: int = 400, agents: Sequence[str] = ("archivist",)) -> Publication:
+    def publication(
+        self, max_messages: int = 400, agents: Sequence[str] = ("archivist",), chronicling: Chronicling = UNJUDGED
+    ) -> Publication:
         config = DialogueConfig(idle_timeout=timedelta(minutes=30), max_messages=max_messages)
-        return Publication(self.database, self.clock, self.buffers, config, agents)
+        return Publication(self.database, self.clock, self.buffers, config, agents, chronicling)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

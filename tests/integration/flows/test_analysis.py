@@ -212,3 +212,21 @@ async def test_beyond_the_daily_cost_a_session_waits(talk: Talk) -> None:
     talk.clock.advance(24 * 3600)
     await stage.judge()
     assert (await stage.run(session)).state is RunState.APPLIED
+
+
+async def test_a_newly_enabled_analyst_gets_old_sessions_only_when_it_is_told_to(stage: AnalysisStage) -> None:
+    """Those it never had, once; with `again` all of them, and what it found before is replaced."""
+    talk = stage.talk
+    for turn in (ASKED, THANKED):
+        await talk.exchange(*turn)
+        talk.clock.advance(31 * 60)
+        await talk.publication().publish_due()
+    publication = talk.publication(chronicling=stage.chronicling)
+    await stage.judge()
+    assert stage.analyst.asked == []
+    assert [await publication.backfill("analyst", [OWNER]) for _ in range(2)] == [2, 0]
+    await stage.judge()
+    assert await publication.backfill("analyst", [OWNER], again=True) == 2
+    await stage.judge()
+    assert len(stage.analyst.asked) == 4
+    assert await coverage(stage) == 1.0
