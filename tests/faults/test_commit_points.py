@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from killed_bot import outside
+from line import broken_line
 from record import proving
 from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
@@ -67,7 +69,16 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
             ("assistant", "Відповідь."),
         ]
         assert bot.rows("SELECT count(*) FROM episodes") == [(1,)]
-        assert bot.rows("SELECT state, count(*) FROM runs GROUP BY state") == [("applied", 1)]
+        await until(lambda: not bot.rows("SELECT 1 FROM runs WHERE state != 'applied'"), within=60)
+        judged = bot.rows("SELECT agent, count(*) FROM runs GROUP BY agent ORDER BY agent")
+        assert judged == [("analyst", 1), ("archivist", 1)]
+        assert bot.rows("SELECT label FROM chronicle WHERE message_id IS NOT NULL ORDER BY n") == [
+            ("Request",),
+            ("Response",),
+        ]
+        assert bot.rows("SELECT count(*), count(closed_at) FROM sessions") == [(1, 1)]
+        with outside(bot.data_dir / "laplaced.db") as database:
+            assert broken_line(database, user) == []
         assert bot.rows("SELECT display_name, mention_count FROM people") == [("Петренко", 1)]
         assert bot.rows("SELECT state, count(*) FROM turns GROUP BY state") == [("closed", 1)]
         assert bot.rows("SELECT count(*) FROM inbox WHERE state = 'received'") == [(0,)]
