@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, select
 
-from internal.storage.tables import evidence, messages, segments, users
+from internal.storage.tables import evidence, messages, people, segments, users
 
 _CHUNK: Final = 500
 
@@ -47,16 +47,32 @@ def places(connection: Connection, user_id: int, lines: Collection[tuple[str, in
 
 
 def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -> dict[int, set[str]]:
-    """The entities that cite each segment of an episode; 0 stands for the episode as a whole."""
+    """The entities, people's among them, that cite each segment of an episode; 0 stands for the episode as a whole."""
     ours = (evidence.c.user_id == user_id) & (evidence.c.episode_id == episode_id)
-    query = select(evidence.c.segment, evidence.c.target).where(ours, evidence.c.target.like(f"{_ENTITY}%"))
+    entity, person = evidence.c.target.like(f"{_ENTITY}%"), evidence.c.target.like(f"{_PERSON}%")
+    query = select(evidence.c.segment, evidence.c.target).where(ours, entity | person)
+    cited = [(segment, target.split(":", 1)) for segment, target in connection.execute(query)]
+    profiles = {int(key) for _, (kind, key) in cited if kind == _PERSON[:-1]}
+    of_people = _entities_of_people(connection, user_id, sorted(profiles))
     found: dict[int, set[str]] = {}
-    for segment, target in connection.execute(query):
-        found.setdefault(segment, set()).add(target.removeprefix(_ENTITY))
+    for segment, (kind, key) in cited:
+        entity_id = of_people.get(int(key)) if kind == _PERSON[:-1] else key
+        if entity_id is not None:
+            found.setdefault(segment, set()).add(entity_id)
+    return found
+
+
+def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for start in range(0, len(person_ids), _CHUNK):
+        query = select(people.c.id, people.c.user_id, people.c.entity_id)
+        rows = connection.execute(query.where(people.c.id.in_(person_ids[start : start + _CHUNK])))
+        found |= {row.id: row.entity_id for row in rows if row.user_id == user_id}
     return found
 
 
 _ENTITY: Final = "entity:"
+_PERSON: Final = "person:"
 _SEGMENT: Final = ("episode_id", "n", "text", "at", "message_id", "speaker", "forwarded_from", "url")
 _MESSAGE: Final = ("role", "content", "timestamp", "forward", "chat_id", "tg_id", "thread_id")
 

@@ -21,7 +21,8 @@ _ALIKE: Final = 4
 
 _COMMON: Final = words(
     "спасибо дякую привет привіт пожалуйста гаразд ладно день сегодня сьогодні вчера вчора завтра человек людина время"
-    " час вопрос питання say know think want get make hello hi thank thanks please today yesterday tomorrow tell ask need"
+    " час вопрос питання say know think want get make hello hi thank thanks please today yesterday tomorrow tell ask"
+    " need"
 )
 
 

@@ -67,7 +67,7 @@ async def test_a_line_mentions_what_rests_on_it_and_what_it_names(stage: Analysi
     await stage.talk.exchange("Я и Олег работаем... я работаю в ACME", "ACME — это где?")
     await stage.archival.said("Про Олега и ACME потом", "Хорошо.")
     first, second, third, fourth = (await mentioned(stage))[:4]
-    assert first == {"ACME": 5, "Олег": 3}
+    assert first == {"ACME": 5, "Олег": 4}
     assert second == {"ACME": 2}
     assert third == {"Олег": 3, "ACME": 3}
     assert fourth == {}
