@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, bindparam, select
 
-from internal.graph.node_repository import VISIBLE
+from internal.graph.node_repository import CHUNK
 from internal.memory.plasticity_repository import RELATES_TO
-from internal.storage.tables import graph_edges, graph_nodes
-
-_MOST: Final = 500
-"""Links of one memory that are looked at: of a hub with thousands the strongest are enough."""
+from internal.storage.tables import graph_edges
 
 
 def associated(
-    connection: Connection, user_id: int, memory_id: str, min_strength: float, without: Collection[str], limit: int
-) -> list[tuple[str, float]]:
-    """(memory, strength) at the other ends of a memory's links at least so strong, strongest first, each once.
+    connection: Connection, user_id: int, memory_ids: Collection[str], min_strength: float
+) -> list[tuple[str, str, float]]:
+    """(one of these, a memory linked to it, strength), strongest first, for links of at least that strength.
 
-    Hidden memories and links are left out, and those of `without`.
+    Hidden links are left out, and those among the given memories; what they lead to may be hidden.
     """
-    best: dict[str, float] = {}
-    for here, there in (("source", "target"), ("target", "source")):
-        query = (
-            select(graph_edges.c[there], graph_edges.c.strength)
-            .where(graph_edges.c.user_id == user_id, graph_edges.c[here] == memory_id)
-            .where(graph_edges.c.type == RELATES_TO, graph_edges.c.hidden_until.is_(None))
-            .where(graph_edges.c.strength >= min_strength, graph_edges.c[there].not_in(sorted(without)))
-            .order_by(graph_edges.c.strength.desc(), graph_edges.c[there])
-            .limit(_MOST)
-        )
-        for other, strength in connection.execute(query):
-            best[other] = max(best.get(other, 0.0), strength)
-    seen = _visible(connection, user_id, best)
-    ordered = sorted((one for one in best.items() if one[0] in seen), key=lambda one: (-one[1], one[0]))
-    return ordered[:limit]
+    wanted = sorted(set(memory_ids))[:CHUNK]
+    given = {"owner": user_id, "ids": wanted}
+    # Chosen by strength here: asked to, SQLite reads every strong link of the owner instead of those of the memories.
+    links = [tuple(row) for query in _LINKS for row in connection.execute(query, given)]
+    inside = set(wanted)
+    outward = [
+        (one, other, strength)
+        for one, other, strength in links
+        if strength is not None and strength >= min_strength and other not in inside
+    ]
+    return sorted(outward, key=lambda link: (-link[2], link[1], link[0]))
 
 
-def _visible(connection: Connection, user_id: int, memory_ids: Collection[str]) -> set[str]:
-    wanted = graph_nodes.c.id.in_(sorted(memory_ids))
-    query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, wanted, VISIBLE)
-    return set(connection.execute(query).scalars()) if memory_ids else set()
+def _links(here: str, there: str) -> Select[Any]:
+    edge = graph_edges.c
+    return (
+        select(edge[here].label("here"), edge[there].label("there"), edge.strength)
+        .where(edge.user_id == bindparam("owner"), edge[here].in_(bindparam("ids", expanding=True)))
+        .where(edge.type == RELATES_TO, edge.hidden_until.is_(None))
+    )
+
+
+# Asked with every question: built once, for building takes longer than running.
+_LINKS: Final = (_links("source", "target"), _links("target", "source"))

@@ -34,6 +34,7 @@ after two months (66 days at the default half-life of 90)."""
 _AROUND: Final = 18
 """Tokens of a line besides the words: its number, label, status and date."""
 
+_FEW: Final = 10
 _SPARE: Final = 2
 """Candidates for each place: settled contradictions, mere conversations and what was superseded are left out."""
 
@@ -72,21 +73,19 @@ class MemoryRecall:
         """The strongest neighbours of all that was found, each over the strongest link that leads to it."""
         if not self._associations:
             return []
-        known = {hit.node.id for hit in found}
-        best: dict[str, tuple[float, MemoryHit]] = {}
-        for hit in found:
-            if hit.node.label != "Memory":
-                continue
-            for other, strength in associated(connection, user_id, hit.node.id, STRONG, known, self._associations):
-                if other not in best or strength > best[other][0]:
-                    best[other] = strength, hit
-        held = best.keys() - memory.superseded(connection, user_id, best)
-        chosen = sorted(held, key=lambda one: (-best[one][0], one))[: self._associations]
-        nodes = store.nodes_by_ids(connection, user_id, chosen)
+        by_id = {hit.node.id: hit for hit in found}
+        near: dict[str, tuple[float, MemoryHit]] = {}
+        memories = [hit.node.id for hit in found if hit.node.label == "Memory"]
+        for one, other, strength in associated(connection, user_id, memories, STRONG):
+            near.setdefault(other, (strength, by_id[one]))
+        # Some may be hidden, or not held any more.
+        likely = list(near)[: self._associations * _SPARE + _FEW]
+        nodes = store.nodes_by_ids(connection, user_id, likely)
+        lost = memory.superseded(connection, user_id, likely)
+        held = [one for one in likely if one in nodes and one not in lost][: self._associations]
         return [
-            MemoryHit(nodes[one], best[one][1].score * best[one][0], None, best[one][1].node.id, best[one][0])
-            for one in chosen
-            if one in nodes
+            MemoryHit(nodes[one], hit.score * strength, None, hit.node.id, strength)
+            for one, (strength, hit) in ((one, near[one]) for one in held)
         ]
 
 
