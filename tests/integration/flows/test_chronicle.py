@@ -519,4 +519,4 @@ async def test_one_session_shows_the_steps_that_lead_out_of_it(talk: Talk) -> No
     hidden = view.Veil(frozenset({line_[1].message_id or ""}))
     veiled = await talk.read(lambda c: view.of_session(c, OWNER, middle.id, veil=hidden))
     assert veiled is not None
-    assert [(edge.source, edge.target) for edge in of_type(veiled, "NEXT")][0] == (line_[0].id, line_[2].id)
+    assert next((edge.source, edge.target) for edge in of_type(veiled, "NEXT")) == (line_[0].id, line_[2].id)
