@@ -110,14 +110,17 @@ def _decision(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
 
 
 def _question(ordered: Sequence[Observation], beside: Beside) -> dict[str, Any]:
-    """It is answered when somebody says so or its partial answers make up a whole, until it is said to be open."""
+    """It is answered when somebody says so or its partial answers make up a whole, until it is said to be open.
+
+    Less than a half leaves it open: these are the memories of which the specification says that they might answer.
+    """
     moments: list[tuple[datetime, int, Any]] = [(one.said_at, 0, one) for one in ordered]
     moments += [(answer.said_at, 1, answer) for answer in beside.answers]
     status, share, answered = "open", 0.0, None
     for at, _, one in sorted(moments, key=lambda moment: moment[:2]):
         if isinstance(one, Answer):
             share += one.completeness
-            told = "answered" if share >= _WHOLE else "partial"
+            told = "answered" if share >= _WHOLE else "partial" if share >= PART else status
         else:
             told = one.properties.get("status")
             if told is None or (told == "partial" and status == "answered"):

@@ -360,14 +360,14 @@ def test_what_was_said_later_holds_whenever_it_arrives(memories: Memories) -> No
 
 
 def test_partial_answers_make_a_question_partial_and_then_answered(memories: Memories) -> None:
-    """Their completeness adds up; it is answered when the last of them was said."""
+    """Their completeness adds up, from a half on it counts; it is answered when the last of them was said."""
     question = ref("Question", "What does the trip cost?")
     memories.tell(told(question))
     states = [memories.node("Question").properties["status"]]
-    for words, share in (("the train is 40", 0.4), ("the hotel is 60", 0.6)):
+    for words, share in (("the train is 40", 0.3), ("the hotel is 60", 0.3), ("the rest is 30", 0.4)):
         memories.tell(told(ref("Memory", words), link("PARTIALLY_ANSWERS", question, completeness=share)))
         states.append(memories.node("Question").properties["status"])
-    assert states == ["open", "partial", "answered"]
+    assert states == ["open", "open", "partial", "answered"]
     assert memories.node("Question").properties["answeredDate"] == memories.now.isoformat()
 
 
