@@ -172,7 +172,7 @@ def _edge(edge_id: str, type: str, source: str, target: str, strength: float | N
         "created_at": NOW,
         "props": {},
     }
-    return _EVERY | ends | told
+    return _EVERY | ends | told | {"props": {}}
 
 
 def _make_findable(connection: Connection, kind: str, told: list[tuple[str, str]]) -> None:

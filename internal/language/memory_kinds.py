@@ -1,4 +1,4 @@
-"""Which kind of memory a question asks for: goals, decisions, open questions, preferences, contradictions.
+"""Which kind of memory a question asks for: goals, decisions, open questions, preferences.
 
 "Какие у меня цели?" shares no word with a goal. In Russian, Ukrainian and English.
 """
@@ -27,7 +27,6 @@ _KINDS: Final[Mapping[str, re.Pattern[str]]] = {
         r"|ненавижу|вподобан\w+|уподобан\w+|переваг[аиу]|надаю перевагу|мені (?:не )?подоба\w+|подобається мені"
         r"|ненавиджу|prefer(?:s|red)?|preferences?|(?:do|did|don't) i (?:really )?(?:like|love|hate|enjoy|dislike)"
         r"|i (?:like|love|hate|enjoy|dislike)|(?:dis)?likes",
-        "Contradiction": r"противореч\w+|суперечност[іи]|суперечит\w*|contradict\w*",
     }.items()
 }
 

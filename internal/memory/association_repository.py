@@ -1,4 +1,4 @@
-"""The strongest associations of several memories at once, whichever way their links lead."""
+"""What goes together with several memories: what their links lead to, whichever way, and what contradicts them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select
 
-from internal.graph.node_repository import CHUNK
+from internal.graph.node_repository import CHUNK, VISIBLE
 from internal.memory.plasticity_repository import RELATES_TO
-from internal.storage.tables import graph_edges
+from internal.storage.tables import graph_edges, graph_nodes
 
 
 def associated(
@@ -30,6 +30,23 @@ def associated(
         if strength is not None and strength >= min_strength and other not in inside
     ]
     return sorted(outward, key=lambda link: (-link[2], link[1], link[0]))
+
+
+def conflicts_of(connection: Connection, user_id: int, memory_ids: Collection[str]) -> dict[str, str]:
+    """The contradictions that nobody has settled between these memories and others, each with one of its sides."""
+    edge, node = graph_edges.c, graph_nodes.c
+    between = (node.user_id == edge.user_id) & (node.id == edge.source)
+    query = (
+        select(edge.source, edge.target)
+        .select_from(graph_edges.join(graph_nodes, between))
+        .where(edge.user_id == user_id, edge.target.in_(sorted(set(memory_ids))[:CHUNK]))
+        .where(edge.type == "CONFLICTS_WITH", edge.hidden_until.is_(None), node.status == "unresolved", VISIBLE)
+        .order_by(node.created_at, node.id, edge.target)
+    )
+    found: dict[str, str] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.source, row.target)
+    return found
 
 
 def _links(here: str, there: str) -> Select[Any]:

@@ -13,14 +13,14 @@ from internal.graph import store
 from internal.graph.model import Node
 from internal.llm.tokens import count_tokens
 from internal.memory import service as memory
-from internal.memory.association_repository import associated
+from internal.memory.association_repository import associated, conflicts_of
 from internal.memory.model import NAMING
 from internal.recall.hits import MemoryHit, NodeHit
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
 
-RECALLED: Final = ("Memory", "Goal", "Decision", "Question", "Preference", "Context", "Contradiction")
+RECALLED: Final = ("Memory", "Goal", "Decision", "Question", "Preference", "Context")
 """The labels that say something by themselves; the others only sort what these say."""
 
 MAX_MEMORIES: Final = 12
@@ -36,7 +36,7 @@ _AROUND: Final = 18
 
 _FEW: Final = 10
 _SPARE: Final = 2
-"""Candidates for each place: settled contradictions, mere conversations and what was superseded are left out."""
+"""Candidates for each place: mere conversations and what was superseded are left out."""
 
 
 class MemoryRecall:
@@ -54,7 +54,7 @@ class MemoryRecall:
         return _numbered(_within_budget(await self.recall(user_id, asked, MAX_MEMORIES)))
 
     async def recall(self, user_id: int, asked: Asked, limit: int) -> list[MemoryHit]:
-        """At most `limit` memories that belong to a question, best first, then their associations, strongest first."""
+        """At most `limit` memories that belong to a question, best first, then what is associated or disputes."""
         hits = await self._search.memories(user_id, asked, limit * _SPARE, labels=RECALLED)
         relevant = [hit for hit in hits if hit.reasons.relevant(self._search.threshold) and _says_something(hit.node)]
         if not relevant:
@@ -67,7 +67,15 @@ class MemoryRecall:
         lost = memory.superseded(connection, user_id, [hit.node.id for hit in hits])
         held = [hit for hit in hits if hit.node.id not in lost][:limit]
         found = [MemoryHit(hit.node, hit.score, hit.reasons) for hit in held]
-        return [*found, *self._beside(connection, user_id, found)]
+        return [*found, *self._beside(connection, user_id, found), *self._disputes(connection, user_id, found)]
+
+    @staticmethod
+    def _disputes(connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
+        """What contradicts what was found, and was not settled: who answers is to know that it may be otherwise."""
+        by_id = {hit.node.id: hit for hit in found}
+        conflicts = conflicts_of(connection, user_id, list(by_id))
+        nodes = store.nodes_by_ids(connection, user_id, list(conflicts))
+        return [MemoryHit(nodes[one], by_id[side].score, None, side) for one, side in conflicts.items() if one in nodes]
 
     def _beside(self, connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
         """The strongest neighbours of all that was found, each over the strongest link that leads to it."""
@@ -118,10 +126,8 @@ def _given(told: Any, *names: str) -> Iterator[str]:
 
 
 def _says_something(node: Node) -> bool:
-    """A conversation says only that it was; a contradiction that is settled says nothing any more."""
-    if node.label == "Context":
-        return node.subtype not in ("session", "conversation")
-    return node.label != "Contradiction" or node.properties.get("status") == "unresolved"
+    """A conversation says only that it was."""
+    return node.label != "Context" or node.subtype not in ("session", "conversation")
 
 
 def _numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
