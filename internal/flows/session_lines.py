@@ -19,7 +19,7 @@ from internal.flows.veiling import veil
 from internal.llm.tokens import count_tokens
 
 MAX_TOKENS: Final = 24_000
-"""Of one transcript: some 400 messages of a chat. A session has one call, however long it is."""
+"""Of one transcript: 300 messages of 250 characters. A session has one call, however long it is."""
 
 _AROUND: Final = 25
 """Tokens of a line besides its words: number, time, speaker."""
@@ -68,19 +68,19 @@ def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[Tr
 
     Numbers stay. Pure.
     """
-    for longest in (None, *_CUTS):
-        shown = [one if longest is None else _shortened(one, longest) for one in lines]
-        if sum(map(_cost, shown)) <= budget:
+    shown, costs = list(lines), [_cost(one) for one in lines]
+    for longest in _CUTS:
+        if sum(costs) <= budget:
             return shown
-    shown = [_shortened(one, _CUTS[-1]) for one in lines]
-    head = shown[:_HEAD]
-    left, tail = budget - sum(map(_cost, head)), list[TranscriptLine]()
-    for one in reversed(shown[_HEAD:]):
-        left -= _cost(one)
-        if left < 0:
-            break
-        tail.append(one)
-    return [*head, *reversed(tail)]
+        for place, one in enumerate(lines):
+            if len(shown[place].text) > longest:
+                shown[place] = _shortened(one, longest)
+                costs[place] = _cost(shown[place])
+    tail, left = len(shown), budget - sum(costs[:_HEAD])
+    while tail > _HEAD and costs[tail - 1] <= left:
+        tail -= 1
+        left -= costs[tail]
+    return [*shown[:_HEAD], *shown[max(tail, _HEAD) :]]
 
 
 def most_telling(lines: Sequence[TranscriptLine], most: int) -> list[int]:
