@@ -26,6 +26,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 _TURN_SECONDS = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300)
 _TURN_OUTCOMES = ("answered", "cancelled", "failed")
+_LINK_OUTCOMES = ("decayed", "pruned")
 _VERDICTS = ("correct", "partially_correct", "incorrect")
 _SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
@@ -69,6 +70,8 @@ class Metrics:
         for verdict in _VERDICTS:
             self._verdicts.labels(verdict)
         self._links = self._counter("memory_links", "What became of links between memories at night.", "outcome")
+        for outcome in _LINK_OUTCOMES:
+            self._links.labels(outcome)
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
         )
