@@ -36,6 +36,9 @@ ABSENT: Final = timedelta(days=14)
 PATIENCE: Final = timedelta(days=3)
 """How long a question without an answer stands in the way of the next one."""
 
+LOOKED_AGAIN: Final = timedelta(hours=6)
+"""How often it is looked up what fades: of 100,000 memories that takes seconds."""
+
 Ask = Callable[[Connection, User, Asked, datetime], None]
 """Puts a question to an owner, in the transaction that notes it."""
 
@@ -46,6 +49,7 @@ class Wondering:
     def __init__(self, database: Database, clock: Clock, config: MemoryConfig, ask: Ask) -> None:
         self._database, self._clock, self._ask = database, clock, ask
         self._most, self._plasticity = config.questions_per_day, plasticity_of(config)
+        self._looked: dict[int, datetime] = {}
 
     async def ask_due(self) -> int:
         """Asks at most one question of each owner; how many were asked."""
@@ -59,12 +63,16 @@ class Wondering:
 
     def _ready(self, connection: Connection, now: datetime) -> list[int]:
         """Whom there is something to ask, looked at without holding up anybody's writes."""
-        return [
-            user.user_id
-            for user in users.everybody(connection)
-            if self._fits(connection, user, now)
-            and asking.next_question(connection, user.user_id, self._plasticity, now) is not None
-        ]
+        fitting = [user.user_id for user in users.everybody(connection) if self._fits(connection, user, now)]
+        return [user_id for user_id in fitting if self._has_something(connection, user_id, now)]
+
+    def _has_something(self, connection: Connection, user_id: int, now: datetime) -> bool:
+        if asking.next_question(connection, user_id, self._plasticity, now, fading=False) is not None:
+            return True
+        if abs(now - self._looked.get(user_id, now - LOOKED_AGAIN)) < LOOKED_AGAIN:
+            return False
+        self._looked[user_id] = now
+        return asking.next_question(connection, user_id, self._plasticity, now) is not None
 
     def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> int:
         """Everything is looked at once more: he may have written since."""

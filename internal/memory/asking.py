@@ -34,9 +34,16 @@ _LOOKED_AT: Final = 50
 Next = tuple[About, Sequence[str]]
 
 
-def next_question(connection: Connection, user_id: int, plasticity: Plasticity, now: datetime) -> Next | None:
-    """What to ask about, and of which nodes (of a suggestion, its id); None if there is nothing."""
+def next_question(
+    connection: Connection, user_id: int, plasticity: Plasticity, now: datetime, *, fading: bool = True
+) -> Next | None:
+    """What to ask about, and of which nodes (of a suggestion, its id); None if there is nothing.
+
+    Not `fading`: what fades is not looked for, which reads every memory that was not used for long.
+    """
     for about in AGAIN_AFTER:
+        if about == "fading" and not fading:
+            continue
         before = asked.ever_asked(connection, user_id, about)
         recent = now - AGAIN_AFTER[about]
         tired = {ref for one in before if one.state == "declined" or one.asked_at > recent for ref in one.refs}
