@@ -150,3 +150,17 @@ def test_another_speakers_words_are_no_facts_of_the_owner() -> None:
     ]
     (fact,) = facts_of(ArchivistRequest(request.owner, [], [], [], told))
     assert (fact.source, fact.target) == ("Саша", "Тула")
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "liked"),
+    [
+        ("uk", "Люблю каву без цукру.", "кава без цукру"),
+        ("uk", "Люблю борщ зі сметаною.", "борщ зі сметаною"),
+        ("ru", "Люблю чай с сахаром.", "чай с сахаром"),
+    ],
+)
+def test_what_stands_behind_a_preposition_keeps_its_case(lang: str, said: str, liked: str) -> None:
+    """The thing itself stands in its basic form, what tells it apart as it was said."""
+    dialogue = {"lang": lang, "say": [said], "facts": []}
+    assert [fact.target for fact in facts_of(request_of(dialogue))] == [liked]
