@@ -14,7 +14,7 @@ from internal.language.terms import document_terms
 
 MOST: Final = 3
 _OWNERS: Final = 2
-"""The owner's words count twice: the assistant repeats them."""
+"""Words of others than the assistant count twice: he repeats them. What he alone says is no topic ("I see")."""
 _LEAST: Final = 3
 _ALIKE: Final = 4
 """Letters by which words are of one root: opens, opening."""
@@ -29,15 +29,18 @@ _COMMON: Final = words(
 def key_words(lines: Sequence[TranscriptLine], *, names: bool) -> list[str]:
     """The words that these lines turn about, most telling first, in basic form; names among them if `names`."""
     weights: Counter[str] = Counter()
+    brought_up: set[str] = set()
     for line in lines:
-        weight = 1 if line.role == "assistant" else _OWNERS
+        answers = line.role == "assistant"
         for token in tokens(line.text):
             word = _word(token, names=names)
             if word is not None:
-                weights[word] += weight
+                weights[word] += 1 if answers else _OWNERS
+                brought_up |= set() if answers else {word}
     alike: dict[str, str] = {}
     for word, _ in weights.most_common():
-        alike.setdefault(word[:_ALIKE].casefold(), word)
+        if word in brought_up:
+            alike.setdefault(word[:_ALIKE].casefold(), word)
     return list(alike.values())[:MOST]
 
 

@@ -120,6 +120,19 @@ def test_a_correction_teaches_what_to_be_careful_with(
     assert told["session_summary"]["summary"].startswith(topic)
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "topic"),
+    [
+        ("en", ("I run a marathon in May.", "I see.", "I hate long meetings.", "I see."), "Run, marathon, May"),
+        ("ru", ("Продали машину.", "Запомню этот ответ.", "Машина старая.", "Хороший ответ."), "Машина"),
+        ("uk", ("Зима холодна.", "Яка ж відповідь.", "Отже, зима.", "Така відповідь."), "Зима"),
+    ],
+)
+def test_a_session_is_about_what_the_owner_brought_up(language: Language, said: tuple[str, ...], topic: str) -> None:
+    """What the assistant alone keeps saying is no topic."""
+    assert reply(language, *said)["topic"] == topic
+
+
 def test_an_answer_in_another_language_broke_the_rule_of_languages() -> None:
     """Also where the owner let it pass; where nothing speaks against an answer it is right."""
     of_language = name_of_rule(next(rule for rule in rules() if "language" in rule))
