@@ -171,8 +171,13 @@ def event_node(event: Event, tz: str) -> ViewNode:
 
 def entity_node(node: Node) -> ViewNode:
     """An entity as the chronicle names it; in the graph it is the node of all three specifications."""
-    told = {"name": entity_name(node.name), "type": entity_type(node.subtype), "description": node.summary}
+    told = {"name": entity_name(node.name), "type": entity_type(node.subtype), "description": entity_description(node)}
     return ViewNode(node.id, "Entity", told)
+
+
+def entity_description(node: Node) -> str:
+    """What an entity is, which the chronicle requires: its name as it is written, where nobody told more."""
+    return node.summary or node.name
 
 
 def _beyond(

@@ -110,8 +110,12 @@ def _add_nodes(batch: Batch, user_id: int, nodes: Iterable[Node], tz: str) -> No
 
 
 def _entity(node: Node) -> dict[str, Any]:
-    """How the chronicle names an entity: the additions that its mirror may have."""
-    return {"camelName": view.entity_name(node.name), "chronicleType": view.entity_type(node.subtype)}
+    """How the chronicle tells of an entity: the additions that its mirror may have, and the description it must."""
+    return {
+        "camelName": view.entity_name(node.name),
+        "chronicleType": view.entity_type(node.subtype),
+        "description": view.entity_description(node),
+    }
 
 
 def _edges(connection: Connection, user_id: int, edges: Iterable[LabelledEdge]) -> list[MirrorEdge]:

@@ -15,7 +15,7 @@ from internal.graph import registry
 from internal.graph.model import Edge, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
 
-PROJECTION: Final = 1
+PROJECTION: Final = 2
 """Changes with what is made of a row: a mirror that was written by another one is built anew."""
 
 STORED_TYPES: Final = tuple(dict.fromkeys(one.name for one in RELATIONSHIPS.values() if not one.derived))

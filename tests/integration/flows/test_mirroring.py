@@ -49,6 +49,7 @@ async def test_nodes_have_what_the_specification_lists(mirror: MirrorStage) -> N
     assert goal.items() >= {"status": "active", "priority": 1, "targetDate": "2026-12-31T22:00:00+00:00"}.items()
     assert entity.items() >= {"type": "organization", "attributes": '{"beds": [1, 2]}'}.items()
     assert entity.items() >= {"camelName": "КиївськаПолітехніка", "chronicleType": "Concept"}.items()
+    assert entity["description"] == "Київська політехніка"  # required by the chronicle, and nobody told more
     assert entity["aliases"] == ["КПІ", "KPI"]
 
 
