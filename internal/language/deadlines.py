@@ -63,9 +63,9 @@ def resolve(phrase: str, at: datetime, kind: Kind, language: Language = "en") ->
     )
     if found is None:
         return None
-    if kind == "ahead":
-        found = _ahead(found, text, at, language)
     begins = (before and not ending) or (canonical(text) or "").startswith(_FROM_NOW)
+    if kind == "ahead":
+        found = _ahead(found, text, at, language, begins=begins)
     return found.moment if begins else last_day(found)
 
 
@@ -96,9 +96,13 @@ def _named(text: str, phrase: str, at: datetime, language: Language) -> Dated | 
     return dates.resolve(bare, at, language) or dates.resolve(phrase, at, language)
 
 
-def _ahead(found: Dated, text: str, at: datetime, language: Language) -> Dated:
-    """The next one of what comes every year or week, where no year and no turn was told."""
-    if found.precision not in _SHIFTED or dates.end_of(found) > at or _EXPLICIT.search(text) or _TURNED.search(text):
+def _ahead(found: Dated, text: str, at: datetime, language: Language, *, begins: bool) -> Dated:
+    """The next one of what comes every year or week, where no year and no turn was told.
+
+    `begins`: its beginning is meant. "Before autumn", said in autumn, is before the next one; a day lasts to its end.
+    """
+    comes = found.moment if begins and not _exact(found) else dates.end_of(found)
+    if found.precision not in _SHIFTED or comes > at or _EXPLICIT.search(text) or _TURNED.search(text):
         return found
     bare = re.sub(r"^(?:до|к|ко|в|у|во|на|by|before|until|till|in|on)\s+", "", text)
     turned = dates.resolve(f"next {bare}", at, language)

@@ -66,6 +66,26 @@ def test_what_is_aimed_at_lies_ahead(phrase: str, meant: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("phrase", "meant"),
+    [
+        ("до зимы", "2026-12-01"),
+        ("до зими", "2026-12-01"),
+        ("by winter", "2026-12-01"),
+        ("к февралю", "2027-02-01"),
+        ("до лютого", "2027-02-01"),
+        ("by February", "2027-02-01"),
+        ("до конца зимы", "2026-02-28"),
+        ("до кінця лютого", "2026-02-28"),
+        ("зимой", "2026-02-28"),
+        ("by February 7", "2026-02-07"),
+    ],
+)
+def test_what_has_begun_begins_again_next_year(phrase: str, meant: str) -> None:
+    """Before winter, said in winter, is before the next one; its end, and a day that is not over, are this year's."""
+    assert day(deadlines.resolve(phrase, AT, "ahead", "ru")) == meant
+
+
+@pytest.mark.parametrize(
     ("phrase", "kind", "meant"),
     [
         ("в мае", "past", "2025-05-01"),
