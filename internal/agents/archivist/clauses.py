@@ -56,24 +56,58 @@ def wish_of(wish: re.Match[str], said: Said) -> str | None:
     return wish["rest"] if wish["dream"] and found and found[0].key.endswith("ing") else None
 
 
-def goal_status(sentence: str, goal: str, shared: int, words: int) -> str | None:
+def goal_status(said: Said, sentence: str, goal: str, shared: int, words: int) -> str | None:
     """The state a known goal has from now on; None if the sentence, which shares so many of its words, tells none."""
-    if words and shared == words and _is_done(sentence, goal):
+    if words and shared == words and _is_done(said, sentence, goal):
         return "achieved"
     if words and 2 * shared >= words and shapes.GIVEN_UP.search(sentence):
         return "abandoned"
     return None
 
 
-def _is_done(sentence: str, goal: str) -> bool:
-    """Whether the goal's own verb stands in the past, or the owner says that it is done at last."""
+def in_present(sentence: str) -> str:
+    """A sentence with the base in the place of each English past that no ending shows: "ran" is run."""
+    return _WORD.sub(lambda word: shapes.IRREGULAR.get(word[0].casefold(), word[0]), sentence)
+
+
+def _is_done(said: Said, sentence: str, goal: str) -> bool:
+    """Whether the owner, and nobody else, did what the goal's own verb says, or says that it is done at last."""
     if shapes.WISHES.search(sentence) or shapes.AIMS.search(sentence) or shapes.GIVEN_UP.search(sentence):
         return False
+    done = _done_verb(sentence, goal)
+    achieved = shapes.ACHIEVED.search(sentence)
+    if done is None and (achieved is None or said.named):
+        return False
+    before = sentence[: achieved.start() if done is None and achieved is not None else done]
+    denied = shapes.NEGATED.search(sentence if done is None else before)
+    return denied is None and by_owner(_without_words_of(goal, before), said)
+
+
+def _done_verb(sentence: str, goal: str) -> int | None:
+    """Where the goal's verb stands in the past; None if it does not."""
     verb = name_key(goal.partition(" ")[0])
-    past = re.search(r"(?<!\w)\w+(?:л|ла|ли|лся|лась|лись|в|вся|вся|лася|лися|ed)(?!\w)", sentence, re.IGNORECASE)
-    same = any(word_forms(verb, light=False).words == word_forms(token.key, light=False).words and token.key != verb
-               for token in tokens(sentence))  # fmt: skip
-    return (past is not None and same) or shapes.ACHIEVED.search(sentence) is not None
+    wanted = _forms(verb)
+    for token in tokens(sentence):
+        if token.key != verb and (
+            shapes.IRREGULAR.get(token.key) == verb
+            or (
+                _PAST.search(token.key) is not None
+                and any(one & other for one in _forms(token.key) for other in wanted)
+            )
+        ):
+            return token.start
+    return None
+
+
+def _without_words_of(goal: str, before: str) -> str:
+    """What stands before a verb without what it is done to: "the marathon I"."""
+    mine = {one for forms in _forms(goal) for one in forms}
+    kept = [token.text for token in tokens(before) if not any(mine & forms for forms in _forms(token.key))]
+    return " ".join(kept)
+
+
+def _forms(text: str) -> tuple[frozenset[str], ...]:
+    return word_forms(text, light=False).words
 
 
 def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
@@ -81,6 +115,8 @@ def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
     return [forms for forms in mine.words if any(forms & other for other in said.words)]
 
 
+_WORD = re.compile(r"[A-Za-z]+")
+_PAST = re.compile(r"(?:л|ла|ли|ло|лся|лась|лись|в|вся|лася|лися|ed)$")
 THAT = re.compile(r"(?<!\w)(?:что|що|that)\s+$", re.IGNORECASE)
 _INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|тись|чься)$", re.IGNORECASE)
 

@@ -126,6 +126,16 @@ ACHIEVED: Final = re.compile(
     r"(?<!\w)(?:наконец|наконец-то|ура|нарешті|finally|at last|i did it|получилось|вдалося|удалось)(?!\w)",
     re.IGNORECASE,
 )
+IRREGULAR: Final = dict(
+    pair.split("/")
+    for pair in words(
+        "ran/run bought/buy built/build wrote/write written/write got/get found/find made/make learnt/learn left/leave"
+        " sold/sell won/win gave/give took/take taken/take began/begin became/become drove/drive flew/fly went/go"
+        " spoke/speak swam/swim met/meet lost/lose paid/pay saw/see taught/teach rode/ride sang/sing"
+    )
+)
+"""Pasts of English verbs that have goals, with their base."""
+NEGATED: Final = re.compile(r"(?<!\w)(?:не|ні|нет|not|never)(?!\w)|n['’]t(?!\w)", re.IGNORECASE)
 GIVEN_UP: Final = re.compile(
     r"(?<!\w)(?:бросаю|забросил[а]?|передумал[а]?|больше не хочу|отказал(?:ся|ась) от|сдаюсь|кидаю|закинув|закинула"
     r"|передумав|більше не хочу|відмовив(?:ся)? від|відмовилас[яь] від|здаюся|gave up|given up|giving up"

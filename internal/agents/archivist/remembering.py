@@ -20,6 +20,7 @@ from internal.agents.archivist.clauses import (
     by_owner,
     capital,
     goal_status,
+    in_present,
     is_idle,
     is_ours,
     preference,
@@ -65,7 +66,7 @@ class Remembering:
                 self.items.append(item)
 
     def _stated(self, said: Said, sentence: str) -> Iterator[Item]:
-        settled = list(self._settled(sentence))
+        settled = list(self._settled(said, sentence))
         yield from settled
         goal = self._goal(said, sentence)
         if goal is not None and not settled:
@@ -83,14 +84,14 @@ class Remembering:
 
     # --- What is known and changes
 
-    def _settled(self, sentence: str) -> Iterator[Item]:
+    def _settled(self, said: Said, sentence: str) -> Iterator[Item]:
         """Known goals that are reached or given up, known decisions of which the outcome is told."""
-        said = word_forms(sentence, light=False)
+        told = word_forms(in_present(sentence), light=False)
         for known in self.known:
             mine = word_forms(known.text, light=True)
-            shared = words_shared(mine, said)
+            shared = words_shared(mine, told)
             if known.label == "Goal" and known.status in (None, "active"):
-                status = goal_status(sentence, known.text, len(shared), len(mine.words))
+                status = goal_status(said, sentence, known.text, len(shared), len(mine.words))
                 if status:
                     yield {"id": known.handle, "properties": {"status": status}}
             elif known.label == "Decision" and shapes.OUTCOME.search(sentence) and 2 * len(shared) > len(mine.words):

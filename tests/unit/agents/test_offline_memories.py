@@ -190,3 +190,26 @@ def test_whatever_is_said_the_product_takes_what_is_kept(text: str, language: st
     kept = (("G1", "Goal", "выучить испанский"), ("Q1", "Question", "Стоит ли купить дачу?"), ("D1", "Decision", "—"))
     for memory in memories_of(asked(say(language, text, kept=kept))):
         assert memory.evidence == (1,)
+
+
+@pytest.mark.parametrize(
+    ("lang", "goal", "said", "reached"),
+    [
+        ("ru", "Выучить испанский", "Я выучил испанский.", True),
+        ("ru", "Выучить испанский", "Испанский я выучил!", True),
+        ("ru", "Выучить испанский", "Олег выучил испанский.", False),
+        ("ru", "Выучить испанский", "Наконец-то мой брат выучил испанский!", False),
+        ("ru", "Выучить испанский", "Я так и не выучил испанский.", False),
+        ("uk", "Купити квартиру", "Ми нарешті купили квартиру!", True),
+        ("uk", "Купити квартиру", "Ще не купила квартиру.", False),
+        ("uk", "Купити квартиру", "Моя сестра нарешті купила квартиру.", False),
+        ("en", "Run a marathon", "I finally ran the marathon!", True),
+        ("en", "Learn Spanish", "I have not learned Spanish.", False),
+        ("en", "Learn Spanish", "My brother finally learned Spanish!", False),
+        ("en", "Buy a house", "We bought a house.", True),
+    ],
+)
+def test_a_goal_is_reached_by_its_owner_alone(lang: str, goal: str, said: str, reached: bool) -> None:
+    """What somebody else did, and what was not done, reaches nothing."""
+    found = memories_of(asked({"lang": lang, "say": [said], "facts": [], "kept": [["G1", "Goal", goal]]}))
+    assert [one for one in found if one.node.node_id == "id-G1"] == [one for one in found if reached]
