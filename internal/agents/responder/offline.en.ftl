@@ -21,8 +21,8 @@ unknown = { $count ->
     [one] I don't know anything yet about a person called { $names }.
    *[other] I don't know anything yet about { $names }.
 }
-nothing = I have nothing on that: I only remember what you tell me about people.
-offline = I'm working without a language model now: I answer by rules, and only with what I remember about people.
+nothing = I have nothing on that: I only remember what you tell me.
+offline = I'm working without a language model now: I answer by rules, and only with what I remember.
 and = and
 Family = Family
 Work_Inner = Close colleagues
