@@ -38,7 +38,7 @@ run: $(VENV)/.installed
 	@exec $(BIN)/laplaced run $(if $(CONFIG),--config $(CONFIG))
 
 test: $(VENV)/.installed-test debian
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 import internal.llm.transport
 
 # No test may reach a real model provider: it would cost money and make the suite depend on the network.
 internal.llm.transport.ALLOW_MODEL_REQUESTS = False
+
+_TESTS = Path(__file__).parent
+_PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
+"""Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, or one worker would still be busy with them when all the others have nothing to do."""
+    slow = [_TESTS / folder for folder in _PROCESSES]
+    items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in slow))
