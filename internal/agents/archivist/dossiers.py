@@ -21,6 +21,13 @@ _IDENTITY = re.compile(
     r"(?:\s+(?:это|це))?\W{0,3}",
     re.IGNORECASE,
 )
+_HIMSELF = re.compile(
+    r"(?:^|(?<![\w-]))(?:меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|я\s*[—–-]|my name is"
+    r"|my name['’]s|call me|i am|i['’]m)\s*[—–:-]?\s*$"
+    r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
+    re.IGNORECASE,
+)
+"""What stands before one's own name."""
 _SURELY = 0.75
 """A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
 _PRONOUNS: Mapping[str, Gender | None] = {
@@ -100,7 +107,7 @@ class Reading:
         if not line.owners_word:
             self._hear(line)
             return
-        sightings = self._sightings(line.text)
+        sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
         subjects = [self._subject(sighting, line) for sighting in sightings]
         for number, (start, end) in enumerate(sentences(line.text)):
             inside = [
@@ -249,6 +256,16 @@ class Reading:
         gender = _PRONOUNS[pronoun]
         if gender is None or self._last.gender in (None, gender):
             yield self._last
+
+
+def _is_himself(sighting: Sighting, text: str) -> bool:
+    """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
+    if name_key(sighting.written) != name_key(sighting.name) or sighting.role is not None:
+        return False  # "Я Олега не видел"
+    behind = text[sighting.end :]
+    return (
+        _HIMSELF.search(text[: sighting.start]) is not None and re.match(r"['’]s?(?!\w)|\s+\w+л[аи]?\b", behind) is None
+    )
 
 
 def _same(dossier: Dossier, sighting: Sighting) -> bool:

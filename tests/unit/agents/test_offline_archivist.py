@@ -151,3 +151,23 @@ async def test_it_runs_in_the_language_process() -> None:
     finally:
         await worker.close()
     assert (reply.text, reply.model) == (propose(request), "offline-rules")
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "people"),
+    [
+        ("ru", "Привет! Меня зовут Олег, я живу в Минске.", []),
+        ("ru", "Я Олег.", []),
+        ("ru", "Я Олега давно не видел.", ["Олег"]),
+        ("ru", "Моего брата зовут Олег.", ["Олег"]),
+        ("uk", "Мене звати Оксана.", []),
+        ("uk", "Мою сестру звати Оксана.", ["Оксана"]),
+        ("en", "My name is Kate Brown.", []),
+        ("en", "I'm Kate, nice to meet you.", []),
+        ("en", "I'm Kate's brother.", ["Kate"]),
+    ],
+)
+def test_who_tells_his_own_name_is_nobody_else(lang: str, said: str, people: list[str]) -> None:
+    """The owner is no person of his own memory."""
+    found = json.loads(propose(request_of({"lang": lang, "say": [said]})))["people_operations"]
+    assert [operation["person"]["display_name"] for operation in found] == people
