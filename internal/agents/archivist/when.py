@@ -34,10 +34,12 @@ def ahead_in(text: str, at: datetime, language: Language) -> str | None:
 def past_in(text: str, at: datetime, language: Language, *, days: bool = False) -> str | None:
     """The longest phrase that names a month, season or year that has begun, or a day by its number.
 
-    With `days` any day, also "yesterday".
+    With `days` any day, also "yesterday". A number alone is no year: it may be that of a contract.
     """
 
     def has_been(phrase: str) -> bool:
+        if phrase.isdigit():
+            return False
         found = dates.resolve(phrase, at, language)
         if found is None or found.moment > at or found.precision == "time":
             return False

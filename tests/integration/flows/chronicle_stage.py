@@ -33,7 +33,7 @@ def check_line(connection: Connection, user_id: int) -> list[Event]:
     check_graph(view.of_owner(connection, user_id), events)
     found = audit.examine(connection, user_id)
     assert (found.next_integrity, found.full_text, found.orphans) == (1.0, 1.0, 0)
-    assert not (found.missing or found.mislabelled)
+    assert (found.missing, found.mislabelled) == ((), ())
     return events
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_cases import asked, dialogues, memories_of, scored
 
-from internal.agents.model import TranscriptLine
+from internal.agents.archivist.when import past_in
+from internal.agents.model import Language, TranscriptLine
 from internal.memory.model import NodeRef
 
 SET, HELD_OUT = "offline_memories.yaml", "offline_memories_held_out.yaml"
@@ -213,3 +215,18 @@ def test_a_goal_is_reached_by_its_owner_alone(lang: str, goal: str, said: str, r
     """What somebody else did, and what was not done, reaches nothing."""
     found = memories_of(asked({"lang": lang, "say": [said], "facts": [], "kept": [["G1", "Goal", goal]]}))
     assert [one for one in found if one.node.node_id == "id-G1"] == [one for one in found if reached]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "phrase"),
+    [
+        ("Подписал договор 1004 с банком", "ru", None),
+        ("Signed contract 2004", "en", None),
+        ("В 2004 году мы жили в Туле", "ru", "В 2004 году"),
+        ("Влітку 2019 року їздив у Карпати", "uk", "Влітку 2019 року"),
+        ("In 2015 I moved to Berlin", "en", "In 2015"),
+    ],
+)
+def test_a_number_alone_is_no_year(text: str, language: Language, phrase: str | None) -> None:
+    """It may be that of a contract; a year stands with its preposition or its word."""
+    assert past_in(text, datetime(2026, 11, 22, tzinfo=UTC), language) == phrase
