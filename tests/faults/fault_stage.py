@@ -182,7 +182,7 @@ def _settings() -> dict[str, str]:
         "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "0.5s",
         "LAPLACED_RUNS__RETRY_MAX": "1.5s",
         "LAPLACED_RUNS__MAX_ATTEMPTS": "4",
-        **{f"LAPLACED_AGENTS__{agent}__TIMEOUT": "3s" for agent in agents},
+        **{f"LAPLACED_AGENTS__{agent}__TIMEOUT": "5s" for agent in agents},
     }
 
 

@@ -284,7 +284,9 @@ async def archiving(stage: Stage, case: Archiving, stranger: int) -> Archived:
     events = "SELECT json_extract(payload, '$.reason') FROM events WHERE user_id = ? AND event_type = ? ORDER BY seq"
     return Archived(
         people=stage.bot.rows("SELECT display_name, bio FROM people WHERE user_id = ? ORDER BY display_name", user),
-        runs=stage.bot.rows("SELECT state, attempts FROM runs WHERE user_id = ? ORDER BY n", user)[1:],
+        runs=stage.bot.rows(
+            "SELECT state, attempts FROM runs WHERE user_id = ? AND agent = 'archivist' ORDER BY n", user
+        )[1:],
         refused=sorted(str(reason) for (reason,) in stage.bot.rows(events, user, "operation_refused")),
         pauses=gaps([one.at for one in calls]),
         calls=len(calls),
@@ -405,7 +407,7 @@ async def archival_under(stage: Stage, name: str, *replies: Answer) -> tuple[lis
     await stage.ask(user, f"Oskar came. {marker}")
     await stage.until_rows("SELECT 1 FROM people WHERE user_id = ?", user)
     await stage.settled(user)
-    run = stage.bot.rows("SELECT state, attempts FROM runs WHERE user_id = ?", user)
+    run = stage.bot.rows("SELECT state, attempts FROM runs WHERE user_id = ? AND agent = 'archivist'", user)
     return gaps([one.at for one in stage.asked(ARCHIVIST, marker)]), run
 
 
@@ -417,8 +419,8 @@ OUTAGES = [
         "not asked before, no attempt is charged",
     ),
     ("402", (Fault("status", status=402),), (1.5,), "asked again after the longest pause, no attempt is charged"),
-    ("silence", (Fault("hang"),), (3.0,), "given up after its timeout, no attempt is charged"),
-    ("silence half-way", (Fault("stall"),), (3.0,), "given up after its timeout, no attempt is charged"),
+    ("silence", (Fault("hang"),), (5.0,), "given up after its timeout, no attempt is charged"),
+    ("silence half-way", (Fault("stall"),), (5.0,), "given up after its timeout, no attempt is charged"),
 ]  # fmt: skip
 
 
@@ -479,7 +481,9 @@ async def test_provider_that_cannot_be_reached_is_waited_for(stage: Stage, playe
             await stage.model.__aenter__()
         await stage.until_rows("SELECT 1 FROM people WHERE user_id = ?", user)
         await stage.settled(user)
-        assert stage.bot.rows("SELECT state, attempts FROM runs WHERE user_id = ?", user) == [("applied", 1)]
+        assert stage.bot.rows("SELECT state, attempts FROM runs WHERE user_id = ? AND agent = 'archivist'", user) == [
+            ("applied", 1)
+        ]
         assert await stage.ask(user, f"And now? {marker}") == OFFLINE
 
 

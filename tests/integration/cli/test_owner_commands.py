@@ -13,6 +13,8 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Connection, insert
 
 from bot.cli import main
+from internal.chronicle import service as chronicle
+from internal.chronicle.service import Spoken
 from internal.dialogue import repository as dialogue
 from internal.graph import store
 from internal.knowledge import service as knowledge
@@ -37,7 +39,8 @@ def owner(connection: Connection) -> None:
 def talked(connection: Connection) -> None:
     owner(connection)
     for text in (f"Петров {SECRET}", "Хороший день"):
-        dialogue.add(connection, OWNER, "user", text, now=FIRST_MOMENT)
+        said = dialogue.add(connection, OWNER, "user", text, now=FIRST_MOMENT)
+        chronicle.hear(connection, Spoken(OWNER, said.id, said.content, said.timestamp), tz="Europe/Kyiv")
     people.from_metadata(connection, OWNER, people.Sender(77, "Петров"), seen_at=FIRST_MOMENT, now=FIRST_MOMENT)
 
 
