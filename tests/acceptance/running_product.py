@@ -178,7 +178,7 @@ async def product(
             await model.__aexit__(None, None, None)
 
 
-async def until(condition: Callable[[], Any], within: float = 20.0) -> Any:
+async def until(condition: Callable[[], Any], within: float = 45.0) -> Any:
     """The first true result of the condition (a coroutine function is awaited)."""
     async with asyncio.timeout(within):
         while True:
