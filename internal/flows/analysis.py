@@ -24,8 +24,8 @@ from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelReplyTruncated
 from internal.events import repository as events
-from internal.flows.mentioning import Mentioning, Named, mention_analyses
-from internal.flows.runs import Prepared, StaleInput
+from internal.flows.mentioning import KnownNames, Mentioning, Named, mention_analyses, names_known
+from internal.flows.runs import Prepared, StaleDigest, StaleInput
 from internal.flows.session_lines import SessionLine, fitted, most_telling, read_session, shown_revs
 from internal.flows.sessions import ANALYST
 from internal.flows.slices import current_revs
@@ -59,7 +59,7 @@ class AnalysisInput:
 class AnalysisDigest:
     """A ruling on every response, by its number, and one on the session; what the texts of each name.
 
-    The names of the session's ruling stand under 0.
+    The names of the session's ruling stand under 0. `known` are the names that were looked for.
     """
 
     topic: str
@@ -67,6 +67,7 @@ class AnalysisDigest:
     session: Ruling
     named: Mapping[int, Named]
     refused: Sequence[RefusedOperation]
+    known: KnownNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +147,11 @@ class AnalysisHandler:
         responses, session = await asyncio.to_thread(completed, told, request, lines)
         topic = told.topic
         rulings = {**responses, 0: session}
+        known = await self._database.read(lambda c: names_known(c, run.user_id))
         read = await self._named(run.user_id, rulings, topic)
         rulings, refused = without_people(rulings, read.lessons)
         session = rulings.pop(0)
-        return AnalysisDigest(topic, rulings, session, read.rulings, [*told.refused, *refused])
+        return AnalysisDigest(topic, rulings, session, read.rulings, [*told.refused, *refused], known)
 
     async def _named(self, user_id: int, rulings: Mapping[int, Ruling], topic: str) -> _Read:
         """What each ruling names, and which lessons name somebody."""
@@ -176,6 +178,8 @@ class AnalysisHandler:
         shown = (run.snapshot or prepared.snapshot)["messages"]
         if current_revs(connection, user_id, list(shown)) != dict(shown):
             raise StaleInput("messages of this session changed while the analyst read them")
+        if names_known(connection, user_id) != digested.known:
+            raise StaleDigest("somebody or something became known while the names of this analysis were read")
         chronicle.drop_analyses(connection, user_id, session_id)
         written = self._write(connection, run, prepared.input.lines, digested, now)
         if digested.topic:

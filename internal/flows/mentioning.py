@@ -19,6 +19,7 @@ from internal.chronicle import mention_repository
 from internal.chronicle import repository as line
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelUnavailable
+from internal.flows.runs import StaleDigest
 from internal.flows.slices import SliceLine
 from internal.graph import names_repository, store
 from internal.knowledge import entity_repository as entities
@@ -107,7 +108,7 @@ class Mentioning:
     async def read(self, user_id: int, texts: Sequence[str], fresh: Fresh | None = None) -> list[Named]:
         """What each text names."""
         fresh = fresh or Fresh()
-        known = await self._database.read(lambda c: _known(c, user_id))
+        known = await self._database.read(lambda c: names_known(c, user_id))
         persons = dict(enumerate((*known.people.values(), *fresh.people.values())))
         things = [*known.things.values(), *fresh.things.values()]
         try:
@@ -151,9 +152,13 @@ def mention_slice(
     """C10 of the archivist: the events of a slice mention what it told and what it names; how many events changed.
 
     Call it after people, facts and memories were written; `nodes` are the ids of what the reply names. A second
-    reading takes the place of the first. Analyses of these sessions learn the names that are new.
+    reading takes the place of the first. Analyses of these sessions learn the names that are new; raises StaleDigest
+    if one has come since they were read.
     """
     by_message = {one.message_id: one for one in lines if one.message_id is not None}
+    beside = _analyses_beside(connection, run.user_id, list(by_message))
+    if {event.id for event in beside} - named.analyses.keys():
+        raise StaleDigest("a session of this slice was analysed while its names were read")
     found: Relevances = {}
     told = _relevances(proposal, nodes, lines)
     cited = evidence.entities_by_segment(connection, run.user_id, run.episode_id)
@@ -187,18 +192,19 @@ def words_of(event: Event) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class KnownNames:
     """Names by entity id."""
 
     people: Mapping[str, Sequence[str]]
     things: Mapping[str, Sequence[str]]
 
 
-def _known(connection: Connection, user_id: int) -> _Known:
+def names_known(connection: Connection, user_id: int) -> KnownNames:
+    """What a text may name now; not the same later means that a text may name more."""
     things = [one for one in entities.known_names(connection, user_id) if one.label == "Entity"]
     persons = people.listing(connection, user_id)
     with_profile = {one.entity_id for one in persons}
-    return _Known(
+    return KnownNames(
         {one.entity_id: names_of(one) for one in persons},
         {one.node_id: one.names for one in things if one.node_id not in with_profile},
     )

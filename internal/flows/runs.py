@@ -61,6 +61,10 @@ class StaleInput(Conflict):
     """What the agent was shown has changed meanwhile: asked anew, without charging an attempt."""
 
 
+class StaleDigest(Conflict):
+    """What the digest was made from has changed meanwhile: made anew from the same reply, the model is not asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Input]):
     """What an agent is asked, and the revs of all it was shown (JSON).
@@ -108,7 +112,10 @@ class RunHandler(Protocol[Input, Digested]):
     def apply(
         self, connection: Connection, run: Run, prepared: Prepared[Input], digested: Digested, now: datetime
     ) -> Effects:
-        """Writes all effects in the caller's transaction. Raises StaleInput if what was shown has changed."""
+        """Writes all effects in the caller's transaction.
+
+        Raises StaleInput if what was shown has changed, StaleDigest if what was looked up for the digest has.
+        """
         ...
 
 
@@ -281,6 +288,21 @@ class RunLoop:
         return await self._database.write(work, point="C9")
 
     async def _apply(self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]) -> None:
+        while True:
+            try:
+                effects = await self._digest_and_write(handler, run, prepared)
+                break
+            except StaleDigest:
+                log.info("digest_stale", extra={"run": run.id, "agent": handler.agent})
+        if effects is not None:
+            self._answers_at_outage.pop(run.id, None)
+            effects.after_commit()
+            self._observer.agent_run(handler.agent, "applied")
+            log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
+
+    async def _digest_and_write(
+        self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]
+    ) -> Effects | None:
         digested = await handler.digest(run, prepared, run.reply or "")
         now = self._clock.now()
 
@@ -291,12 +313,7 @@ class RunLoop:
             episodes.mark_processed(connection, run.user_id, run.episode_id, now)
             return effects
 
-        effects = await self._database.write(work, point="C10")
-        if effects is not None:
-            self._answers_at_outage.pop(run.id, None)
-            effects.after_commit()
-            self._observer.agent_run(handler.agent, "applied")
-            log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
+        return await self._database.write(work, point="C10")
 
     async def _shorten(self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated) -> None:
         if run.length < 2:
