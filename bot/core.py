@@ -40,7 +40,8 @@ from internal.flows.nights import Nights
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
 from internal.flows.restating import Restating
-from internal.flows.runs import RunHandler, RunLoop
+from internal.flows.run_handler import RunHandler
+from internal.flows.runs import RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
 from internal.flows.wondering import Wondering

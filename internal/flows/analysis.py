@@ -25,7 +25,7 @@ from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelReplyTruncated
 from internal.events import repository as events
 from internal.flows.mentioning import KnownNames, Mentioning, Named, mention_analyses, names_known
-from internal.flows.runs import Prepared, StaleDigest, StaleInput
+from internal.flows.run_handler import Prepared, StaleDigest, StaleInput
 from internal.flows.session_lines import SessionLine, fitted, most_telling, read_session, shown_revs
 from internal.flows.sessions import ANALYST
 from internal.flows.slices import current_revs

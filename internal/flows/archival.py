@@ -24,7 +24,7 @@ from internal.flows.memorising import Memorised, write_memories
 from internal.flows.mentioning import Mentioning, SliceNames, mention_slice
 from internal.flows.rederiving import known_people, settle_profiles, take_back_profiles
 from internal.flows.remembered import from_snapshot, remembered, snapshot_of
-from internal.flows.runs import Prepared, StaleInput
+from internal.flows.run_handler import Prepared, StaleInput
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.knowledge import service as knowledge
 from internal.knowledge.digest import Digest

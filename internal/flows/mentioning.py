@@ -19,7 +19,7 @@ from internal.chronicle import mention_repository
 from internal.chronicle import repository as line
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelUnavailable
-from internal.flows.runs import StaleDigest
+from internal.flows.run_handler import StaleDigest
 from internal.flows.slices import SliceLine
 from internal.graph import names_repository, store
 from internal.knowledge import entity_repository as entities

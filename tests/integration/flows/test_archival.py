@@ -21,7 +21,7 @@ from internal.flows.digestion import Digestion
 from internal.flows.ingestion import add_episode, text_segments
 from internal.flows.mentioning import Mentioning
 from internal.flows.names import WorkerNameReader
-from internal.flows.runs import Prepared, StaleInput
+from internal.flows.run_handler import Prepared, StaleInput
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge

@@ -14,7 +14,7 @@ from test_archival import Stage
 from internal.agents.archivist.memories import LINKS
 from internal.agents.archivist.offline import OfflineArchivist
 from internal.flows.archival import ArchivalInput
-from internal.flows.runs import Prepared
+from internal.flows.run_handler import Prepared
 from internal.graph import store
 from internal.graph.labels import NODES
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
