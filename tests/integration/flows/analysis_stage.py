@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from erasing_stage import ErasingStage, LanguageHere
+from erasing_stage import ErasingStage, Interrupted
 from flow_stage import OWNER, Talk
 
 from internal.agents.analyst.offline import analyse
@@ -68,12 +68,12 @@ class AnalysisStage:
     """`archive` works off what the archivist has to do, `judge` what the analyst has."""
 
     def __init__(self, talk: Talk, most_judged: int = 50, daily_cost_usd: float = 0.0) -> None:
-        self.talk, self.analyst, self.watched = talk, ScriptedAnalyst(), Watched()
+        self.talk, self.analyst, self.watched, self.names = talk, ScriptedAnalyst(), Watched(), Interrupted()
         self.archival = ErasingStage(talk)
         handler = AnalysisHandler(
             talk.database,
             self.analyst,
-            Mentioning(talk.database, WorkerNameReader(LanguageHere())),
+            Mentioning(talk.database, WorkerNameReader(self.names)),
             self.watched,
             persona_name="Laplaced",
             most_judged=most_judged,

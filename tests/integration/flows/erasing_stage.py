@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from flow_stage import OWNER, Talk
@@ -44,6 +44,22 @@ class LanguageHere(LanguageWorker):
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return function(*args, **kwargs)
+
+    run_bulk = run
+
+
+class Interrupted(LanguageHere):
+    """The same, but what stands in `between` happens first, once: another agent is done while this one reads names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.between: list[Callable[[], Awaitable[Any]]] = []
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        found = function(*args, **kwargs)
+        while self.between:
+            await self.between.pop()()
+        return found
 
     run_bulk = run
 
@@ -89,7 +105,7 @@ class ErasingStage:
     """What is said is archived by `archive`; `reply` scripts the archivist for slices that hold a word."""
 
     def __init__(self, talk: Talk) -> None:
-        self.talk, self.archivist = talk, Scripted()
+        self.talk, self.archivist, self.names = talk, Scripted(), Interrupted()
         database, clock = talk.database, talk.clock
         handler = ArchivalHandler(
             database,
@@ -98,7 +114,7 @@ class ErasingStage:
             NoNames(),
             Digestion(database, Digester(LanguageHere(), TrigramEmbedder())),
             Nobody(),
-            mentioning=Mentioning(database, WorkerNameReader(LanguageHere())),
+            mentioning=Mentioning(database, WorkerNameReader(self.names)),
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=KEY,

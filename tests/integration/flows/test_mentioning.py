@@ -144,6 +144,24 @@ async def test_an_analysis_mentions_what_it_names_whoever_came_first(stage: Anal
     assert found[closing.id] == 3
 
 
+@pytest.mark.parametrize("first", ["the archivist is done first", "the analyst is done first"])
+async def test_agents_side_by_side_miss_no_name_of_one_another(stage: AnalysisStage, first: str) -> None:
+    """Whoever is second looks names up again, from the reply that he has; nobody is asked twice."""
+    stage.archival.reply("ACME", entities=[ACME])
+    summary = {"verdict": "correct", "summary": "Говорили об ACME."}
+    reply = {"topic": "ACME", "responses": [{"message": 2, "verdict": "correct"}], "session_summary": summary}
+    stage.analyst.script.append(reply)
+    await stage.conversation(("Работаю в ACME", "Понял."))
+    if first.startswith("the archivist"):
+        stage.names.between.append(stage.archival.said)
+        await stage.judge()
+    else:
+        stage.archival.names.between.append(stage.judge)
+        await stage.archival.said()
+    assert await mentioned(stage) == [{"ACME": 5}, {}, {}, {"ACME": 3}]
+    assert (len(stage.analyst.asked), len(stage.archival.archivist.asked)) == (1, 1)
+
+
 class NoReader:
     """A language process that does not answer."""
 
