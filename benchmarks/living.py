@@ -14,9 +14,9 @@ from typing import Any, Final
 from lived import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
+from bot.app import turn_flow
 from bot.core import App
 from bot.telegram.i18n import phrase
-from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Incoming, Message, Turn
@@ -25,15 +25,11 @@ from internal.flows import uniting
 from internal.flows.delivery import Delivery
 from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.intake import Intake
-from internal.flows.question import Prompts
-from internal.flows.turn import TurnFlow
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
 from internal.mailbox import repository as mailbox
 from internal.memory import service as memory
 from internal.people import repository as people
-from internal.recall.context import RecallLimits, TurnRecall
-from internal.recall.facts import FactRecall
 from internal.storage.tables import graph_nodes, metadata
 from internal.testing import FrozenClock
 
@@ -94,7 +90,7 @@ class Living:
         self.intake = Intake(
             app.database, clock, app.buffers, app.config.access, phrase, timedelta(seconds=2), app.chronicling
         )
-        self.turns, self.delivery = turn_flow(app), Delivery(app.database, clock)
+        self.turns, self.delivery = turn_flow(app, NoDrafts(), lambda: None), Delivery(app.database, clock)
         self.numbers = 0
         self.writing, self.archiving = Timed(), Timed()
         self.nights: Counter[str] = Counter()
@@ -232,38 +228,6 @@ class Living:
         await app.database.exclusive(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
         write, asked = self.writing.medians(), recall.medians()
         return Quarter(messages, app.database.path.stat().st_size, *write, self.archiving.medians()[0], *asked)
-
-
-def turn_flow(app: App) -> TurnFlow:
-    """The turns of the product, with the models that it was opened with; nobody watches them."""
-    config, models = app.config, app.models
-    recall = TurnRecall(
-        app.database,
-        app.search,
-        models.embedder,
-        enricher=models.enricher,
-        reranker=models.reranker,
-        names=app.names,
-        facts=FactRecall(app.database, app.knowledge),
-        memories=app.memories,
-        lessons=app.lessons,
-        limits=RecallLimits.of(config),
-        observer=app.metrics,
-    )
-    return TurnFlow(
-        app.database,
-        app.clock,
-        app.buffers,
-        Prompts(recall, app.clock, config.agents.responder, config.persona),
-        models.responder,
-        render=render,
-        phrases=phrase,
-        drafts=NoDrafts(),
-        observer=app.metrics,
-        wake_outbox=lambda: None,
-        chronicling=app.chronicling,
-        plasticity=app.nights.plasticity,
-    )
 
 
 def count(connection: Connection, table: str) -> int:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from urllib.parse import urlsplit
 
 from aiogram.exceptions import TelegramAPIError
@@ -42,7 +42,7 @@ from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
 from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
-from internal.flows.turn import TurnFlow
+from internal.flows.turn import Drafts, TurnFlow
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
 from internal.storage.keys import ensure_key
@@ -149,7 +149,7 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
         sender = Sender(bot, delivery, budget, metrics, clock)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
-        turns = _turn_flow(app, drafts, sender)
+        turns = turn_flow(app, drafts, sender.wake)
         lanes = Lanes(database, clock, turns)
         menus = ChatMenus(bot)
         ingest = Ingest(
@@ -204,7 +204,8 @@ def _services(app: App, menus: ChatMenus) -> Services:
     )
 
 
-def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
+def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> TurnFlow:
+    """The turns of an app, whose answers are shown in `drafts` while they are written."""
     models, config = app.models, app.config
     recall = TurnRecall(
         app.database,
@@ -229,7 +230,7 @@ def _turn_flow(app: App, drafts: TelegramDrafts, sender: Sender) -> TurnFlow:
         phrases=phrase,
         drafts=drafts,
         observer=app.metrics,
-        wake_outbox=sender.wake,
+        wake_outbox=wake_outbox,
         chronicling=app.chronicling,
         plasticity=app.nights.plasticity,
     )

@@ -142,7 +142,11 @@ async def check_mirror(config: GraphConfig, database: Database | None, *, runnin
         imported()
     except LaplacedError as error:
         if target:
-            return finding("mirror", str(error), "pip install 'laplaced[graph]', or leave graph.mirror_url empty")
+            return finding(
+                "mirror",
+                str(error),
+                "pip install '.[graph]' in Laplaced's folder, or leave graph.mirror_url empty",
+            )
         return note("mirror", f"none is configured, and Cypher cannot be asked: {error}")
     if not target:
         return fine("mirror", "none is configured; `laplaced graph query` makes one for its own use")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +37,22 @@ def append(
         )
     )
     return event_id
+
+
+def append_changes(
+    connection: Connection,
+    changed: Mapping[str, Sequence[str]],
+    *,
+    source: str,
+    now: datetime,
+    user_id: int,
+    links: Mapping[str, Any] | None = None,
+) -> None:
+    """Records one event for each kind of change, by its type; it holds the ids of what changed and nothing else."""
+    for event_type, ids in changed.items():
+        if ids:
+            payload, kept = {"ids": list(ids)}, dict(links or {}) or None
+            append(connection, event_type, source=source, now=now, user_id=user_id, payload=payload, links=kept)
 
 
 def listing(

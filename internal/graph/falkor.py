@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     Connection = Redis | RedisCluster
 
-INSTALL: Final = "the graph is mirrored by FalkorDB, which is not installed: pip install 'laplaced[graph]'"
+INSTALL: Final = (
+    "the graph is mirrored by FalkorDB, which is not installed: pip install '.[graph]' in the folder of Laplaced"
+)
 
 _CHUNK: Final = 250
 """Rows of one statement: it is put into words on the event loop, where some milliseconds are felt by nobody."""

@@ -117,18 +117,10 @@ class Reconciler:
 
     def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
         """Leaves one event for each kind of change, with ids only."""
-        for name, event_type in _EVENTS.items():
-            ids = getattr(self.changes, name)
-            if ids:
-                events.append(
-                    self._connection,
-                    event_type,
-                    source=source,
-                    now=self._now,
-                    user_id=self._user_id,
-                    payload={"ids": list(ids)},
-                    links=dict(links or {}) or None,
-                )
+        changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
+        events.append_changes(
+            self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
+        )
 
     def _project(self, group: Group) -> None:
         claims = {claim.id: claim for claim in claim_repository.of_group(self._connection, self._user_id, group)}

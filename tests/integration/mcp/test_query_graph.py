@@ -144,7 +144,7 @@ async def test_without_the_extra_the_command_says_how_to_install_it(
         started = await laplaced(tmp_path, model, "archive", **url)
     for refused in (done, started):
         assert refused.exit_code == 1
-        assert "pip install 'laplaced[graph]'" in refused.stderr
+        assert "pip install '.[graph]'" in refused.stderr
         assert refused.stderr.count("\n") == 1
 
 
