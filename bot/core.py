@@ -265,35 +265,7 @@ def _assemble(
         types=entity_types(config),
         observer=metrics,
     )
-    reader = WorkerNameReader(worker)
-    mentioning = Mentioning(database, reader)
-    archivist = ArchivalHandler(
-        database,
-        clock,
-        models.archivist,
-        reader,
-        Digestion(database, Digester(worker, models.embedder)),
-        metrics,
-        mentioning=mentioning,
-        types=entity_types(config),
-        persona_name=config.persona.name,
-        tombstone_key=hmac_key,
-        ask_owner=_ask_owner,
-        wake=ticker.wake,
-    )
-    handlers: list[RunHandler[Any, Any]] = [archivist] if config.agents.archivist.enabled else []
-    if models.analyst is not None:
-        handlers.append(
-            AnalysisHandler(
-                database,
-                models.analyst,
-                mentioning,
-                metrics,
-                persona_name=config.persona.name,
-                most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
-                wake=ticker.wake,
-            )
-        )
+    handlers = _handlers(config, clock, database, metrics, models, worker, hmac_key, ticker)
     chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
         config=config,
@@ -342,6 +314,50 @@ def _assemble(
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
     )
+
+
+def _handlers(
+    config: Config,
+    clock: Clock,
+    database: Database,
+    metrics: Metrics,
+    models: Models,
+    worker: LanguageWorker,
+    hmac_key: bytes,
+    ticker: Ticker,
+) -> list[RunHandler[Any, Any]]:
+    """The agents that work in the background, those that are enabled."""
+    reader = WorkerNameReader(worker)
+    mentioning = Mentioning(database, reader)
+    handlers: list[RunHandler[Any, Any]] = []
+    if config.agents.archivist.enabled:
+        archivist = ArchivalHandler(
+            database,
+            clock,
+            models.archivist,
+            reader,
+            Digestion(database, Digester(worker, models.embedder)),
+            metrics,
+            mentioning=mentioning,
+            types=entity_types(config),
+            persona_name=config.persona.name,
+            tombstone_key=hmac_key,
+            ask_owner=_ask_owner,
+            wake=ticker.wake,
+        )
+        handlers.append(archivist)
+    if models.analyst is not None:
+        analyst = AnalysisHandler(
+            database,
+            models.analyst,
+            mentioning,
+            metrics,
+            persona_name=config.persona.name,
+            most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
+            wake=ticker.wake,
+        )
+        handlers.append(analyst)
+    return handlers
 
 
 def _ask_owner(connection: Connection, user_id: int, now: datetime) -> None:

@@ -70,6 +70,7 @@ def memory_eraser(eraser: Eraser) -> EraseNode:
 def memory_router(database: Database, clock: Clock, owners: Owners, given: Memory) -> APIRouter:
     router = APIRouter()
     router.include_router(_nodes_router(database, clock, owners, given.erase))
+    router.include_router(_neighbours_router(database, clock))
     router.include_router(_edges_router(database, clock, owners))
     router.include_router(queries_router(database, owners))
     router.include_router(plasticity_router(database, clock, owners, given.maintain))
@@ -138,7 +139,13 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
         known = await database.read(lambda c: _node(c, uuid, asked))
         await erase(known)
 
-    @router.get("/{uuid}/associations", responses=READING)
+    return router
+
+
+def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
+
+    @router.get("/associations", responses=READING)
     async def associations(
         uuid: Uuid,
         asked: AskedUser = None,
@@ -156,7 +163,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
 
         return await database.read(read)
 
-    @router.get("/{uuid}/edges", responses=READING)
+    @router.get("/edges", responses=READING)
     async def edges(uuid: Uuid, asked: AskedUser = None, limit: Limit = 100, offset: Offset = 0) -> EdgesOut:
         """What it is linked to, whichever way, in the order in which it came."""
 
