@@ -374,7 +374,7 @@ async def recalling(stage: Stage, case: Recalling, stranger: int) -> tuple[str, 
     if case.model != ENRICHER:
         stage.script(ENRICHER, marker, {"query": f"Boris Nina Tomas plays chess {marker}"})
     if case.model != RERANKER:
-        stage.script(RERANKER, "Boris", lambda asked: {"people": list(shown(asked).values())})
+        stage.script(RERANKER, marker, lambda asked: {"people": list(shown(asked).values())})
     stage.script(case.model, marker, lambda asked: case.reply(asked, other))
     await stage.ask(user, f"Boris, Nina and Tomas came. {marker}")
     await stage.until_rows(VECTORS_OF_PEOPLE + " HAVING count(*) = 3", user)
