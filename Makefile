@@ -15,6 +15,8 @@ BIN := $(VENV)/bin
 # More than there are processors: a good part of the suite waits for other processes.
 JOBS ?= 3
 WITH_TESTS := .[all,test]
+# A suite that starts hundreds of processes keeps what it compiled, whatever the shell says: or each compiles all anew.
+COMPILED := PYTHONDONTWRITEBYTECODE=
 CONFIG ?=
 KILLS ?= 1000
 SEED ?=
@@ -38,7 +40,7 @@ run: $(VENV)/.installed
 	@exec $(BIN)/laplaced run $(if $(CONFIG),--config $(CONFIG))
 
 test: $(VENV)/.installed-test debian
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(COMPILED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -61,11 +63,11 @@ bench: $(VENV)/.installed-test
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian
 	@status=0; \
-	PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
+	$(COMPILED) PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
 		|| status=$$?; \
 	[ $$status -ne 130 ] || exit $$status; \
 	rm -f $(TORTURE)/faults.jsonl; \
-	LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+	$(COMPILED) LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
 		tests/faults $(ARGS) || status=$$?; \
 	$(BIN)/python tests/faults/reliability.py $(TORTURE) docs/reliability.md; \
 	exit $$status

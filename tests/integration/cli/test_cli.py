@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -65,6 +66,15 @@ def called(folder: Path, *words: str, **environ: str) -> subprocess.CompletedPro
     )
 
 
+def called_here(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """The same in this process: a start of Python costs a second. A failure without a name fails the test."""
+    foreign = dict.fromkeys(name for name in os.environ if name.startswith("LAPLACED_"))
+    with contextlib.chdir(folder):
+        result = CliRunner().invoke(main, words, env=foreign | environ, prog_name="laplaced")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return subprocess.CompletedProcess(words, result.exit_code, result.stdout, result.stderr)
+
+
 def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
@@ -77,7 +87,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_help_of_a_group_names_its_commands(tmp_path: Path, group: str) -> None:
     """`laplaced graph --help` lists what there is under it."""
-    told = called(tmp_path, group, "--help")
+    told = called_here(tmp_path, group, "--help")
     assert (told.returncode, told.stderr) == (0, "")
     assert all(f"\n  {name} " in told.stdout for name in GROUPS[group].commands)
 
@@ -85,7 +95,7 @@ def test_help_of_a_group_names_its_commands(tmp_path: Path, group: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example_and_takes_a_configuration(tmp_path: Path, command: str) -> None:
     """--help of each command shows how it is really called."""
-    told = called(tmp_path, *command.split(), "--help")
+    told = called_here(tmp_path, *command.split(), "--help")
     assert told.returncode == 0
     assert f"Example: laplaced {command} " in told.stdout
     assert "--config" in told.stdout
@@ -122,9 +132,9 @@ def test_help_loads_nothing_heavy() -> None:
 )
 def test_wrong_usage_is_two(tmp_path: Path, words: tuple[str, ...]) -> None:
     """What the command line cannot understand ends with 2 and says so on stderr."""
-    told = called(tmp_path, *words)
+    told = called_here(tmp_path, *words)
     assert (told.returncode, told.stdout) == (2, "")
-    assert "Usage: laplaced" in told.stderr or "Usage: python -m bot" in told.stderr
+    assert "Usage: laplaced" in told.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -149,7 +159,8 @@ def test_wrong_configuration_is_one_line(
     tmp_path: Path, command: str, words: list[str], environ: dict[str, str], said: str
 ) -> None:
     """A nameable failure ends with 1 and one line on stderr, without a traceback or a secret."""
-    told = called(tmp_path, *command.split(), *NEEDED.get(command, []), *words, **environ)
+    call = called if command in SERVERS else called_here
+    told = call(tmp_path, *command.split(), *NEEDED.get(command, []), *words, **environ)
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith(said)
     assert told.stderr.count("\n") == 1
@@ -163,21 +174,13 @@ def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_held_data_folder_is_told_with_its_holder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
+def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
     """While another process that serves nothing holds the data, a command names it and ends with 1."""
-    monkeypatch.chdir(tmp_path)
-    words = [*command.split(), *NEEDED.get(command, [])]
+    call = called if command in SERVERS else called_here
     with hold(tmp_path / "data"):
-        if command in SERVERS:
-            told = called(tmp_path, *words)
-            code, stderr = told.returncode, told.stderr
-        else:  # in this process: a start of Python costs a second
-            result = CliRunner().invoke(main, words)
-            code, stderr = result.exit_code, result.stderr
-    assert code == 1
-    assert stderr == f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
+        told = call(tmp_path, *command.split(), *NEEDED.get(command, []))
+    assert told.returncode == 1
+    assert told.stderr == f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
 
 
 async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from functools import cache
 from itertools import product
 
 import pytest
@@ -29,7 +30,9 @@ def entries(lang: str) -> Iterator[ast.EntryType]:
         yield from FluentParser().parse(path.read_text(encoding="utf-8")).body
 
 
+@cache
 def messages(lang: str) -> dict[str, set[str]]:
+    """By key, the values it takes."""
     found: dict[str, set[str]] = {}
     for entry in entries(lang):
         if isinstance(entry, ast.Message):
