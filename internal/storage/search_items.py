@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, update
+from sqlalchemy import Connection, bindparam, case, delete, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage import vectors
@@ -23,8 +23,11 @@ _CHUNK: Final = 500
 
 # Run at every write of what can be found: built once, for building a statement takes longer than running it.
 _ROW: Final = upsert(search_items)
+_SAME_TEXT: Final = search_items.c.text_hash == _ROW.excluded.text_hash
 _PUT: Final = _ROW.on_conflict_do_update(
-    index_elements=["user_id", "item"], set_={name: _ROW.excluded[name] for name in ("text", "text_hash", "rev")}
+    index_elements=["user_id", "item"],
+    set_={name: _ROW.excluded[name] for name in ("text", "text_hash", "rev", "context", "traits")}
+    | {"embedded": case((_SAME_TEXT, search_items.c.embedded))},
 )
 _REMOVE: Final = delete(search_items).where(
     search_items.c.user_id == bindparam("owner"), search_items.c.item.in_(bindparam("items", expanding=True))
@@ -32,14 +35,28 @@ _REMOVE: Final = delete(search_items).where(
 
 
 def item_of(kind: str, ref_id: str) -> str:
-    """The key of an item: `fact:<edge id>`, `entity:<node id>`, `episode:<episode id>`, `person:<person id>`."""
+    """The key of an item: `fact:<edge id>`, `entity:<node id>`, `episode:<id>`, `person:<id>`, `message:<id>`."""
     return f"{kind}:{ref_id}"
 
 
-def put(connection: Connection, user_id: int, kind: str, ref_id: str, text: str, rev: int) -> None:
-    """Stores what a row is found by. The same text again costs no new vector."""
+def put(
+    connection: Connection,
+    user_id: int,
+    kind: str,
+    ref_id: str,
+    text: str,
+    rev: int,
+    *,
+    context: str | None = None,
+    traits: int | None = None,
+) -> None:
+    """Stores what a row is found by. The same text again costs no new vector.
+
+    `context` is text that stood before it: its vector is of both, its terms are of `text` alone. `traits` are the bits
+    of `internal.language.traits`.
+    """
     item = item_of(kind, ref_id)
-    values = {"text": text, "text_hash": text_hash(text), "rev": rev}
+    values = {"text": text, "text_hash": text_hash(text, context), "rev": rev, "context": context, "traits": traits}
     connection.execute(_PUT, {"user_id": user_id, "item": item, "kind": kind, "ref_id": ref_id, **values})
     record_change(connection, user_id, CHANGE_KIND, item)
 
@@ -55,10 +72,13 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
 def forget_words(connection: Connection, user_id: int, kind: str, ref_id: str) -> None:
     """Drops terms and vectors of an item whose text lost something forgotten: until they follow they would tell it."""
     one = (search_items.c.user_id == user_id) & (search_items.c.item == item_of(kind, ref_id))
-    connection.execute(update(search_items).where(one).values(terms=None, analyzer=None, terms_hash=None))
+    connection.execute(
+        update(search_items).where(one).values(terms=None, analyzer=None, terms_hash=None, embedded=None)
+    )
     vectors.remove(connection, user_id, [item_of(kind, ref_id)])
 
 
-def text_hash(text: str) -> str:
-    """The hash by which vectors and terms know the text they are of."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+def text_hash(text: str, context: str | None = None) -> str:
+    """The hash by which vectors and terms know the text they are of, and the context before it."""
+    whole = text if context is None else f"{context}\0{text}"
+    return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()

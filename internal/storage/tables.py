@@ -598,7 +598,20 @@ search_items = Table(
     Column("terms", Text, info=TEXT),
     Column("analyzer", Text),
     Column("terms_hash", Text),
+    Column("context", Text, info=TEXT),
+    Column("traits", Integer),
+    Column("embedded", Text),
     Index("idx_search_items_terms", "user_id", "item", sqlite_where=text("terms_hash IS NOT text_hash")),
+    Index("idx_search_items_vectors", "user_id", "item", sqlite_where=text("embedded IS NULL AND kind <> 'message'")),
+    Index("idx_search_items_messages", "user_id", "item", sqlite_where=text("embedded IS NULL AND kind = 'message'")),
+    Index("idx_search_items_embedded", "embedded", sqlite_where=text("embedded IS NOT NULL")),
+)
+
+search_backlog = Table(
+    "search_backlog",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),
 )
 
 vectors = Table(
