@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,9 +13,13 @@ from typing import Any
 from record import records
 
 Json = dict[str, Any]
+Row = list[str]
 
 KILLS, FAULTS = "kills", "faults"
 """The files of records: one line a batch of kills, one line a fault test."""
+
+ALL = "all"
+_SERIES = ("date", "commit", "seed", "runs", "kills", "at start", "at stop", "by webhook", "passed")
 
 KINDS = {
     "kill": "Kills at the commit points",
@@ -88,41 +93,62 @@ _IN_WINDOW = (
 )
 
 
-def page(folder: Path) -> str:
-    """The whole page, from the records in the folder."""
+def page(folder: Path, before: str = "") -> str:
+    """The whole page, from the records in the folder; series that only the page as it was `before` tells of stay."""
     kills, faults = records(KILLS, folder), records(FAULTS, folder)
-    return HEAD + (_random(kills) if kills else "") + (_by_hand(faults) if faults else "")
+    return HEAD + _random(kills, before) + (_by_hand(faults) if faults else "")
 
 
 def write_page(folder: Path, path: Path) -> None:
-    path.write_text(page(folder), encoding="utf-8")
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(page(folder, before), encoding="utf-8")
 
 
-def _random(batches: Sequence[Json]) -> str:
+def _random(batches: Sequence[Json], before: str) -> str:
     series: dict[tuple[int, str], list[Json]] = defaultdict(list)
     for batch in batches:
         series[batch["seed"], batch["commit"]].append(batch)
+    head = [*_SERIES, *(title for _, title in _MEASURES)]
+    of_window = [*_SERIES[1:5], *(title for _, title in _IN_WINDOW)]
     rows = [[*_name(of), *_counts(of, _MEASURES)] for of in series.values()]
     window = [[*_name(of)[1:5], *_counts(of, _IN_WINDOW)] for of in series.values()]
-    if len(series) > 1:
-        rows.append(["all", "", "", *_name(batches)[3:], *_counts(batches, _MEASURES)])
-        window.append(["all", "", *_name(batches)[3:5], *_counts(batches, _IN_WINDOW)])
-    head = ["date", "commit", "seed", "runs", "kills", "at start", "at stop", "by webhook", "passed"]
+    rows = _with_all(_only_before(before, head, rows, (1, 2)) + rows, 3)
+    window = _with_all(_only_before(before, of_window, window, (0, 1)) + window, 2)
+    if not rows:
+        return ""
     broken = [
         f"- seed {b['seed']}, batch {b['number']}: {' '.join(text.split())[:400]}"
         for b in batches
         for text in b["verdict"]["violations"]
     ]
     found = "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
-    return (
-        RANDOM
-        + "\n"
-        + _table([*head, *(title for _, title in _MEASURES)], rows)
-        + WINDOW
-        + "\n"
-        + _table([*head[1:5], *(title for _, title in _IN_WINDOW)], window)
-        + found
-    )
+    return RANDOM + "\n" + _table(head, rows) + WINDOW + "\n" + _table(of_window, window) + found
+
+
+def _only_before(before: str, head: Sequence[str], rows: Sequence[Row], key: tuple[int, int]) -> list[Row]:
+    """The rows of the page's table with this head whose series (commit and seed) is not among `rows`."""
+    lines = before.splitlines()
+    title = _table([*head], []).splitlines()[0]
+    if title not in lines:
+        return []
+    table = itertools.takewhile(lambda line: line.startswith("|"), lines[lines.index(title) + 2 :])
+    known = {tuple(row[place] for place in key) for row in rows}
+    found = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    return [row for row in found if row[0] != ALL and tuple(row[place] for place in key) not in known]
+
+
+def _with_all(rows: list[Row], first: int) -> list[Row]:
+    """The rows, and where there are several one more with the sums of the columns from `first` on."""
+    if len(rows) < 2:
+        return rows
+    sums = [_sum(column) for column in zip(*(row[first:] for row in rows), strict=True)]
+    return [*rows, [ALL, *[""] * (first - 1), *sums]]
+
+
+def _sum(column: Sequence[str]) -> str:
+    """The sum of numbers, or of such as "20/20"."""
+    parts = zip(*(map(int, cell.split("/")) for cell in column), strict=True)
+    return "/".join(str(sum(part)) for part in parts)
 
 
 def _name(batches: Sequence[Json]) -> list[str]:

@@ -32,6 +32,18 @@ def test_a_series_is_one_row_and_all_of_them_another(tmp_path: Path) -> None:
     assert "Not as promised" not in text
 
 
+def test_series_whose_records_are_gone_stay_on_the_page(tmp_path: Path) -> None:
+    """What an earlier page tells of another commit is kept and added up, of the same series it is replaced."""
+    append(KILLS, asdict(PASSED), tmp_path / "first")
+    before = page(tmp_path / "first")
+    for batch in (replace(PASSED, commit="def5678"), replace(PASSED, commit="def5678", number=2)):
+        append(KILLS, asdict(batch), tmp_path / "second")
+    text = page(tmp_path / "second", before)
+    assert [row[1] for row in cells(text, "20")] == ["abc1234", "def5678"]
+    assert cells(text, "all")[0][3:9] == ["3", "150", "15", "6", "0", "3/3"]
+    assert page(tmp_path / "second", text) == text
+
+
 def test_what_was_broken_is_told(tmp_path: Path) -> None:
     """A batch that failed is not counted as passed, and its words are on the page."""
     broken = Verdict(messages=90, lost=1, violations=["lost: a message\nof two lines"])
