@@ -179,8 +179,8 @@ def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) 
     call = called if command in SERVERS else called_here
     with hold(tmp_path / "data"):
         told = call(tmp_path, *command.split(), *NEEDED.get(command, []))
-    assert told.returncode == 1
-    assert told.stderr == f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
+    held = f"laplaced: process {os.getpid()} holds the data folder data; one process at a time may use it\n"
+    assert (told.returncode, told.stderr) == (1, held)
 
 
 async def test_archive_goes_through_the_server_that_holds_the_data(tmp_path: Path) -> None:
