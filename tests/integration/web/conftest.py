@@ -74,7 +74,11 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 def build(database: Database, metrics: Metrics, ports: Ports) -> Callable[[str, str], FastAPI]:
     """The application with a webhook at that path and with that secret."""
-    return lambda path, secret: build_web(
+    return lambda path, secret: application(database, metrics, ports, path, secret)
+
+
+def application(database: Database, metrics: Metrics, ports: Ports, path: str, secret: str) -> FastAPI:
+    return build_web(
         database=database,
         metrics=metrics,
         clock=SystemClock(),
@@ -91,10 +95,38 @@ def build(database: Database, metrics: Metrics, ports: Ports) -> Callable[[str, 
 @pytest.fixture
 async def caller(build: Callable[[str, str], FastAPI]) -> AsyncIterator[httpx.AsyncClient]:
     """A client that knows the key."""
-    transport = httpx.ASGITransport(build("/telegram/webhook", WEBHOOK_SECRET), raise_app_exceptions=False)
-    headers = {"Authorization": f"Bearer {KEY}"}
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers) as client:
+    async with client_of(build("/telegram/webhook", WEBHOOK_SECRET)) as client:
         yield client
+
+
+def client_of(app: FastAPI) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9081", headers=headers)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def standing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FastAPI]:
+    """The application, one for all tests of a module: they change nothing in it."""
+    async with Database.open(tmp_path_factory.mktemp("standing") / "laplaced.db") as opened:
+        await opened.exclusive(migrate)
+        yield application(opened, Metrics(MetricsConfig()), Ports(), "/telegram/webhook", WEBHOOK_SECRET)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def visitor(standing: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of its own, which knows the key."""
+    async with client_of(standing) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def untouched(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    """One user, for all tests of a module in which nothing is stored."""
+    async with Database.open(tmp_path_factory.mktemp("untouched") / "laplaced.db") as opened:
+        await opened.exclusive(migrate)
+        async with stage(opened, Metrics(MetricsConfig()), user(ANNA)) as running:
+            yield running
 
 
 @pytest.fixture

@@ -134,12 +134,13 @@ async def test_a_group_must_be_named_among_several_users(known: Stage) -> None:
     assert counts == [0, 1]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("group", ["anna", "1.5", "", " 100", "٣", "99999999999999999999"])
-async def test_a_group_is_a_number(sole: Stage, group: str) -> None:
+async def test_a_group_is_a_number(untouched: Stage, group: str) -> None:
     """Anything else is 422, named, in a body and in a query."""
     for answer in (
-        await post(sole, group_id=group),
-        await sole.client.get("/graph/episodes", params={"group_id": group}),
+        await post(untouched, group_id=group),
+        await untouched.client.get("/graph/episodes", params={"group_id": group}),
     ):
         assert answer.status_code == 422
         assert answer.json()["detail"].startswith("group_id: ")
@@ -161,6 +162,7 @@ async def test_who_is_let_in_may_be_told_about_before_he_writes(sole: Stage) -> 
     assert stored.settings == {"invited": True}
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -188,18 +190,23 @@ async def test_who_is_let_in_may_be_told_about_before_he_writes(sole: Stage) -> 
         ({"episode_body": "x"}, "episode_body"),
     ],
 )
-async def test_what_cannot_be_stored_is_refused_by_its_field(sole: Stage, changes: dict[str, Any], field: str) -> None:
+async def test_what_cannot_be_stored_is_refused_by_its_field(
+    untouched: Stage, changes: dict[str, Any], field: str
+) -> None:
     """422, in words that begin with the field's name; nothing is stored."""
-    answer = await post(sole, **changes)
+    answer = await post(untouched, **changes)
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(f"{field}: ")
-    assert (await sole.client.get("/graph/episodes")).json()["count"] == 0
+    assert (await untouched.client.get("/graph/episodes")).json()["count"] == 0
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b'"x"', b"[" * 200_000, b'{"name": "\\ud800"}'])
-async def test_bodies_that_cannot_be_read(sole: Stage, content: bytes) -> None:
+async def test_bodies_that_cannot_be_read(untouched: Stage, content: bytes) -> None:
     """Whatever is sent instead of a JSON object is a 4xx with a sentence."""
-    answer = await sole.client.post("/graph/episodes", content=content, headers={"Content-Type": "application/json"})
+    answer = await untouched.client.post(
+        "/graph/episodes", content=content, headers={"Content-Type": "application/json"}
+    )
     assert answer.status_code in {400, 422}
     assert isinstance(answer.json()["detail"], str)
     assert not answer.json()["detail"][0].isdigit(), "the place where JSON broke off is no field"

@@ -10,43 +10,48 @@ import pytest
 from bot.web.guard import Guard
 
 PEOPLE = "/people?user_id=500"
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
+@in_one_loop
 @pytest.mark.parametrize(
     "value", [None, "", "Bearer", "Bearer ", "Bearer wrong", "Basic {key}", "{key}", "Bearer {key}x"]
 )
-async def test_without_the_key_nothing_is_told(caller: httpx.AsyncClient, value: str | None) -> None:
+async def test_without_the_key_nothing_is_told(visitor: httpx.AsyncClient, value: str | None) -> None:
     """A missing or wrong key is 401, whatever the path, even for paths that do not exist."""
-    key = caller.headers["Authorization"].removeprefix("Bearer ")
-    del caller.headers["Authorization"]
+    key = visitor.headers["Authorization"].removeprefix("Bearer ")
+    del visitor.headers["Authorization"]
     headers = {} if value is None else {"Authorization": value.format(key=key)}
     for path in (PEOPLE, "/people/1", "/nowhere"):
-        answer = await caller.get(path, headers=headers)
+        answer = await visitor.get(path, headers=headers)
         assert answer.status_code == 401
         assert "server.api_key" in answer.json()["detail"]
         assert key not in answer.text
-    assert (await caller.post("/admin/archive", content="not json", headers=headers)).status_code == 401
+    assert (await visitor.post("/admin/archive", content="not json", headers=headers)).status_code == 401
 
 
-async def test_the_index_leads_on_without_a_key(caller: httpx.AsyncClient) -> None:
+@in_one_loop
+async def test_the_index_leads_on_without_a_key(visitor: httpx.AsyncClient) -> None:
     """Its paths exist, the chat page is there; a page that rebinds its name to loopback does not get to see it."""
-    del caller.headers["Authorization"]
-    index = await caller.get("/")
+    del visitor.headers["Authorization"]
+    index = await visitor.get("/")
     assert index.status_code == 200
     told = index.json()
     assert told["chat"] == "http://127.0.0.1:8090"
     for name, status in (("health", 200), ("readiness", 200), ("metrics", 200), ("people", 401)):
-        assert (await caller.get(told[name])).status_code == status
-    assert (await caller.get("/", headers={"Host": "evil.example"})).status_code == 403
+        assert (await visitor.get(told[name])).status_code == status
+    assert (await visitor.get("/", headers={"Host": "evil.example"})).status_code == 403
 
 
+@in_one_loop
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-async def test_key_is_accepted_in_any_case_of_its_scheme(caller: httpx.AsyncClient, scheme: str) -> None:
+async def test_key_is_accepted_in_any_case_of_its_scheme(visitor: httpx.AsyncClient, scheme: str) -> None:
     """The scheme's name is case-insensitive, the key is not."""
-    key = caller.headers["Authorization"].removeprefix("Bearer ")
-    assert (await caller.get(PEOPLE, headers={"Authorization": f"{scheme} {key}"})).status_code == 200
+    key = visitor.headers["Authorization"].removeprefix("Bearer ")
+    assert (await visitor.get(PEOPLE, headers={"Authorization": f"{scheme} {key}"})).status_code == 200
 
 
+@in_one_loop
 @pytest.mark.parametrize(
     "host",
     [
@@ -62,11 +67,12 @@ async def test_key_is_accepted_in_any_case_of_its_scheme(caller: httpx.AsyncClie
         "public.example",
     ],
 )
-async def test_loopback_and_allowed_hosts_are_served(caller: httpx.AsyncClient, host: str) -> None:
+async def test_loopback_and_allowed_hosts_are_served(visitor: httpx.AsyncClient, host: str) -> None:
     """Loopback under any of its names, allowed hosts on any port, and the webhook's own public name."""
-    assert (await caller.get(PEOPLE, headers={"Host": host})).status_code == 200
+    assert (await visitor.get(PEOPLE, headers={"Host": host})).status_code == 200
 
 
+@in_one_loop
 @pytest.mark.parametrize(
     "host",
     [
@@ -82,44 +88,48 @@ async def test_loopback_and_allowed_hosts_are_served(caller: httpx.AsyncClient, 
         "evil.example#localhost",
     ],
 )
-async def test_foreign_hosts_are_refused(caller: httpx.AsyncClient, host: str) -> None:
+async def test_foreign_hosts_are_refused(visitor: httpx.AsyncClient, host: str) -> None:
     """A page that rebinds its name to loopback still says its own name, key or no key."""
-    answer = await caller.get(PEOPLE, headers={"Host": host})
+    answer = await visitor.get(PEOPLE, headers={"Host": host})
     assert answer.status_code == 403
     assert "allowed_hosts" in answer.json()["detail"]
 
 
+@in_one_loop
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-async def test_probes_need_neither_key_nor_host(caller: httpx.AsyncClient, path: str) -> None:
+async def test_probes_need_neither_key_nor_host(visitor: httpx.AsyncClient, path: str) -> None:
     """Health and metrics answer to everybody."""
-    del caller.headers["Authorization"]
-    assert (await caller.get(path, headers={"Host": "anything.example"})).status_code == 200
+    del visitor.headers["Authorization"]
+    assert (await visitor.get(path, headers={"Host": "anything.example"})).status_code == 200
 
 
+@in_one_loop
 @pytest.mark.parametrize("path", ["/healthz/", "/metrics/x", "http://127.0.0.1:9081//metrics", "/healthz/../people"])
-async def test_only_the_exact_paths_are_open(caller: httpx.AsyncClient, path: str) -> None:
+async def test_only_the_exact_paths_are_open(visitor: httpx.AsyncClient, path: str) -> None:
     """A path that only begins like an open one is guarded."""
-    del caller.headers["Authorization"]
-    assert (await caller.get(path)).status_code == 401
+    del visitor.headers["Authorization"]
+    assert (await visitor.get(path)).status_code == 401
 
 
-async def test_the_description_opens_in_a_browser(caller: httpx.AsyncClient) -> None:
+@in_one_loop
+async def test_the_description_opens_in_a_browser(visitor: httpx.AsyncClient) -> None:
     """Without the key, which no browser sends, with all that it loads, from here alone; not for a foreign Host."""
-    del caller.headers["Authorization"]
-    page = await caller.get("/docs")
+    del visitor.headers["Authorization"]
+    page = await visitor.get("/docs")
     assert (page.status_code, "url: '/openapi.json'" in page.text) == (200, True)
     loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert len(loaded) == 3
     for path in [*loaded, "/openapi.json"]:
-        assert (await caller.get(path)).status_code == 200
+        assert (await visitor.get(path)).status_code == 200
     for path in ["/docs", *loaded]:
-        assert (await caller.get(path, headers={"Host": "evil.example"})).status_code == 403
+        assert (await visitor.get(path, headers={"Host": "evil.example"})).status_code == 403
 
 
+@in_one_loop
 @pytest.mark.parametrize("path", ["/nowhere", "/docs/nothing", "/redoc"])
-async def test_unknown_paths_are_json_too(caller: httpx.AsyncClient, path: str) -> None:
+async def test_unknown_paths_are_json_too(visitor: httpx.AsyncClient, path: str) -> None:
     """With the key, a path that does not exist is 404 in the form of every other refusal."""
-    answer = await caller.get(path)
+    answer = await visitor.get(path)
     assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
