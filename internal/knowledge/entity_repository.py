@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from internal.graph.store import owner_node_id
 from internal.knowledge.digest import KnownName, Vector
 from internal.language.spelling import name_key
+from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
 from internal.storage.vectors import from_blob
 
@@ -111,7 +112,7 @@ def _entity_vectors(connection: Connection, user_id: int, model: str, dim: int) 
     query = (
         select(search_items.c.ref_id, vectors.c.vec)
         .select_from(search_items.join(vectors, same_item & current))
-        .where(search_items.c.user_id == user_id, search_items.c.kind == "entity")
+        .where(search_items.c.user_id == user_id, of_kind("entity"))
     )
     for rows in connection.execute(query).partitions(_ROWS):
         yield [row.ref_id for row in rows], np.stack([from_blob(row.vec) for row in rows])

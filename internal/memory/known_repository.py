@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from internal.memory.model import NAMING, RefKey
+from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_edges, graph_nodes, observations, search_items, vectors
 from internal.storage.vectors import from_blob
 
@@ -109,7 +110,7 @@ def _vectors_of(
     query = (
         select(search_items.c.ref_id, vectors.c.vec)
         .select_from(search_items.join(graph_nodes, same_node).join(vectors, same_item & current))
-        .where(search_items.c.user_id == user_id, search_items.c.kind == "node")
+        .where(search_items.c.user_id == user_id, of_kind("node"))
         .where(graph_nodes.c.label == label, _VISIBLE)
     )
     for rows in connection.execute(query).partitions(_ROWS):

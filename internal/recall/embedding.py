@@ -26,6 +26,9 @@ BATCH: Final = 32
 
 _REMOVED_AT_ONCE: Final = 500
 
+_LOOKED_AT: Final = 256
+"""Due items of one look: those whose vectors are stored already cost no call."""
+
 _FIRST_OF_ALL: Final = 3
 """So many texts that fail one by one, and none that does not: it is the embedder, and the rest need not be tried."""
 
@@ -41,16 +44,25 @@ class VectorFollowing:
         self._failures = 0
         self._not_before: datetime | None = None
         self._seen_change = -1
+        self._disowned = False
         self._foreign_removed = False
+        self._more = False
         self._refused: set[tuple[int, str, str]] = set()
         self._stuck: set[int] = set()
 
-    async def embed_due(self) -> int:
-        """Embeds everything that is due and returns how many vectors were stored (C11).
+    @property
+    def more(self) -> bool:
+        """Whether the last `embed_due` left messages for the next."""
+        return self._more
 
-        Costs one look at the change log when nothing happened since. Never raises a model's error: the rest stays due
-        and is tried again after a growing pause.
+    async def embed_due(self, *, calls_for_messages: int | None = None) -> int:
+        """Embeds everything that is due and returns how many vectors were stored (C11); messages last.
+
+        With `calls_for_messages` the embedder is asked for messages so often at most, each time for BATCH. Costs one
+        look at the change log when nothing happened since. Never raises a model's error: the rest stays due and is
+        tried again after a growing pause.
         """
+        self._more = False
         now = self._clock.now()
         # Further off than any pause, it was told by a clock that was set back since.
         if self._not_before is not None and now < self._not_before <= now + self._retry_max:
@@ -58,8 +70,14 @@ class VectorFollowing:
         change = await self._database.read(vectors.last_change)
         if change == self._seen_change:
             return 0
-        stored = 0
+        await self._disown()
+        stored, calls = 0, 0
         while batch := await self._next_batch():
+            if batch[0].is_message:
+                if calls == calls_for_messages:
+                    self._more = calls > 0
+                    return stored
+                calls += 1
             try:
                 stored += await self._embed(batch)
             except ModelError as error:
@@ -92,13 +110,23 @@ class VectorFollowing:
         return batch
 
     async def _batch_without(self, owners: Collection[int]) -> list[DueItem]:
-        limit, spared = BATCH + len(self._refused), tuple(owners)
+        limit, spared = _LOOKED_AT + len(self._refused), tuple(owners)
         model, dimensions = self._embedder.name, self._embedder.dimensions
-        due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=spared))
+        while True:
+            due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=spared))
+            known = [one for one in due if one.known]
+            if not known:
+                break
+            await self._database.write(lambda c, known=known: self._acknowledge(c, known))  # type: ignore[misc]
         wanted = (one for one in due if (one.user_id, one.item, one.text_hash) not in self._refused)
         for _, group in itertools.groupby(wanted, key=lambda one: one.user_id):
-            return list(group)[:BATCH]
+            mine = list(group)
+            return [one for one in mine if one.is_message == mine[0].is_message][:BATCH]
         return []
+
+    def _acknowledge(self, connection: Connection, known: Sequence[DueItem]) -> None:
+        for one in known:
+            vectors.acknowledge(connection, one, self._embedder.name, self._embedder.dimensions)
 
     async def _embed(self, batch: Sequence[DueItem]) -> int:
         try:
@@ -143,6 +171,16 @@ class VectorFollowing:
             return sum(vectors.put(connection, one, model, vector) for one, vector in zip(batch, found, strict=True))
 
         return await self._database.write(put, point="C11")
+
+    async def _disown(self) -> None:
+        """Once a start: what another model or size embedded is due again."""
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+
+        def disown(connection: Connection) -> int:
+            return vectors.disown(connection, model, dimensions, limit=_REMOVED_AT_ONCE)
+
+        while not self._disowned:
+            self._disowned = await self._database.write(disown) < _REMOVED_AT_ONCE
 
     async def _remove_foreign(self) -> None:
         """Once all is embedded, the vectors of other models and sizes go."""

@@ -31,6 +31,7 @@ from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.repository import person_of_change
 from internal.storage.erasure import EVERYTHING
 from internal.storage.owners import record_change
+from internal.storage.search_items import of_kind
 from internal.storage.tables import (
     claims,
     episodes,
@@ -123,7 +124,7 @@ def rows(
 
 def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
     """About how many there are."""
-    query = select(func.count()).where(search_items.c.user_id == user_id, search_items.c.kind == kind)
+    query = select(func.count()).where(search_items.c.user_id == user_id, of_kind(kind))
     return connection.execute(query.select_from(search_items)).scalar_one()
 
 

@@ -1,16 +1,18 @@
 """Vectors of search items: float32, little-endian, L2-normalised, each with the model, the size and the text it is of.
 
-What is due is a query: an item whose `text_hash` differs from its vector's, or that has none of this model and size.
+An item says in `embedded` whose vector of its text is stored (`made_by`), nothing if none is: what is due is a look at
+an index, messages after everything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, or_, select
+from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.owners import record_change
@@ -21,18 +23,47 @@ Vector = NDArray[np.float32]
 CHANGE_KIND = "vector"
 _WIRE = np.dtype("<f4")
 
-# Run for each item that goes: built once, for building a statement takes longer than running it.
-_REMOVE = delete(vectors).where(vectors.c.user_id == bindparam("owner"), vectors.c.item == bindparam("gone"))
+MESSAGE: Final = "message"
+"""The kind of item that is embedded after all others."""
+
+# What the indexes of what is due are over, word for word.
+_DUE: Final = text("embedded IS NULL AND kind <> 'message'")
+_DUE_MESSAGE: Final = text("embedded IS NULL AND kind = 'message'")
+
+# Run for each item: built once, for building a statement takes longer than running it.
+_EMBEDDED: Final = (
+    update(search_items)
+    .where(
+        search_items.c.user_id == bindparam("owner"),
+        search_items.c.item == bindparam("place"),
+        search_items.c.text_hash == bindparam("hash"),
+    )
+    .values(embedded=bindparam("by"))
+)
+_ROW: Final = upsert(vectors)
+_PUT: Final = _ROW.on_conflict_do_update(
+    index_elements=["user_id", "item", "model"],
+    set_={name: _ROW.excluded[name] for name in ("dim", "text_hash", "vec")},
+)
+_REMOVE: Final = delete(vectors).where(vectors.c.user_id == bindparam("owner"), vectors.c.item == bindparam("gone"))
 
 
 @dataclass(frozen=True, slots=True)
 class DueItem:
-    """A text whose vector is missing or of an older text."""
+    """A text whose vector is missing or of an older text; the context it stands in, if it has one, comes first.
+
+    `known` says that its vector is stored already and only to be acknowledged.
+    """
 
     user_id: int
     item: str
     text: str
     text_hash: str
+    known: bool = False
+
+    @property
+    def is_message(self) -> bool:
+        return self.item.startswith(f"{MESSAGE}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,36 +87,64 @@ def from_blob(blob: bytes) -> Vector:
     return np.frombuffer(blob, dtype=_WIRE)
 
 
-def due(connection: Connection, model: str, dim: int, *, limit: int, without: Collection[int] = ()) -> list[DueItem]:
-    """Items to embed, one owner after the other, but for those owners `without` whom it is to be done."""
-    query = (
-        select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
-        .outerjoin(vectors, _of(model))
-        .where(or_(vectors.c.item.is_(None), ~_current(dim)), search_items.c.user_id.not_in(without))
-        .order_by(search_items.c.user_id, search_items.c.item)
-        .limit(limit)
-    )
-    return [DueItem(*row) for row in connection.execute(query)]
+def made_by(model: str, dim: int) -> str:
+    """How an item says whose vector of its text is stored."""
+    return f"{model}/{dim}"
+
+
+def due(
+    connection: Connection,
+    model: str,
+    dim: int,
+    *,
+    limit: int,
+    without: Collection[int] = (),
+    messages: bool = True,
+) -> list[DueItem]:
+    """Items to embed, one owner after the other, but for those owners `without` whom it is to be done.
+
+    Messages come when nothing else is left, the newest of an owner first, or not at all.
+    """
+    order = (search_items.c.user_id, search_items.c.item)
+    found = _due(connection, _due_items(model, dim, _DUE, without).order_by(*order).limit(limit))
+    if messages and len(found) < limit:
+        newest = [column.desc() for column in order]
+        query = _due_items(model, dim, _DUE_MESSAGE, without).order_by(*newest)
+        found += _due(connection, query.limit(limit - len(found)))
+    return found
 
 
 def progress(connection: Connection, model: str, dim: int) -> Progress:
     total = connection.execute(select(func.count()).select_from(search_items)).scalar_one()
-    joined = search_items.join(vectors, and_(_of(model), _current(dim)))
-    return Progress(done=connection.execute(select(func.count()).select_from(joined)).scalar_one(), total=total)
+    done = select(func.count()).where(search_items.c.embedded == made_by(model, dim))
+    return Progress(done=connection.execute(done).scalar_one(), total=total)
 
 
 def put(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:
     """Stores a vector; False if the item's text has changed or is gone since it was read. ValueError as `to_blob`."""
-    blob = to_blob(vector)
-    place = (search_items.c.user_id == due_item.user_id) & (search_items.c.item == due_item.item)
-    current = connection.execute(select(search_items.c.text_hash).where(place)).scalar_one_or_none()
-    if current != due_item.text_hash:
+    blob, dim = to_blob(vector), vector.shape[0]
+    if not acknowledge(connection, due_item, model, dim):
         return False
-    values = {"dim": vector.shape[0], "text_hash": due_item.text_hash, "vec": blob}
-    row = upsert(vectors).values(user_id=due_item.user_id, item=due_item.item, model=model, **values)
-    connection.execute(row.on_conflict_do_update(index_elements=["user_id", "item", "model"], set_=values))
+    place = {"user_id": due_item.user_id, "item": due_item.item, "model": model}
+    connection.execute(_PUT, {**place, "dim": dim, "text_hash": due_item.text_hash, "vec": blob})
     record_change(connection, due_item.user_id, CHANGE_KIND, due_item.item)
     return True
+
+
+def acknowledge(connection: Connection, due_item: DueItem, model: str, dim: int) -> bool:
+    """Notes that the vector of an item's text is stored; False if the text has changed or is gone since it was read."""
+    place = {"owner": due_item.user_id, "place": due_item.item, "hash": due_item.text_hash}
+    return connection.execute(_EMBEDDED, {**place, "by": made_by(model, dim)}).rowcount == 1
+
+
+def disown(connection: Connection, model: str, dim: int, *, limit: int) -> int:
+    """Makes up to `limit` items due again whose vectors are of another model or size; how many there were."""
+    by = search_items.c.embedded
+    foreign = select(search_items.c.user_id, search_items.c.item).where(by.is_not(None), by != made_by(model, dim))
+    place = tuple_(search_items.c.user_id, search_items.c.item)
+    return connection.execute(
+        update(search_items).where(place.in_(foreign.limit(limit))).values(embedded=None)
+    ).rowcount
 
 
 def remove(connection: Connection, user_id: int, items: Sequence[str]) -> None:
@@ -118,11 +177,27 @@ def last_change(connection: Connection) -> int:
     return connection.execute(select(func.max(changes.c.seq))).scalar_one() or 0
 
 
-def _of(model: str) -> ColumnElement[bool]:
-    return and_(
-        vectors.c.user_id == search_items.c.user_id, vectors.c.item == search_items.c.item, vectors.c.model == model
+def _due_items(model: str, dim: int, which: TextClause, without: Collection[int]) -> Select[Any]:
+    item = search_items.c
+    current = and_(
+        vectors.c.user_id == item.user_id,
+        vectors.c.item == item.item,
+        vectors.c.model == model,
+        vectors.c.dim == dim,
+        vectors.c.text_hash == item.text_hash,
     )
+    query = select(item.user_id, item.item, item.text, item.text_hash, item.context, vectors.c.item.label("known"))
+    return query.outerjoin(vectors, current).where(which, item.user_id.not_in(without))
 
 
-def _current(dim: int) -> ColumnElement[bool]:
-    return and_(vectors.c.text_hash == search_items.c.text_hash, vectors.c.dim == dim)
+def _due(connection: Connection, query: Select[Any]) -> list[DueItem]:
+    return [
+        DueItem(
+            user_id=row.user_id,
+            item=row.item,
+            text=row.text if row.context is None else f"{row.context} {row.text}",
+            text_hash=row.text_hash,
+            known=row.known is not None,
+        )
+        for row in connection.execute(query)
+    ]
