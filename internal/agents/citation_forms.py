@@ -1,7 +1,7 @@
-"""How models cite facts and memories: `[F1]` and `[M1]` as they are asked to, and the forms that they slip into.
+"""How models cite: `[F1]`, `[M1]` and `[S1]` as they are asked to, and the forms that they slip into.
 
-Square brackets with a letter or a word for either, and the lenticular brackets of some models, are citations wherever
-they stand. A bare `[1]` and `(F1)` may be ordinary text: there it counts what they stand behind.
+Square brackets with a letter or a word for one of them, and the lenticular brackets of some models, are citations
+wherever they stand. A bare `[1]` and `(F1)` may be ordinary text: there it counts what they stand behind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 import regex
 
-from internal.agents.model import RecalledFact, RecalledMemory
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
 from internal.language.romanisation import skeletons
 from internal.language.telling import alike
 
@@ -23,7 +23,8 @@ _SPACE: Final = r"[ \t\u00a0]"
 _GAP: Final = rf"{_SPACE}{{0,2}}"
 _FACT: Final = r"(?:facts?(?:[ _]?id)?|факт(?:[ыиа]|ів|ов)?|[fф])"
 _MEMORY: Final = r"(?:memor(?:y|ies)|память|воспоминани[ея]|пам['’]ять|спогад[иа]?|[mм])"
-_WORD: Final = rf"(?:(?:{_FACT}|{_MEMORY}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
+_PASSAGE: Final = r"(?:past[ _]messages?|messages?|passages?|said|сообщени[еяй]|повідомлення|слова|[sс])"
+_WORD: Final = rf"(?:(?:{_FACT}|{_MEMORY}|{_PASSAGE}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
 _LEAD: Final = rf"(?:(?:see|cf|sources?|см|смотри|источник[и]?|див|дивись|джерел[оа])[.:]?{_SPACE}{{1,2}})?"
 _SPAN: Final = rf"\d{{1,3}}(?:{_SPACE}?[-–]{_SPACE}?{_WORD}?\d{{1,3}})?"
 _MORE: Final = rf"(?:{_GAP}[,;&]{_GAP}{_WORD}{{0,2}}{_SPAN}){{0,9}}"
@@ -46,7 +47,7 @@ CLUSTER: Final = regex.compile(
 """Citations that stand together, with the punctuation around them."""
 
 _NUMBERS: Final = regex.compile(
-    rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY}))(?!\p{{L}})"
+    rf"(?<!\p{{L}})(?:(?P<fact>{_FACT})|(?P<memory>{_MEMORY})|(?P<passage>{_PASSAGE}))(?!\p{{L}})"
     r"|(?P<first>\d{1,3})(?:\s?[-–]\s?\D{0,12}?(?P<last>\d{1,3}))?",
     _FLAGS,
 )
@@ -54,7 +55,7 @@ _ASIDE: Final = regex.compile(rf"†.*|(?<=【[^】]{{0,12}}):\d{{1,3}}|{_PERSON
 _WIDEST: Final = 10
 
 _CODE: Final = regex.compile(
-    r"(?<![\w\[(])(?:[fф]|(?P<memory>[mм]))[ -]?(?P<n>\d{1,3})(?!\w)"
+    r"(?<![\w\[(])(?:[fф]|(?P<memory>[mм])|(?P<passage>[sс]))[ -]?(?P<n>\d{1,3})(?!\w)"
     r"|(?:formula|формул\w{1,3})[ -]?(?P<n>\d)(?!\d)",
     _FLAGS,
 )
@@ -64,12 +65,13 @@ _TOKEN: Final = regex.compile(r"[^\W_]+")
 _LONG: Final = 4
 
 
-Kind = Literal["F", "M"]
-Recalled = RecalledFact | RecalledMemory
+Kind = Literal["F", "M", "S"]
+KINDS: Final[tuple[Kind, ...]] = ("F", "M", "S")
+Recalled = RecalledFact | RecalledMemory | RecalledPassage
 
 
 class Mark(NamedTuple):
-    """What a citation names: a fact (F) or a memory (M), by its number."""
+    """What a citation names: a fact (F), a memory (M) or a passage (S, for said), by its number."""
 
     kind: Kind
     n: int
@@ -87,7 +89,7 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
     kind: Kind | None = None
     for match in _NUMBERS.finditer(_ASIDE.sub("", citation)):
         if match["first"] is None:
-            kind = "F" if match["fact"] is not None else "M"
+            kind = _kind(match)
             continue
         first, last = int(match["first"]), int(match["last"] or match["first"])
         numbers = range(first, last + 1) if 0 <= last - first < _WIDEST else (first, last)
@@ -96,9 +98,14 @@ def named_in(citation: str) -> list[tuple[Kind | None, int]]:
 
 
 def codes_in(texts: Iterable[str]) -> set[Mark]:
-    """What these texts write as F1, Formula 1 or M1 and mean something else by it: a race, a key, a visa, a chip."""
+    """What these texts write as F1, Formula 1, M1 or S3 and mean something else by it: a race, a key, a chip, a car."""
     found = (match for text in texts for match in _CODE.finditer(text))
-    return {Mark("F" if match["memory"] is None else "M", int(match["n"])) for match in found}
+    return {Mark(_kind(match), int(match["n"])) for match in found}
+
+
+def _kind(match: regex.Match[str]) -> Kind:
+    """Which of the words or letters for one of the kinds stands there; nothing else is a fact."""
+    return "M" if match["memory"] is not None else "S" if match["passage"] is not None else "F"
 
 
 def last_sentence(line: str) -> str:
@@ -107,12 +114,12 @@ def last_sentence(line: str) -> str:
 
 
 def names_its_ends(sentence: str, told: Recalled) -> bool:
-    """Whether a sentence names what a fact is about, in whatever case, form or alphabet; a memory has no ends."""
+    """Whether a sentence names what a fact is about, in whatever case, form or alphabet; only facts have ends."""
     return isinstance(told, RecalledFact) and bool(_shared(sentence, f"{told.source} {told.target}"))
 
 
 def shares_words(sentence: str, told: Recalled) -> int:
-    """How many words of a fact or memory stand in a sentence, those of at least four letters."""
+    """How many words of what was given stand in a sentence, those of at least four letters."""
     return len(_shared(sentence, told.text))
 
 

@@ -1,4 +1,4 @@
-"""Citations in a reply: `[F1]` or `[M1]` as they are passed on, small numbers as the owner sees them, not kept.
+"""Citations in a reply: `[F1]`, `[M1]` or `[S1]` as they are passed on, small numbers as the owner sees them, not kept.
 
 Kept without them, a reply cannot teach the model to cite facts of another question in the next one.
 """
@@ -13,6 +13,7 @@ import regex
 from internal.agents.citation_forms import (
     CITATION,
     CLUSTER,
+    KINDS,
     LONGEST,
     Kind,
     Mark,
@@ -24,10 +25,10 @@ from internal.agents.citation_forms import (
     shares_words,
 )
 from internal.agents.code import Code
-from internal.agents.model import RecalledFact, RecalledMemory
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
 from internal.errors import ModelReplyInvalid
 
-_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M)(\d{1,3})\](?!\()")
+_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M|S)(\d{1,3})\](?!\()")
 """The one form that the filter passes on; in a link it is the text of the link."""
 
 _OPENING: Final = regex.compile(r"[\[［【(]")
@@ -35,7 +36,7 @@ _CLOSING: Final = "]］】)"
 _BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
 _STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
 _LISTED: Final = regex.compile(r"\W*\[\^?\d")
-_SMALL: Final = regex.compile(r"[\[［][mм]\d")
+_SMALL: Final = regex.compile(r"[\[［][mмsс]\d")
 _WIDEST_PAUSE: Final = 200
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BETWEEN: Final = "\u02d2"
@@ -43,7 +44,7 @@ _BETWEEN: Final = "\u02d2"
 
 
 class CitationFilter:
-    """Passes on a streamed reply in which only what was given is cited, as `[F1]` or `[M1]`, each whole in one piece.
+    """Passes on a streamed reply in which only what was given is cited, as `[F1]`, each whole in one piece.
 
     What could become a citation is held back, with the punctuation before it. `ordinary` are texts that the reply may
     speak of: where they say F1, `(F1)` is no citation. Code is left alone: `[f1]` may be an index there.
@@ -54,9 +55,11 @@ class CitationFilter:
         facts: Sequence[RecalledFact],
         ordinary: Collection[str] = (),
         memories: Sequence[RecalledMemory] = (),
+        passages: Sequence[RecalledPassage] = (),
     ) -> None:
         self._given: dict[Mark, Recalled] = {Mark("F", fact.n): fact for fact in facts}
         self._given |= {Mark("M", one.n): one for one in memories}
+        self._given |= {Mark("S", one.n): one for one in passages}
         self._codes = codes_in((*ordinary, *(one.text for one in self._given.values())))
         self._held = ""
         self._line = ""
@@ -139,21 +142,21 @@ class CitationFilter:
         return None
 
     def _mark(self, kind: Kind | None, number: int) -> Mark:
-        """A number without a letter is a fact's, unless only a memory has it."""
+        """A number without a letter is a fact's, unless only a memory, or then a passage, has it."""
         if kind is None:
-            only_memory = Mark("F", number) not in self._given and Mark("M", number) in self._given
-            kind = "M" if only_memory else "F"
+            marks = (Mark(one, number) for one in KINDS)
+            return next((mark for mark in marks if mark in self._given), Mark("F", number))
         return Mark(kind, number)
 
     def _is_a_unit(self, written: str, marks: Sequence[Mark]) -> bool:
-        """Whether "[m2]" is square metres: written small, and no memory has that number."""
+        """Whether "[m2]" is square metres, "[s3]" seconds: written small, and nothing given has that number."""
         return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
 
     def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> Mark | None:
-        """The fact or memory of this number that the words before speak of: then it is that one that is meant."""
+        """What was given under this number that the words before speak of: then it is that one that is meant."""
         sentence = last_sentence(line)
         least = 1 if style == "bare" else 2
-        kinds: Sequence[Kind] = ("F", "M") if kind is None else (kind,)
+        kinds: Sequence[Kind] = KINDS if kind is None else (kind,)
         for mark in (Mark(one, number) for one in kinds):
             told = self._given.get(mark)
             if told is not None and (names_its_ends(sentence, told) or shares_words(sentence, told) >= least):
@@ -166,9 +169,10 @@ def cited_only(
     facts: Sequence[RecalledFact],
     ordinary: Collection[str] = (),
     memories: Sequence[RecalledMemory] = (),
+    passages: Sequence[RecalledPassage] = (),
 ) -> str:
     """A whole reply with the citations of what was given, and no others. ModelReplyInvalid if nothing else is left."""
-    citations = CitationFilter(facts, ordinary, memories)
+    citations = CitationFilter(facts, ordinary, memories, passages)
     said = (citations.feed(text) + citations.finish()).strip()
     if not said:
         raise ModelReplyInvalid("the reply holds nothing but citations of what was not given")
@@ -244,7 +248,7 @@ def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
 
 
 def _mark_of(match: regex.Match[str]) -> Mark:
-    return Mark("M" if match[1] == "M" else "F", int(match[2]))
+    return Mark(next(kind for kind in KINDS if kind == match[1]), int(match[2]))
 
 
 def _begins_line(parts: Sequence[str]) -> bool:

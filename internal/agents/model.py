@@ -195,12 +195,45 @@ class RecalledMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageLine:
+    """Something said, as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular says it.
+
+    `kind` tells whose words they are: the owner's own, somebody else's (a forward, an imported line), or the
+    assistant's. `found`: the question led here; the other lines only stand beside it.
+    """
+
+    at: datetime
+    speaker: str
+    text: str
+    kind: Literal["own", "other", "assistant"] = "own"
+    found: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledPassage:
+    """Lines of an earlier conversation in their order: `[S1]` cites the passage whose `n` is 1.
+
+    `ref_id` is the id of the message that fits best; of an episode where the lines came by import or REST.
+    """
+
+    n: int
+    kind: Literal["message", "episode"]
+    ref_id: str
+    lines: Sequence[PassageLine]
+
+    @property
+    def text(self) -> str:
+        """The words of all its lines."""
+        return "\n".join(line.text for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
 class ResponderRequest:
     """Everything a reply is written from. `dialogue` ends with the message(s) to answer and is already within budget.
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
-    `facts` and `memories` are each numbered from 1, most relevant first; `lessons` are the few, learnt from earlier
-    sessions, that matter here.
+    `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
+    earlier sessions, that matter here.
     """
 
     owner: OwnerProfile
@@ -215,6 +248,7 @@ class ResponderRequest:
     facts: Sequence[RecalledFact] = ()
     memories: Sequence[RecalledMemory] = ()
     lessons: Sequence[str] = ()
+    passages: Sequence[RecalledPassage] = ()
 
 
 class Responder(Protocol):

@@ -23,6 +23,7 @@ BLOCK_TAGS = (
         "relevant_people",
         "facts",
         "memories",
+        "past_messages",
         "lessons",
         "notes",
         "metadata",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection, delete, exists, select, update
 
+from internal.dialogue import item_repository
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
 from internal.storage.owners import record_change
@@ -37,10 +38,12 @@ def being_answered(connection: Connection, user_id: int, turn_ids: Collection[st
 def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
     """Deletes messages with what they were written from; the dialogue's cursor moves back to one that is left."""
     for part in _chunks(message_ids):
+        item_repository.take_out(connection, by_ids(connection, user_id, part))
         for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
             connection.execute(delete(table).where(table.c.user_id == user_id, column.in_(part)))
         for message_id in part:
             record_change(connection, user_id, CHANGE_KIND, message_id, "delete")
+    drop_sources(connection, user_id, "message", message_ids)
     _move_cursor_back(connection, user_id)
 
 

@@ -107,15 +107,18 @@ class DialogueStateRow:
     is_active: bool
 
 
+SourceKind = Literal["fact", "memory", "message", "episode", "person"]
+
+
 @dataclass(frozen=True, slots=True)
 class ReplySource:
     """Something that stood in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
 
-    `ref_id` is the id of a fact, of a memory's node or of a person.
+    `ref_id` is the id of a fact, of a memory's node, of a message, of an episode or of a person.
     """
 
     n: int
-    kind: Literal["fact", "memory", "person"]
+    kind: SourceKind
     ref_id: str
     cited: bool = False
 

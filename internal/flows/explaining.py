@@ -1,4 +1,4 @@
-"""What an answer rests on: the facts and memories it cites, the rest of what was given, the people in its prompt."""
+"""What an answer rests on: what it cites of facts, memories and messages, what else was given, and the people."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import source_repository as sources
 from internal.dialogue.model import Message
 from internal.errors import NotFound
+from internal.flows.forgetting import everything_asked, messages_to_forget
 from internal.graph import store
 from internal.graph.model import Node
+from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Episode, Fact
 from internal.mailbox import repository as mailbox
 from internal.people import service as people
 from internal.people.model import Person
+from internal.storage import erasure
+
+Source = Fact | Node | Message | Episode
+"""What an answer can rest on: an episode is what came by import or REST, as a message is what was said here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`cited` are facts and memories in the order of the numbers in the answer, from ¹ on, None for what is gone.
+    """`cited` is in the order of the numbers in the answer, from ¹ on, None for what is gone.
 
     `given` are those that the model was shown as well; `people` those whose profiles it was shown.
     """
 
     reply: Message
-    cited: Sequence[Fact | Node | None]
-    given: Sequence[Fact | Node]
+    cited: Sequence[Source | None]
+    given: Sequence[Source]
     people: Sequence[Person]
 
     @property
@@ -61,7 +67,9 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
     kept = sources.of_reply(connection, user_id, message_id)
     facts = knowledge.facts(connection, user_id, [one.ref_id for one in kept if one.kind == "fact"], now=now)
     memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
-    told: Mapping[str, Fact | Node] = {**facts, **memories}
+    said = _messages(connection, user_id, [one.ref_id for one in kept if one.kind == "message"])
+    imported = _episodes(connection, user_id, [one.ref_id for one in kept if one.kind == "episode"])
+    told: Mapping[str, Source] = {**facts, **memories, **said, **imported}
     rested = [one for one in kept if one.kind != "person"]
     return Explanation(
         reply=found[0],
@@ -69,6 +77,24 @@ def explain(connection: Connection, user_id: int, message_id: str, *, now: datet
         given=[told[one.ref_id] for one in rested if not one.cited and one.ref_id in told],
         people=_people(connection, user_id, [int(one.ref_id) for one in kept if one.kind == "person"]),
     )
+
+
+def _messages(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Message]:
+    """Those that are there and that their owner did not ask to forget."""
+    if not ids:
+        return {}
+    going, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
+    found = [one for one in dialogue.by_ids(connection, user_id, ids) if one.id not in going]
+    return {one.id: one for one in found if everything is None or one.timestamp > everything.created_at}
+
+
+def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Episode]:
+    if not ids:
+        return {}
+    asked = erasure.pending(connection, user_id)
+    if any(one.kind == erasure.EVERYTHING for one in asked):
+        return {}
+    return episodes.by_ids(connection, user_id, set(ids) - {one.ref_id for one in asked if one.kind == "episode"})
 
 
 def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:

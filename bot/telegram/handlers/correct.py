@@ -20,9 +20,8 @@ from bot.telegram.handlers.why import reply_meant
 from bot.telegram.i18n import phrase
 from internal.access.model import Awaiting, User
 from internal.flows import explaining
-from internal.flows.explaining import Explanation
+from internal.flows.explaining import Explanation, Source
 from internal.flows.restating import Outcome
-from internal.graph.model import Node
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
 
@@ -60,8 +59,8 @@ def _newest(connection: Connection, user_id: int, found: Explanation) -> Sequenc
     return list({fact.id: fact for fact in newest}.values())
 
 
-def _facts(rests_on: Sequence[Fact | Node | None]) -> list[Fact]:
-    """A memory is corrected from its own card."""
+def _facts(rests_on: Sequence[Source | None]) -> list[Fact]:
+    """A memory is corrected from its own card; what was said stays as it was said."""
     return [one for one in rests_on if isinstance(one, Fact)]
 
 

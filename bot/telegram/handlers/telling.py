@@ -16,8 +16,9 @@ from bot.telegram.handlers.buttons import Button
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
 from internal.access.model import User
+from internal.dialogue.model import Message
 from internal.knowledge import service as knowledge
-from internal.knowledge.model import Citation, EvidenceLine, Fact
+from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
 
 LINE = 220
 """Characters of a fact in a list: eight of them fit a message with room to spare."""
@@ -151,6 +152,24 @@ def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
 def _place(user: User, episode: Citation) -> str:
     dated = [phrase(user.lang, "source-text", at=local(user, episode.created_at))] if episode.created_at else []
     return f"> {' · '.join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])}"
+
+
+def told_message(user: User, said: Message) -> str:
+    """One line: a past message in quotation marks, with who wrote it and when."""
+    at, words = local(user, said.timestamp), phrase(user.lang, "source-quote", text=quotable(said.content))
+    if said.role == "assistant":
+        who = phrase(user.lang, "source-assistant", at=at)
+    elif said.forward is not None:
+        who = phrase(user.lang, "source-forward", **{"from": said.forward.name}, at=at)
+    else:
+        who = phrase(user.lang, "source-own", at=at)
+    return f"{words} — {who}"
+
+
+def told_episode(user: User, episode: Episode) -> str:
+    """One line: the name of what was imported, its date, and the way to it."""
+    dated = phrase(user.lang, "source-text", at=local(user, episode.reference_time))
+    return " · ".join([escape(episode.name), dated, *_link(user, episode.source_url)])
 
 
 def _who(user: User, line: EvidenceLine) -> str:

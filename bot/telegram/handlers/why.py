@@ -24,15 +24,15 @@ from bot.telegram.handlers.buttons import (
 )
 from bot.telegram.handlers.kept import told_memory
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import cut, number_rows, numbered, told
+from bot.telegram.handlers.telling import cut, number_rows, numbered, told, told_episode, told_message
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows import explaining
-from internal.flows.explaining import Explanation
+from internal.flows.explaining import Explanation, Source
 from internal.graph.model import Node
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Episode, Fact
 from internal.people.model import Person
 
 _MOST_CITED = 10
@@ -93,14 +93,23 @@ def _text(user: User, found: Explanation) -> str:
     return "\n\n".join(parts)
 
 
-def _told(user: User, one: Fact | Node) -> str:
-    return told_memory(user, one) if isinstance(one, Node) else told(user, one)
+def _told(user: User, one: Source) -> str:
+    match one:
+        case Node():
+            return told_memory(user, one)
+        case Fact():
+            return told(user, one)
+        case Said():
+            return told_message(user, one)
+        case Episode():
+            return told_episode(user, one)
 
 
 def _rows(user: User, found: Explanation) -> Rows:
-    shown = list(enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1))
-    whole = [(number, one) for number, one in shown if one and number <= min(len(found.cited), _MOST_ROWS)]
-    short = [(number, one) for number, one in shown if one and number > min(len(found.cited), _MOST_ROWS)]
+    listed = enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1)
+    shown = [(number, one) for number, one in listed if isinstance(one, Fact | Node)]
+    whole = [(number, one) for number, one in shown if number <= min(len(found.cited), _MOST_ROWS)]
+    short = [(number, one) for number, one in shown if number > min(len(found.cited), _MOST_ROWS)]
     rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
     rows += number_rows([_opening(user, found.reply.id, str(number), one) for number, one in short])
     return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)

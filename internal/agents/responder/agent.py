@@ -22,6 +22,7 @@ from internal.agents.prompts import (
 from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
+from internal.agents.responder.passages import passages_block
 from internal.config import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
@@ -42,15 +43,15 @@ class ModelResponder:
 
         A reply that says nothing besides, or raw JSON, is invalid.
         """
-        facts, memories, said_before = request.facts, request.memories, [line.text for line in request.dialogue]
-        speech, citations = Speech(), CitationFilter(facts, said_before, memories)
+        given = (request.facts, [line.text for line in request.dialogue], request.memories, request.passages)
+        speech, citations = Speech(), CitationFilter(*given)
         async with aclosing(self._chat.stream(self._request(request))) as deltas:  # type: ignore[type-var] # it is closed
             async for delta in deltas:
                 if delta.final is None:
                     if words := citations.feed(speech.feed(delta.text)):
                         yield ChatDelta(words)
                     continue
-                said = cited_only(spoken(delta.final.text), facts, said_before, memories)
+                said = cited_only(spoken(delta.final.text), *given)
                 if rest := citations.feed(speech.finish()) + citations.finish():
                     yield ChatDelta(rest)
                 yield ChatDelta("", replace(delta.final, text=said))
@@ -76,6 +77,7 @@ class ModelResponder:
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),
+            passages_block(request.passages, request.owner.timezone),
             lessons_block(request.lessons),
         )
         return [

@@ -16,6 +16,7 @@ from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.known import answering, told_of
 from internal.agents.responder.memories import lessons_block, memories_block
+from internal.agents.responder.passages import passages_block
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
 from internal.agents.responder.recollections import of_kind, sharing_words
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
@@ -50,6 +51,7 @@ class OfflineResponder:
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),
+            passages_block(request.passages, request.owner.timezone),
             lessons_block(request.lessons),
         )
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from internal.agents.citation_forms import CITATION
 from internal.agents.citing import CitationFilter, cited, cited_only, marks_in, with_numbers, without_citations
-from internal.agents.model import RecalledFact, RecalledMemory
+from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.errors import ModelReplyInvalid
 
 ZALANDO = RecalledFact(1, "f1", "Катажина працює в Zalando", source="Катажина", target="Zalando")
@@ -20,6 +21,9 @@ GIVEN = (ZALANDO, BERLIN, RACES)
 SPANISH = RecalledMemory(1, "m1", "Goal", "выучить испанский до лета")
 PIANO = RecalledMemory(13, "m13", "Memory", "Anna sold the piano")
 KEPT = (SPANISH, PIANO)
+SAID = (
+    RecalledPassage(4, "message", "p4", [PassageLine(datetime(2026, 5, 3, tzinfo=UTC), "Оля", "Поезд уходит в шесть")]),
+)
 
 _PIECES = st.sampled_from([
     "[F1]", "[F2]", "[F12]", "[f1, F2]", "[F1;3]", "[F99]", "[Ф2]", "[", "[F", "F1]", " ", "\n", "`", "```\n", "слово",
@@ -204,6 +208,24 @@ def test_a_reply_of_nothing_but_invented_citations_is_none() -> None:
 def test_memories_are_cited_as_facts_are(said: str, passed: str) -> None:
     """In the forms that models slip into; chips, motorways and square metres are no citations."""
     assert cited_only(said, GIVEN, (), KEPT) == passed
+
+
+@pytest.mark.parametrize(
+    ("said", "passed"),
+    [
+        ("Поезд в шесть [S4].", "Поезд в шесть[S4]."),
+        ("Поезд [F1, S4] там", "Поезд[F1][S4] там"),
+        ("Поезд в шесть [сообщение 4], нет [S9].", "Поезд в шесть[S4], нет."),
+        ("Потяг о шостій [повідомлення 4].", "Потяг о шостій[S4]."),
+        ("At six [message 4], said [С4].", "At six[S4], said[S4]."),
+        ("Поезд уходит в шесть [4].", "Поезд уходит в шесть[S4]."),
+        ("Галактика Galaxy S4 (S4).", "Галактика Galaxy S4 (S4)."),
+        ("Длится [s5] секунд", "Длится [s5] секунд"),
+    ],
+)
+def test_passages_are_cited_as_facts_are(said: str, passed: str) -> None:
+    """In the forms that models slip into; telephones and seconds are no citations."""
+    assert cited_only(said, GIVEN, (), KEPT, SAID) == passed
 
 
 def test_facts_and_memories_share_the_small_numbers() -> None:

@@ -55,6 +55,7 @@ fact-sources-none = There are no messages behind this.
 fact-sources-more = …and { $count } more.
 source-quote = “{ $text }”
 source-own = your words, { DATETIME($at, dateStyle: "long") }
+source-assistant = my answer, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = forwarded from { $from }, { DATETIME($at, dateStyle: "long") }
 source-speaker-forward = { $speaker }, forwarded from { $from }, { DATETIME($at, dateStyle: "long") }

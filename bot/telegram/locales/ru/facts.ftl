@@ -59,6 +59,7 @@ fact-sources-none = Сообщений за этим нет.
 fact-sources-more = …и ещё { $count }.
 source-quote = «{ $text }»
 source-own = твои слова, { DATETIME($at, dateStyle: "long") }
+source-assistant = мой ответ, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = переслано от { $from }, { DATETIME($at, dateStyle: "long") }
 source-speaker-forward = { $speaker }, переслано от { $from }, { DATETIME($at, dateStyle: "long") }

@@ -59,6 +59,7 @@ fact-sources-none = Повідомлень за цим немає.
 fact-sources-more = …і ще { $count }.
 source-quote = «{ $text }»
 source-own = твої слова, { DATETIME($at, dateStyle: "long") }
+source-assistant = моя відповідь, { DATETIME($at, dateStyle: "long") }
 source-speaker = { $speaker }, { DATETIME($at, dateStyle: "long") }
 source-forward = переслано від { $from }, { DATETIME($at, dateStyle: "long") }
 source-speaker-forward = { $speaker }, переслано від { $from }, { DATETIME($at, dateStyle: "long") }

@@ -1,0 +1,48 @@
+"""The `<past_messages>` block of a prompt: what was said before, passage by passage, each with who said it and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from internal.agents.model import PassageLine, RecalledPassage
+from internal.agents.prompts import block
+from internal.people.model import escape
+
+ASSISTANT: Final = "you"
+"""Who said the assistant's own words, told to the assistant."""
+
+
+def passages_block(passages: Sequence[RecalledPassage], timezone: str) -> str:
+    """`<past_messages>` with the lines of every passage; the empty string when there is none."""
+    return block("past_messages", [line for passage in passages for line in passage_lines(passage, timezone)])
+
+
+def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
+    """`[S1] 2026-02-03 Tue 14:30 Оля: Купила билеты`, then its other lines, indented, with the time if on that day."""
+    told: list[str] = []
+    day = ""
+    for line in passage.lines:
+        at = local(line.at, timezone)
+        date, time = f"{at:%Y-%m-%d %a}", f"{at:%H:%M}"
+        when = time if date == day else f"{date} {time}"
+        told.append(f"{when} {_said(line)}")
+        day = date
+    return [f"[S{passage.n}] {told[0]}", *(f"  {line}" for line in told[1:])] if told else []
+
+
+def local(moment: datetime, timezone: str) -> datetime:
+    """A moment in a zone; in UTC if there is no such zone."""
+    try:
+        return moment.astimezone(ZoneInfo(timezone))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return moment.astimezone(UTC)
+
+
+def _said(line: PassageLine) -> str:
+    speaker = ASSISTANT if line.kind == "assistant" else escape(line.speaker)
+    if line.kind == "other":
+        speaker = f"{speaker} (not the owner)".lstrip()
+    return f"{speaker}: {escape(line.text)}" if speaker else escape(line.text)
