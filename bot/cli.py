@@ -16,6 +16,7 @@ import click
 from bot import (
     chronicle_commands,
     cypher_commands,
+    evaluation_commands,
     graph_commands,
     memory_commands,
     memory_graph_commands,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "chronicle_commands",
     "cypher_commands",
+    "evaluation_commands",
     "graph_commands",
     "main",
     "memory_commands",

@@ -23,6 +23,8 @@ from internal.evaluation.locomo import Conversation, Question
 TURN_DEPTHS: Final = (5, 10, 20, 50)
 NDCG_DEPTH: Final = 10
 SESSION_DEPTH: Final = 5
+DEPTH: Final = 50
+"""Turns ranked for a question."""
 DECIMALS: Final = 4
 
 Metrics = dict[str, float]
@@ -86,11 +88,11 @@ def averaged(ranked: Iterable[Ranked]) -> Metrics:
     return {"questions": len(each), **means}
 
 
-def report(ranked: Sequence[Ranked]) -> dict[str, Any]:
-    """Overall, by category (its number), by file, and by tag where questions have any."""
+def report(ranked: Sequence[Ranked], *, tags: bool = True) -> dict[str, Any]:
+    """Overall, by category (its number), by file, and by tag where questions have any and `tags` are wanted."""
     tagged: dict[str, list[Ranked]] = defaultdict(list)
     for one in ranked:
-        for tag in one.question.tags:
+        for tag in one.question.tags if tags else ():
             tagged[tag].append(one)
     return {
         "overall": averaged(ranked),

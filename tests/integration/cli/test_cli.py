@@ -34,6 +34,9 @@ NEEDED = {
     "export": ["--user", "1"],
     "forget": ["--user", "1", "--everything", "--yes"],
     "recall": ["--user", "1", "question"],
+    "eval locomo": ["absent.json", "--out", "rankings.jsonl"],
+    "eval score": ["rankings.jsonl", "absent.json"],
+    "eval train": ["absent.json", "--out", "ranking.json"],
     "graph audit": ["--user", "1"],
     "graph query": ["--user", "1", "MATCH (n) RETURN n"],
     "graph rebuild": ["--user", "1"],
@@ -49,6 +52,8 @@ NEEDED = {
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})
 """What takes the signals of its process."""
+ELSEWHERE = "eval "
+"""Begins the names of commands that never open the owner's data."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
 
@@ -79,7 +84,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    everyday = ["archive", "backup", "doctor", "export", "forget", "graph", "import", "mcp"]
+    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "mcp"]
     assert [*everyday, "quarantine", "recall", "restore", "run", "runs"] == sorted(main.commands)
     assert all(f"\n  {name} " in told.stdout for name in main.commands)
 
@@ -125,6 +130,8 @@ def test_help_loads_nothing_heavy() -> None:
         ("import", "--user", "1", "--start", "soon", "absent.vtt"),
         ("archive", "--again"),
         ("forget", "--user", "1"),
+        ("eval", "locomo", "--out", "rankings.jsonl"),
+        ("eval", "score", "rankings.jsonl"),
         ("quarantine", "--replay", "some"),
         ("quarantine", "--replay", "0"),
         ("quarantine", "--replay", "1", "--drop", "2"),
@@ -173,7 +180,7 @@ def test_configuration_in_the_folder_is_read(tmp_path: Path) -> None:
     assert called(tmp_path, "run").stderr == "laplaced: unknown key telgram\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [name for name in COMMANDS if not name.startswith(ELSEWHERE)])
 def test_held_data_folder_is_told_with_its_holder(tmp_path: Path, command: str) -> None:
     """While another process that serves nothing holds the data, a command names it and ends with 1."""
     call = called if command in SERVERS else called_here

@@ -1,0 +1,153 @@
+"""How well recall finds what was said: writes docs/recall.md and its plot (`make recall`).
+
+    python benchmarks/recall.py [--development FOLDER] [--vectors FOLDER] [--timings FILE] [--out docs/recall.md]
+
+FOLDER of --development holds conversations in the form of LoCoMo, one or several a file; without it, and without
+`../shared/data/locomo`, only our own conversations are measured. Vectors are kept between runs, outside the repository:
+the first run makes some ten thousand, a tenth of a second each. --timings is a JSON list of objects, a row each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plots import Panel, svg
+from recall_groups import DENSE, LEFT_OUT, Failure, by_one, failures, spread, without
+from recall_page import PLOT, Measured, page
+
+from bot.evaluating import NO_EMBEDDER, Progress, open_stage, vectors_folder
+from internal.config import Config, load
+from internal.evaluation import locomo, training
+from internal.evaluation.scores import DEPTH, Ranked, recall
+from internal.evaluation.training import Sample, Tried, left_out
+from internal.llm.offline.embedder import OfflineEmbedder
+from internal.recall.messages.fitting import LEXICAL
+
+ROOT = Path(__file__).parent.parent
+OWN = ROOT / "tests" / "data" / "recall"
+DEVELOPMENT = ROOT.parent / "shared" / "data" / "locomo"
+PARTS = 5
+"""In so many parts our own conversations are left out: a learning takes a quarter of a minute."""
+FAILURES = 12
+
+ALONE = {
+    "meaning (all vectors)": DENSE,
+    "words and what a turn shows (no vectors)": LEXICAL,
+}
+SINGLE = {"BM25 of the turn": "p", "BM25 of the turn and the one before": "ctx", "meaning of the turn": "dense"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The questions of a set as the bot ranks them with vectors and without, and what they can be ranked by."""
+
+    with_vectors: Sequence[Ranked]
+    by_words: Sequence[Ranked]
+    samples: Sequence[Sample]
+
+
+async def found(config: Config, files: Sequence[Path], vectors: Path) -> Found:
+    """What the bot's own search makes of these conversations."""
+    conversations, progress = locomo.read(files), Progress()
+    async with open_stage(config, OfflineEmbedder.name, vectors) as stage:
+        kept = await stage.take_in(conversations, progress)
+        ranked, samples = await stage.rank(kept, progress), await stage.samples(kept, progress)
+    async with open_stage(config, NO_EMBEDDER) as stage:
+        by_words = await stage.rank(await stage.take_in(conversations, progress), progress)
+    return Found(ranked, by_words, samples)
+
+
+def of_development(there: Found, own: Found) -> Measured:
+    """The conversations that nothing which ships was learned from."""
+
+    def learned(names: Sequence[str]) -> list[Ranked]:
+        return _ranked(training.tried(there.samples, training.fit(own.samples, names)))
+
+    whole = training.tried(there.samples, training.fit(own.samples))
+    return Measured(
+        shipped=there.with_vectors,
+        ways=_single(there) | {"without an embedder": there.by_words},
+        dropped={name: learned(names) for name, names in _variants().items()},
+        failures=_failures(whole),
+    )
+
+
+def of_own(own: Found) -> Measured:
+    """Our own conversations, each under weights that were learned without it."""
+    whole = left_out(own.samples, parts=PARTS)
+    return Measured(
+        shipped=_ranked(whole),
+        ways=_single(own),
+        dropped={name: _ranked(left_out(own.samples, names, parts=PARTS)) for name, names in _variants().items()},
+        failures=_failures(whole),
+    )
+
+
+def _variants() -> dict[str, Sequence[str]]:
+    return {name: without(group) for name, group in LEFT_OUT.items()} | ALONE
+
+
+def _single(of: Found) -> dict[str, Sequence[Ranked]]:
+    return {name: by_one(of.samples, feature) for name, feature in SINGLE.items()}
+
+
+def _ranked(tried: Sequence[Tried]) -> list[Ranked]:
+    return [one.ranked for one in tried]
+
+
+def _failures(tried: Sequence[Tried]) -> list[Failure]:
+    return failures([one.sample for one in tried], _ranked(tried), [one.scores for one in tried])
+
+
+def plot(sets: dict[str, Measured]) -> str:
+    """Recall over the number of turns looked at, a panel a set."""
+    panels = []
+    for title, measured in sets.items():
+        ways = {"all together": measured.shipped} | dict(measured.ways)
+        short = {
+            name: name.replace("BM25 of the turn", "BM25").replace(" and the one before", " + before") for name in ways
+        }
+        lines = {short[name]: [(k, _recall(ranked, k)) for k in range(1, DEPTH + 1)] for name, ranked in ways.items()}
+        panels.append(Panel(title, "turns", "recall", lines, (0, 1)))
+    return svg(panels)
+
+
+def _recall(ranked: Sequence[Ranked], depth: int) -> float:
+    each = [recall(one.ranking, one.question.evidence, depth) for one in ranked if one.question.evidence]
+    return sum(each) / len(each)
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--development", type=Path, default=DEVELOPMENT)
+    parser.add_argument("--vectors", type=Path, default=vectors_folder())
+    parser.add_argument("--timings", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "recall.md")
+    asked = parser.parse_args()
+    config = load(None)
+    own = await found(config, sorted(OWN.glob("*.json")), asked.vectors)
+    files = sorted(asked.development.glob("*.json"))
+    there = await found(config, files, asked.vectors) if files else None
+    print("learning, without one group of features after the other", file=sys.stderr)
+    here = of_own(own)
+    development = of_development(there, own) if there is not None else None
+    learned_there = _ranked(left_out(there.samples)) if there is not None else []
+    sets = ({"Development": development} if development is not None else {}) | {"Our own": here}
+    timings = json.loads(asked.timings.read_text(encoding="utf-8")) if asked.timings else []
+    asked.out.write_text(
+        page(development, learned_there, here, spread(here.failures, FAILURES), timings), encoding="utf-8"
+    )
+    drawing = asked.out.parent / PLOT
+    drawing.parent.mkdir(exist_ok=True)
+    drawing.write_text(plot(sets), encoding="utf-8")
+    print(f"{asked.out}, {drawing}")
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())

@@ -1,0 +1,252 @@
+"""Writes docs/recall.md: every figure in it comes from the run that wrote it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from recall_groups import FOUND_WITHIN, LEFT_OUT, NO_CANDIDATE, REASONS, Failure
+
+from internal.evaluation.locomo import CATEGORIES
+from internal.evaluation.scores import Metrics, Ranked, averaged, report
+
+COLUMNS = ("recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "session_recall@5")
+HEADINGS = ("recall@5", "@10", "@20", "@50", "NDCG@10", "sessions @5")
+LANGUAGES = {"en": "English", "ru": "Russian", "uk": "Ukrainian"}
+PLOT = "images/recall.svg"
+QUOTED = 160
+"""Characters of a turn that are quoted."""
+
+Rows = Iterable[tuple[str, Metrics]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one set of conversations gave: by way of ranking, and what failed.
+
+    `shipped` is the ranking that is told of in detail; `ways` are others, by name. `dropped` is the ranking that was
+    learned without a group of features, by the group's name.
+    """
+
+    shipped: Sequence[Ranked]
+    ways: Mapping[str, Sequence[Ranked]]
+    dropped: Mapping[str, Sequence[Ranked]]
+    failures: Sequence[Failure]
+
+
+HEAD = """\
+# Recall
+
+Written by `make recall` from its own measurements, {day}. A conversation is ingested through the bot's own write
+path (messages, words, vectors; no model of a provider), and each of its questions is searched for through the bot's
+own read path. *Recall@k* is the share of a question's evidence among the first k turns, averaged over the questions
+that have evidence; *sessions @5* the same for the sessions of the evidence, in the order of their best turn; NDCG@10
+rewards evidence that stands early. Embeddings are those that are built in (multilingual-e5-small, 384 numbers, on the
+processor).
+
+**What the ranking was learned from.** The weights that ship are learned from our own conversations only, those in
+`tests/data/recall`: {own_questions} questions over {own_conversations} dialogues in English, Russian and Ukrainian,
+written for this. The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
+theirs is in the repository or in the weights, and none of their text is quoted here. What this page says of our own
+conversations is said of conversations that were left out: learned on the others.
+"""
+
+DEVELOPMENT = """
+## Development conversations
+
+{files}: {questions} questions with evidence. The first rows order the candidates by one value alone; the others are
+what the bot does with the weights it ships.
+
+{ways}
+
+![Recall by the number of turns looked at]({plot})
+
+With the weights that ship, by category:
+
+{categories}
+
+By conversation:
+
+{by_file}
+
+**Leave-one-out.** Weights learned on the other conversations and tried on the one left out, each in turn. It shows
+what conversations of this very kind would give; these weights are thrown away.
+
+{left_out}
+"""
+
+OWN = """
+## Our own conversations
+
+Each left out in turn, with a fifth of the others.
+
+{languages}
+
+By tag, over all languages:
+
+{tags}
+"""
+
+ABLATION = """
+## What each part gives
+
+The ranking is learned anew on our own conversations without one group of features, and tried on the development
+conversations and on our own (left out, as above). Below the line are parts alone. What one group loses, others that
+say nearly the same make up for: the rows do not add up.
+
+{table}
+"""
+
+FAILED = """
+## What still fails, and why
+
+Questions with no evidence at all among the first {within} turns: {counts}. The reason is read off the features of the
+evidence that stands best; it is the first of the table that holds.
+
+{reasons}
+
+Some of our own, as they are (place = where the best evidence stands):
+
+{quoted}
+"""
+
+TIMES = """
+## Speed
+
+{table}
+"""
+
+
+def page(
+    development: Measured | None,
+    learned_there: Sequence[Ranked],
+    own: Measured,
+    quoted: Sequence[Failure],
+    timings: Sequence[Mapping[str, Any]],
+) -> str:
+    """The whole page. Without development conversations their parts are left out."""
+    dialogues = {one.conversation.file for one in own.shipped}
+    parts = [
+        HEAD.format(
+            day=f"{datetime.now(UTC):%-d %B %Y}",
+            own_questions=_count(own.shipped),
+            own_conversations=len(dialogues),
+        )
+    ]
+    if development is not None:
+        parts.append(_development(development, learned_there))
+    parts += [_own(own), _ablation(development, own), _failed(development, own, quoted)]
+    if timings:
+        names = list(timings[0])
+        parts.append(TIMES.format(table=table(names, [[_plain(row.get(name)) for name in names] for row in timings])))
+    return "".join(parts)
+
+
+def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
+    told = report(measured.shipped)
+    files = sorted(told["by_file"])
+    return DEVELOPMENT.format(
+        files=", ".join(f"`{file}`" for file in files),
+        questions=_count(measured.shipped),
+        ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", averaged(measured.shipped))]),
+        plot=PLOT,
+        categories=metrics_table(
+            "category", [(CATEGORIES.get(int(name), name), of) for name, of in told["by_category"].items() if name]
+        ),
+        by_file=metrics_table("file", told["by_file"].items()),
+        left_out=metrics_table(
+            "left out", [*report(learned_there)["by_file"].items(), ("**all**", averaged(learned_there))]
+        ),
+    )
+
+
+def _own(own: Measured) -> str:
+    by_language = [
+        (name, averaged(one for one in own.shipped if one.conversation.file.startswith(short)))
+        for short, name in LANGUAGES.items()
+    ]
+    ways = [("all, by " + name, of) for name, of in _averages(own.ways)]
+    return OWN.format(
+        languages=metrics_table("", [*by_language, ("**all**", averaged(own.shipped)), *ways]),
+        tags=metrics_table("tag", report(own.shipped).get("by_tag", {}).items()),
+    )
+
+
+def _ablation(development: Measured | None, own: Measured) -> str:
+    sets = [one for one in (development, own) if one is not None]
+    names = [name for one in (["development"] if development is not None else []) + ["own"] for name in _short(one)]
+    whole = [averaged(one.shipped) for one in sets]
+    rows = [["everything", *_cells(whole)]]
+    rows += [[f"without {name}", *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in LEFT_OUT]
+    rows.append(["—"] * len(rows[0]))
+    alone = [name for name in own.dropped if name not in LEFT_OUT]
+    rows += [[f"only {name}", *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in alone]
+    return ABLATION.format(table=table(["features", *names], rows))
+
+
+_ABLATED = ("recall@10", "ndcg@10", "session_recall@5")
+
+
+def _short(of: str) -> list[str]:
+    return [f"{of}: recall@10", "NDCG@10", "sessions @5"]
+
+
+def _cells(found: Sequence[Metrics], whole: Sequence[Metrics] | None = None) -> list[str]:
+    cells = []
+    for n, one in enumerate(found):
+        for name in _ABLATED:
+            beside = f" ({one[name] - whole[n][name]:+.3f})" if whole is not None and name == "recall@10" else ""
+            cells.append(f"{one[name]:.3f}{beside}")
+    return cells
+
+
+def _failed(development: Measured | None, own: Measured, quoted: Sequence[Failure]) -> str:
+    there = Counter(one.reason for one in development.failures) if development is not None else Counter[str]()
+    here = Counter(one.reason for one in own.failures)
+    reasons = [*(reason for reason, _ in REASONS), NO_CANDIDATE]
+    sets = ({"development": development} if development is not None else {}) | {"our own": own}
+    return FAILED.format(
+        within=FOUND_WITHIN,
+        counts="; ".join(f"{len(one.failures)} of {_count(one.shipped)} {name}" for name, one in sets.items()),
+        reasons=table(
+            ["reason", "development", "own"], [[reason, str(there[reason]), str(here[reason])] for reason in reasons]
+        ),
+        quoted="\n".join(_quote(one) for one in quoted),
+    )
+
+
+def _quote(one: Failure) -> str:
+    said = next((turn for turn in one.sample.conversation.turns if turn.dia_id == one.turn), None)
+    text = " ".join(said.text.split()) if said is not None else ""
+    text = text if len(text) <= QUOTED else text[:QUOTED].rsplit(" ", 1)[0] + " …"
+    where = "not a candidate" if one.place is None else f"place {one.place}"
+    name = one.sample.conversation.file.removesuffix(".json")
+    speaker = said.speaker if said is not None else "?"
+    return f"- “{one.sample.question.text}” ({name}, {where}): {one.reason}. Evidence, {speaker}: “{text}”"
+
+
+def metrics_table(first: str, rows: Rows) -> str:
+    """One row a set, with how many questions it has."""
+    cells = [[name, str(int(of["questions"])), *(f"{of[column]:.3f}" for column in COLUMNS)] for name, of in rows]
+    return table([first, "questions", *HEADINGS], cells)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first column reads, the others count."""
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
+
+
+def _averages(ways: Mapping[str, Sequence[Ranked]]) -> list[tuple[str, Metrics]]:
+    return [(name, averaged(ranked)) for name, ranked in ways.items()]
+
+
+def _count(ranked: Sequence[Ranked]) -> int:
+    return sum(bool(one.question.evidence) for one in ranked)
+
+
+def _plain(value: object) -> str:
+    return f"{value:,.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
