@@ -282,11 +282,11 @@ def _queries(user_id: int, kind: ItemKind, of: VectorKind | None, analyzer: str)
 
 def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     edge = graph_edges.c
-    query = _found_by(graph_edges, literal("fact:") + edge.id, of, analyzer, edge.id).add_columns(
-        _micros(edge.valid_at).label("begins"),
-        _micros(edge.invalid_at).label("ends"),
-        _micros(edge.created_at).label("known"),
-        _micros(edge.expired_at).label("gone"),
+    query = found_by(graph_edges, literal("fact:") + edge.id, of, analyzer, edge.id).add_columns(
+        micros(edge.valid_at).label("begins"),
+        micros(edge.invalid_at).label("ends"),
+        micros(edge.created_at).label("known"),
+        micros(edge.expired_at).label("gone"),
         edge.source,
         edge.target,
     )
@@ -294,19 +294,19 @@ def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
 
 
 def _nodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
-    query = _found_by(graph_nodes, literal("entity:") + graph_nodes.c.id, of, analyzer, graph_nodes.c.id)
+    query = found_by(graph_nodes, literal("entity:") + graph_nodes.c.id, of, analyzer, graph_nodes.c.id)
     return _timeless(query).where(graph_nodes.c.user_id == user_id, *_visible_node())
 
 
 def _memories(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     node = graph_nodes.c
-    query = _found_by(graph_nodes, literal("node:") + node.id, of, analyzer, node.id)
+    query = found_by(graph_nodes, literal("node:") + node.id, of, analyzer, node.id)
     return _timeless(query, source=node.label).where(node.user_id == user_id, *_visible_node())
 
 
 def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     """A person's entity is found by the profile."""
-    query = _found_by(people, literal(PERSON_PREFIX) + cast(people.c.id, Text), of, analyzer, people.c.entity_id)
+    query = found_by(people, literal(PERSON_PREFIX) + cast(people.c.id, Text), of, analyzer, people.c.entity_id)
     node = and_(graph_nodes.c.user_id == people.c.user_id, graph_nodes.c.id == people.c.entity_id)
     return (
         _timeless(query).join(graph_nodes, node).where(people.c.user_id == user_id, *_VISIBLE_PERSON, *_visible_node())
@@ -314,7 +314,7 @@ def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
 
 
 def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
-    query = _found_by(episodes, literal("episode:") + episodes.c.id, of, analyzer, episodes.c.id)
+    query = found_by(episodes, literal("episode:") + episodes.c.id, of, analyzer, episodes.c.id)
     asked = select(forgettings.c.id).where(
         forgettings.c.user_id == user_id,
         forgettings.c.state == "pending",
@@ -330,7 +330,7 @@ def _visible_node() -> tuple[ColumnElement[bool], ...]:
     return graph_nodes.c.merged_into.is_(None), graph_nodes.c.hidden_until.is_(None)
 
 
-def _found_by(
+def found_by(
     table: Table, item: ColumnElement[Any], of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
 ) -> Select[Any]:
     """Rows of a table with their terms and vectors; those that cannot be searched for are left out."""
@@ -359,7 +359,7 @@ def _timeless(query: Select[Any], source: ColumnElement[str] = _NOTHING) -> Sele
     return query.add_columns(*nothing, source.label("source"), _NOTHING.label("target"))
 
 
-def _micros(moment: ColumnElement[Any]) -> ColumnElement[int]:
+def micros(moment: ColumnElement[Any]) -> ColumnElement[int]:
     """A time as it is stored: 20,000 datetimes would take longer to make than the search itself."""
     return type_coerce(moment, BigInteger)
 

@@ -7,13 +7,14 @@ collection is that of all of them together, and in a document the best of them c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.terms import OR, Word
+from internal.language.terms import GIVEN, OR, PLACE, SOUND, Word
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -22,6 +23,7 @@ B: Final = 0.75
 _GROWTH: Final = 1.5
 _FIRST: Final = 16
 _MANY_FRESH: Final = 1_000
+_NO_WORDS: Final = (SOUND, GIVEN, PLACE)
 _TERM_BYTES: Final = 200
 """About what one term takes in the vocabulary, its string included."""
 
@@ -116,6 +118,48 @@ class LexicalIndex:
             total += np.float32(idf) * best
         total[~alive] = 0
         return total / np.float32(whole)
+
+    @property
+    def lengths(self) -> Scores:
+        """How many words each document has: shape (size,), 0 for what was dropped."""
+        return self._lengths[: self._size]
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which numbers are documents still: shape (size,)."""
+        return self._alive[: self._size]
+
+    def occurrences(self, word: Word) -> tuple[Numbers, Scores]:
+        """The documents that hold a word, and how often each does: its best alternative, times that one's weight.
+
+        The counts have one place more than there are numbers, a zero: so number -1 stands for no document.
+        """
+        counts = np.zeros(self._size + 1, dtype=np.float32)
+        for term, weight in word:
+            for docs, found in self._postings(term):
+                counts[docs] = np.maximum(counts[docs], np.float32(weight) * found)
+        counts[:-1] *= self.alive
+        return np.flatnonzero(counts).astype(np.int32), counts
+
+    def rarities(self) -> Scores:
+        """The mean idf of each document's different terms, sounds and the like left out: shape (size,), 0 for none."""
+        documents = max(1, len(self))
+        terms, docs, _ = self._everything()
+        named = np.fromiter((term[0] in _NO_WORDS for term in self._vocabulary), np.bool_, len(self._vocabulary))
+        kept = self._alive[docs] & ~named[terms]
+        terms, docs = terms[kept], docs[kept]
+        having = np.bincount(terms, minlength=len(self._vocabulary))
+        idf = np.log1p((documents - having + 0.5) / (having + 0.5))
+        sums = np.bincount(docs, idf[terms], minlength=self._size)
+        return (sums / np.maximum(1, np.bincount(docs, minlength=self._size))).astype(np.float32)
+
+    def rarity(self, stored: str) -> float:
+        """The mean idf of the different terms of one text, as `rarities` counts it."""
+        documents = max(1, len(self))
+        terms = {term for term in _terms(stored) if term[0] not in _NO_WORDS}
+        having = [sum(int(np.count_nonzero(self._alive[docs])) for docs, _ in self._postings(term)) for term in terms]
+        idf = [math.log1p((documents - count + 0.5) / (count + 0.5)) for count in having]
+        return sum(idf) / max(1, len(idf))
 
     def compact(self) -> Numbers:
         """Builds the lists anew without what was dropped. The new number of each old one, -1 for the dropped."""

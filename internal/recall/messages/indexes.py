@@ -1,0 +1,119 @@
+"""The message indexes of the owners seen last, right after every committed write."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakValueDictionary
+
+from sqlalchemy import Connection
+
+from internal.errors import ModelUnavailable
+from internal.language.worker import LanguageCallFailed
+from internal.recall import repository as changes
+from internal.recall.item_repository import VectorKind
+from internal.recall.messages import repository
+from internal.recall.messages.index import OWNER, MessageIndex, MessageRow
+from internal.recall.rows import ByteCache
+from internal.recall.terms import TermTools
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+CACHE_BYTES: Final = 256 * 1024 * 1024
+"""Memory for all owners together: some 300,000 messages of 384 dimensions."""
+
+_ANALYSED_AT_ONCE: Final = 200
+"""Texts too new to have stored terms that a search analyses itself; more of them wait for the background."""
+
+_ANALYSIS_TIMEOUT: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Refreshed:
+    """What one read found: an index made anew, or the messages that changed and may be found."""
+
+    seq: int
+    owner: str
+    index: MessageIndex | None = None
+    touched: tuple[str, ...] = ()
+    current: tuple[MessageRow, ...] = ()
+
+
+class MessageIndexes:
+    """One instance serves all owners; whoever uses an index holds its owner's lock."""
+
+    def __init__(
+        self, database: Database, of: VectorKind | None, terms: TermTools | None, *, cache_bytes: int = CACHE_BYTES
+    ) -> None:
+        """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
+        self._database, self._of, self._tools = database, of, terms
+        self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def nbytes(self) -> int:
+        return self._cache.nbytes
+
+    def lock(self, user_id: int) -> asyncio.Lock:
+        """An owner's searches run one after the other."""
+        lock = self._locks.get(user_id)
+        if lock is None:
+            lock = self._locks[user_id] = asyncio.Lock()
+        return lock
+
+    def forget(self, user_id: int) -> None:
+        """Drops what is in memory of this owner; the next search reads it anew."""
+        self._cache.drop(user_id)
+
+    async def current(self, user_id: int) -> MessageIndex:
+        """This owner's index with every committed write in it; to be called and used under the owner's lock."""
+        cached = self._cache.get(user_id)
+        commits = self._database.commits
+        if cached is None or cached.commits != commits:
+            cached = await self._refreshed(user_id, cached, commits)
+        if cached.unread and self._tools is not None:
+            await self._read(cached, self._tools)
+        return cached
+
+    async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
+        after = None if cached is None else cached.seq
+        found = await self._database.read(lambda connection: self._look(connection, user_id, after))
+        index = found.index if found.index is not None else cached
+        assert index is not None
+        if found.index is not None:
+            self._cache.put(user_id, index)
+        elif found.touched:
+            await asyncio.to_thread(index.follow, found.touched, found.current)
+            self._cache.shrink()
+        index.rename(OWNER, found.owner)
+        index.seq, index.commits = found.seq, commits
+        return index
+
+    def _look(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
+        """On a database thread: an index of 100,000 messages takes seconds to build."""
+        owner = repository.owner_name(connection, user_id)
+        if after is not None:
+            log_after = changes.log_after(connection, user_id, after)
+            if log_after.entries is not None:
+                touched = repository.touched(log_after.entries)
+                current = repository.rows(connection, user_id, self._of, touched)
+                return _Refreshed(log_after.seq, owner, touched=touched, current=tuple(current))
+        seq = changes.last_seq(connection, user_id)
+        dimensions = self._of.dimensions if self._of is not None else 0
+        index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._of))
+        return _Refreshed(seq, owner, index)
+
+    @staticmethod
+    async def _read(index: MessageIndex, tools: TermTools) -> None:
+        """Analyses what is too new to have stored terms, so that what was just written is found by its words."""
+        waiting = dict(list(index.unread.items())[-_ANALYSED_AT_ONCE:])
+        try:
+            async with asyncio.timeout(_ANALYSIS_TIMEOUT):
+                found = await tools.document_terms(list(waiting.values()), urgent=True)
+        except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
+            log.warning("terms_missing", extra={"reason": type(error).__name__})
+            return
+        await asyncio.to_thread(index.read, dict(zip(waiting, found, strict=True)))

@@ -1,0 +1,26 @@
+"""A question as messages are searched for: its words without those that name a sender, and what else it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from internal.language.question_kinds import NamedDates, QuestionKind
+from internal.language.terms import Word
+from internal.storage.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What features are computed against. `senders` are those whom it names, by number; `vector` is normalised."""
+
+    words: Sequence[Word]
+    vector: Vector | None = None
+    senders: frozenset[int] = frozenset()
+    kind: QuestionKind = field(default_factory=QuestionKind)
+    dates: NamedDates = field(default_factory=NamedDates)
+
+
+def without_names(words: Sequence[Word], names: Collection[str]) -> list[Word]:
+    """The words none of whose alternatives is among what the named senders are found by."""
+    return [word for word in words if not any(term in names for term, _ in word)]

@@ -1,0 +1,85 @@
+"""The learned order of messages: a weight for each feature, and the chance that a score means an answer.
+
+The weights stand in `ranking.json`; `internal.recall.messages.fitting` makes them from judged questions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from internal.recall.messages.features import NAMES
+from internal.recall.messages.rows import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A linear score of features, and its logistic calibration: chance = 1 / (1 + exp(-(slope * score + offset)))."""
+
+    weights: Mapping[str, float]
+    slope: float
+    offset: float
+
+    def scores(self, matrix: Floats) -> Floats:
+        """The score of each candidate, shape (candidates,); a feature without a weight counts nothing."""
+        found: Floats = matrix @ np.array([self.weights.get(name, 0.0) for name in NAMES], dtype=np.float32)
+        return found
+
+    def chances(self, scores: Floats) -> Floats:
+        """How likely each score is that of an answer, in [0, 1]."""
+        found: Floats = 1 / (1 + np.exp(-np.clip(self.slope * scores + self.offset, -50, 50)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """`lexical` for questions without a vector, `dense` for those with one."""
+
+    lexical: Ranking
+    dense: Ranking
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Rankings:
+        """As `stored` gave them. ValueError for a feature that is not computed."""
+        found = {name: Ranking(**stored[name]) for name in ("lexical", "dense")}
+        unknown = {name for ranking in found.values() for name in ranking.weights} - set(NAMES)
+        if unknown:
+            raise ValueError(f"a ranking has weights for unknown features: {', '.join(sorted(unknown))}")
+        return cls(**found)
+
+    def stored(self) -> dict[str, Any]:
+        """What `of` reads."""
+        return asdict(self)
+
+
+def read_rankings(path: Path) -> Rankings:
+    """The rankings of a file. OSError or ValueError if it holds none."""
+    try:
+        return Rankings.of(json.loads(path.read_text(encoding="utf-8")))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path.name} holds no rankings: {error}") from error
+
+
+def write_rankings(path: Path, rankings: Rankings) -> None:
+    """Stores rankings, weights rounded to what is worth reading."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: rounded(one) for name, one in value.items()}
+        return round(float(value), 5)
+
+    path.write_text(json.dumps(rounded(rankings.stored()), indent=2) + "\n", encoding="utf-8")
+
+
+@cache
+def shipped_rankings() -> Rankings:
+    """The rankings that come with the product."""
+    stored = files("internal.recall.messages").joinpath("ranking.json").read_text(encoding="utf-8")
+    return Rankings.of(json.loads(stored))

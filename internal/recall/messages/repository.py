@@ -1,0 +1,97 @@
+"""What searches of messages read: who said what when, with terms and vectors, and the messages that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, literal, or_, select
+
+from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
+from internal.dialogue.model import Message
+from internal.dialogue.repository import by_ids
+from internal.language.terms import ANALYZER
+from internal.recall.item_repository import VectorKind, found_by, micros
+from internal.recall.messages.index import MessageRow
+from internal.storage.erasure import EVERYTHING
+from internal.storage.search_items import item_of
+from internal.storage.tables import forgettings, messages, search_items, users
+from internal.storage.vectors import from_blob
+
+_KIND: Final = "message"
+_PREFIX: Final = item_of(_KIND, "")
+_CHUNK: Final = 500
+
+
+def rows(
+    connection: Connection, user_id: int, of: VectorKind | None, ids: Iterable[str] | None = None
+) -> Iterator[MessageRow]:
+    """Every message that may be found (of these ids) as it is stored now, in order."""
+    query = _searchable(user_id, of).order_by(messages.c.seq)
+    if ids is None:
+        yield from map(_row, connection.execute(query))
+        return
+    wanted = list(ids)
+    for start in range(0, len(wanted), _CHUNK):
+        chosen = query.where(messages.c.id.in_(wanted[start : start + _CHUNK]))
+        yield from map(_row, connection.execute(chosen))
+
+
+def touched(entries: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The ids of the messages that changes are about, each once, the oldest first."""
+    found = {ref for kind, ref in entries if kind == MESSAGE_CHANGE}
+    return tuple(sorted(found | {ref.removeprefix(_PREFIX) for _, ref in entries if ref.startswith(_PREFIX)}))
+
+
+def owner_name(connection: Connection, user_id: int) -> str:
+    """What the owner calls himself; empty if he did not say."""
+    return connection.execute(select(users.c.name).where(users.c.user_id == user_id)).scalar_one_or_none() or ""
+
+
+def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int, Message]:
+    """Those of these messages that may still be shown: not those that are about to be forgotten."""
+    shown: dict[int, Message] = {}
+    for start in range(0, len(seqs), _CHUNK):
+        query = select(messages.c.id).where(
+            messages.c.user_id == user_id, messages.c.seq.in_(seqs[start : start + _CHUNK]), ~_forgotten(user_id)
+        )
+        ids = list(connection.execute(query).scalars())
+        shown |= {message.seq: message for message in by_ids(connection, user_id, ids)}
+    return shown
+
+
+def _searchable(user_id: int, of: VectorKind | None) -> Select[Any]:
+    query = found_by(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
+        messages.c.seq,
+        micros(messages.c.timestamp).label("moment"),
+        messages.c.role,
+        messages.c.chat_id,
+        messages.c.thread_id,
+        messages.c.forward["name"].as_string().label("name"),
+        search_items.c.traits,
+    )
+    return query.where(messages.c.user_id == user_id)
+
+
+def _forgotten(user_id: int) -> ColumnElement[bool]:
+    asked = or_(
+        forgettings.c.kind == EVERYTHING,
+        and_(forgettings.c.kind == "episode", forgettings.c.ref_id == messages.c.episode_id),
+        and_(forgettings.c.kind == "message", forgettings.c.ref_id == messages.c.id),
+    )
+    return exists().where(forgettings.c.user_id == user_id, forgettings.c.state == "pending", asked)
+
+
+def _row(row: Any) -> MessageRow:
+    return MessageRow(
+        ref_id=row.ref_id,
+        seq=row.seq,
+        moment=row.moment,
+        terms=row.terms,
+        text=row.text,
+        vector=None if row.vec is None else from_blob(row.vec),
+        lane=(row.chat_id, row.thread_id),
+        assistant=row.role == "assistant",
+        name=row.name,
+        traits=row.traits or 0,
+    )

@@ -1,0 +1,167 @@
+"""Messages are found right after every write: by words, neighbours, meaning, senders and dates."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from message_stage import Talk, put_item
+from recall_stage import NOON, OWNER, STRANGER
+
+from internal.dialogue import erase_repository
+from internal.dialogue import repository as dialogue
+from internal.recall.knowledge import Asked
+from internal.recall.messages.features import NAMES
+from internal.recall.messages.search import MessageSearch
+from internal.storage import search_items
+from internal.storage.engine import Database
+from internal.storage.erasure import ask as ask_to_forget
+from internal.testing.vectors import TrigramEmbedder
+
+
+@pytest.fixture
+def talk(database: Database) -> Talk:
+    return Talk.of(database)
+
+
+async def test_new_lines_are_found_at_once(talk: Talk) -> None:
+    """What was just written is found by its words, though nothing has followed yet."""
+    await talk.say("We bought a kayak in spring")
+    assert await talk.found("kayak") == ["We bought a kayak in spring"]
+    await talk.say("The second kayak leaks")
+    assert set(await talk.found("kayak")) == {"We bought a kayak in spring", "The second kayak leaks"}
+
+
+async def test_late_terms_change_nothing(talk: Talk) -> None:
+    """Terms that were analysed on the spot and then stored are not analysed again, and find the same."""
+    await talk.say("The lighthouse keeper waved")
+    before = await talk.found("lighthouse")
+    await talk.follow()
+    analysed = talk.terms.analysed
+    assert await talk.found("lighthouse") == before
+    assert talk.terms.analysed == analysed
+
+
+async def test_edited_lines_are_found_by_what_they_say_now(talk: Talk) -> None:
+    """An edit takes the old words away and keeps the place between the neighbours."""
+    await talk.say("Which animal did you see?")
+    message = await talk.say("A badger")
+    await talk.say("How lovely")
+    assert await talk.found("badger", 1) == ["A badger"]
+    edited = await talk.database.write(lambda c: dialogue.edit(c, message, "An otter", NOON))
+    await talk.database.write(lambda c: put_item(c, edited))
+    hits = {hit.message.content: hit.reasons for hit in await talk.hits("otter")}
+    assert hits["An otter"].words > 0
+    assert hits["How lovely"].context > 0, "it still stands behind the edited line"
+    assert all(hit.reasons.words == 0 for hit in await talk.hits("badger"))
+
+
+async def test_deleted_lines_are_found_no_more(talk: Talk) -> None:
+    """A line that is gone is gone from the search, and its neighbours stand beside each other."""
+    await talk.say("Which animal did you see?")
+    message = await talk.say("A badger")
+    await talk.say("How lovely")
+    assert "A badger" in await talk.found("badger")
+
+    def erase(connection) -> None:  # type: ignore[no-untyped-def]
+        search_items.remove(connection, OWNER, "message", [message.id])
+        erase_repository.drop(connection, OWNER, [message.id])
+
+    await talk.database.write(erase)
+    assert "A badger" not in await talk.found("badger")
+    hits = {hit.message.content: hit.reasons for hit in await talk.hits("animal")}
+    assert hits["How lovely"].context > 0
+
+
+async def test_lines_about_to_be_forgotten_are_not_shown(talk: Talk) -> None:
+    """From the moment it is asked for."""
+    message = await talk.say("My secret orchard")
+    assert await talk.found("orchard")
+    await talk.database.write(
+        lambda c: ask_to_forget(c, OWNER, "message", message.id, now=NOON, due_at=NOON + timedelta(hours=1))
+    )
+    assert await talk.found("orchard") == []
+
+
+async def test_owners_do_not_see_each_other(talk: Talk) -> None:
+    """A search finds one owner's lines only."""
+    await talk.say("My telescope", user_id=STRANGER)
+    assert await talk.found("telescope") == []
+    assert await talk.found("telescope", user_id=STRANGER) == ["My telescope"]
+
+
+async def test_a_named_sender_comes_first(talk: Talk) -> None:
+    """ "Что Катя" means Екатерина's lines, over declension and short forms; the name is no word to look for."""
+    await talk.say("Я купил велосипед", name="Иван")
+    await talk.say("Я купила велосипед", name="Екатерина")
+    hits = await talk.hits("Что про велосипед говорила Катя?")
+    assert hits[0].message.forward is not None
+    assert hits[0].message.forward.name == "Екатерина"
+    assert [hit.reasons.sender for hit in hits] == [1.0, 0.0]
+
+
+async def test_the_owner_names_himself(talk: Talk) -> None:
+    """ "Where did I" asks for what the owner said."""
+    await talk.say("Bought a bicycle", name="Ivan")
+    await talk.say("Bought a bicycle")
+    hits = await talk.hits("Where did I buy a bicycle?")
+    assert hits[0].message.forward is None
+    assert hits[0].reasons.sender == 1
+
+
+async def test_only_a_part_of_the_log_is_searched(talk: Talk) -> None:
+    """Before a message, since a time, until a time: each bound holds."""
+    lines = [await talk.say(f"kayak {n}", after=timedelta(days=1)) for n in range(4)]
+    asked = await talk.ask("kayak")
+    found = await talk.search.search(
+        OWNER, asked, before_seq=lines[3].seq, since=lines[1].timestamp, until=lines[2].timestamp
+    )
+    assert [hit.message.id for hit in found] == [lines[1].id]
+
+
+async def test_dates_of_a_question_prefer_their_days(talk: Talk) -> None:
+    """A month that is named puts its lines first, and shuts no other out."""
+    await talk.say("We planted tulips", after=timedelta(days=1))
+    late = await talk.say("We planted tulips", after=timedelta(days=90))
+    hits = await talk.hits("Where did we plant tulips in May?")
+    assert [hit.reasons.dated for hit in hits if hit.message.id == late.id] == [True]
+    assert hits[0].message.id == late.id
+    assert len(hits) == 2
+
+
+async def test_meaning_finds_what_words_do_not(database: Database) -> None:
+    """With vectors a line that shares no word is found, and says its cosine."""
+    talk = Talk.of(database, TrigramEmbedder(512))
+    await talk.say("photographs of the coast")
+    await talk.say("quite another thing")
+    await talk.follow()
+    hits = await talk.hits("photographer")
+    assert hits[0].message.content == "photographs of the coast"
+    assert hits[0].reasons.meaning is not None
+    assert hits[0].reasons.meaning > 0.3
+    assert 0 <= hits[0].chance <= 1
+
+
+async def test_an_empty_log_and_an_empty_question_find_nothing(talk: Talk) -> None:
+    """Nothing to search, or nothing to search for: no hits, no error."""
+    assert await talk.found("kayak") == []
+    await talk.say("kayak")
+    assert await talk.search.search(OWNER, Asked("?", None, [])) == []
+
+
+async def test_training_rows_are_what_is_ranked(talk: Talk) -> None:
+    """Each candidate's id with a value for each feature."""
+    line = await talk.say("a kayak")
+    rows = await talk.search.training_rows(OWNER, await talk.ask("kayak"))
+    assert (rows.names, rows.message_ids, rows.matrix.shape) == (NAMES, [line.id], (1, len(NAMES)))
+
+
+async def test_a_small_cache_reads_anew(talk: Talk) -> None:
+    """What is dropped from memory is found all the same."""
+    small = MessageSearch(talk.database, talk.clock, embedder=None, terms=talk.terms, names=None, cache_bytes=1)
+    await talk.say("kayak")
+    await talk.say("kayak", user_id=STRANGER)
+    for owner in (OWNER, STRANGER, OWNER):
+        assert len(await small.search(owner, await talk.ask("kayak"))) == 1
+    small.forget(OWNER)
+    assert len(await small.search(OWNER, await talk.ask("kayak"))) == 1
