@@ -3,6 +3,7 @@
 # make lint  style, types, import rules, Dockerfile
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
+# make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
 # make screenshots  takes the pictures of README anew, from a real conversation
 
 .DEFAULT_GOAL := help
@@ -32,7 +33,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>
 	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
 	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
 
-.PHONY: help run test lint bench torture screenshots debian
+.PHONY: help run test lint bench recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -59,6 +60,10 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/mirror.py
 	$(BIN)/python benchmarks/plasticity.py
 	$(BIN)/python benchmarks/chronicle.py
+
+# LOCOMO= is a folder of development conversations; without it ../shared/data/locomo, if there is one.
+recall: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/recall.py $(if $(LOCOMO),--development $(LOCOMO)) $(ARGS)
 
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian

@@ -42,7 +42,7 @@ NO_EMBEDDER: Final = "none"
 
 _RETRY_BASE: Final = timedelta(seconds=1)
 _RETRY_MAX: Final = timedelta(seconds=10)
-_EVERY_S: Final = 5.0
+_EVERY_S: Final = 10.0
 
 
 async def rank_files(config: Config, files: Sequence[Path], target: Path, embedder: str, vectors: Path | None) -> int:

@@ -66,9 +66,11 @@ class Stage:
 
         Raises ModelUnavailable when what is due cannot be followed.
         """
-        kept = [await self._written(owner, one) for owner, one in enumerate(conversations, 1)]
-        turns = sum(len(one.turns) for one in kept)
-        tell("turns written", turns, turns)
+        kept: list[Kept] = []
+        total = sum(len(one.turns) for one in conversations)
+        for owner, one in enumerate(conversations, 1):
+            kept.append(await self._written(owner, one))
+            tell("turns written", sum(len(one.turns) for one in kept), total)
         await self._follow_words()
         if self.vectors is not None:
             await _follow_vectors(self.vectors, tell)
