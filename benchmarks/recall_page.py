@@ -119,6 +119,25 @@ TIMES = """
 {table}
 """
 
+AGAIN = """
+## Once more, and on conversations of your own
+
+`make recall` writes this page; `make recall LOCOMO=folder` with other development conversations. Of any conversations
+in this form:
+
+```sh
+laplaced eval locomo locomo10.json --out rankings.jsonl
+laplaced eval score rankings.jsonl locomo10.json
+```
+
+`--embedder none` searches by words only, `--embedder api` asks the configured server for vectors. The weights that ship
+are made anew by
+
+```sh
+laplaced eval train tests/data/recall/*.json --out internal/recall/messages/ranking.json
+```
+"""
+
 
 def page(
     development: Measured | None,
@@ -142,7 +161,7 @@ def page(
     if timings:
         names = list(timings[0])
         parts.append(TIMES.format(table=table(names, [[_plain(row.get(name)) for name in names] for row in timings])))
-    return "".join(parts)
+    return "".join([*parts, AGAIN])
 
 
 def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
