@@ -135,11 +135,15 @@ class LexicalIndex:
         The counts have one place more than there are numbers, a zero: so number -1 stands for no document.
         """
         counts = np.zeros(self._size + 1, dtype=np.float32)
+        holding = [np.empty(0, dtype=np.int32)]
         for term, weight in word:
             for docs, found in self._postings(term):
-                counts[docs] = np.maximum(counts[docs], np.float32(weight) * found)
-        counts[:-1] *= self.alive
-        return np.flatnonzero(counts).astype(np.int32), counts
+                alive = self._alive[docs]
+                there = docs[alive]
+                before = counts[there]
+                counts[there] = np.maximum(before, np.float32(weight) * found[alive])
+                holding.append(there[before == 0])
+        return np.concatenate(holding), counts
 
     def rarities(self) -> Scores:
         """The mean idf of each document's different terms, sounds and the like left out: shape (size,), 0 for none."""

@@ -1,0 +1,239 @@
+"""The features of messages against the formulas written out, while messages come, change and go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal.language.question_kinds import NamedDates, QuestionKind
+from internal.language.terms import Word
+from internal.recall.lexical import K1, B
+from internal.recall.messages.features import NAMES, candidates
+from internal.recall.messages.index import BOT, OWNER, MessageIndex, MessageRow
+from internal.recall.messages.question import Question, without_names
+
+HOUR = 3_600_000_000
+START = int(datetime(2026, 2, 7, tzinfo=UTC).timestamp() * 1_000_000)
+_TERMS = "abcd"
+_STORED = st.lists(st.lists(st.sampled_from(_TERMS), min_size=1, max_size=2, unique=True).map("|".join), max_size=4)
+_WORDS = st.lists(st.sampled_from("abcdz").map(lambda term: ((term, 1.0),)), max_size=3, unique=True)
+_MESSAGES = st.builds(
+    MessageRow,
+    ref_id=st.sampled_from("mnopqrs"),
+    seq=st.integers(1, 30),
+    moment=st.integers(0, 12).map(lambda hours: START + hours * HOUR),
+    terms=_STORED.map(" ".join),
+    text=st.none(),
+    vector=st.none(),
+    lane=st.sampled_from([(1, None), (2, 3)]),
+    assistant=st.booleans(),
+    name=st.sampled_from([None, "Anna"]),
+    traits=st.integers(0, 0xFFF),
+)
+
+
+class Plain:
+    """The same messages without any index: each value as its formula says it."""
+
+    def __init__(self, messages: Sequence[MessageRow], words: Sequence[Word]) -> None:
+        self.messages = {message.ref_id: message for message in messages}
+        self.beside, self.session = _neighbours(messages)
+        texts = {ref_id: _words(one) for ref_id, one in self.messages.items()}
+        self.idf = {word: _idf(len(texts), sum(_count(word, text) > 0 for text in texts.values())) for word in words}
+        self.whole = sum(self.idf.values()) + 1e-9
+        self.own = texts
+        self.context = {one: self._joined(one, -1, 0) for one in texts}
+        self.window = {one: self._joined(one, -2, -1, 0, 1) for one in texts}
+        self.sessions: dict[int, list[list[str]]] = {}
+        for ref_id, number in self.session.items():
+            self.sessions.setdefault(number, []).extend(texts[ref_id])
+
+    def features(self, ref_id: str) -> Mapping[str, float]:
+        before, after = self._at(ref_id, -1), self._at(ref_id, 1)
+        context = {one: self._bm25(self.context, one) for one in self.own}
+        words = self.own[ref_id]
+        held = [idf for word, idf in self.idf.items() if _count(word, self.window[ref_id])]
+        sessions = {number: text for number, text in self.sessions.items() if text}
+        of_session = self.session[ref_id]
+        return {
+            "p": self._bm25(self.own, ref_id),
+            "p_prev": self._bm25(self.own, before) if before else 0.0,
+            "p_next": self._bm25(self.own, after) if after else 0,
+            "ctx": context[ref_id],
+            "win": self._bm25(self.window, ref_id),
+            "cover": sum(held) / self.whole,
+            "ses": self._bm25(sessions, of_session) if of_session in sessions else 0.0,
+            "sesmax": max(context[one] for one in self.own if self.session[one] == of_session),
+            "ctx/max": context[ref_id] / (max(context.values()) + 1e-9),
+            "length": math.log1p(len(words)),
+            "question": float(bool(self.messages[ref_id].traits & 2)),
+            "prev_asks": float(bool(before and self.messages[before].traits & 1)),
+            "assistant": float(self.messages[ref_id].assistant),
+        }
+
+    def _at(self, ref_id: str | None, step: int) -> str | None:
+        for _ in range(abs(step)):
+            ref_id = None if ref_id is None else self.beside[ref_id][step > 0]
+        return ref_id
+
+    def _joined(self, ref_id: str, *steps: int) -> list[list[str]]:
+        return [word for step in steps if (one := self._at(ref_id, step)) for word in self.own[one]]
+
+    def _bm25(self, texts: Mapping[str, list[list[str]]] | Mapping[int, list[list[str]]], key: str | int) -> float:
+        mean = max(sum(map(len, texts.values())) / max(1, len(texts)), 1e-9)
+        text = texts[key]  # type: ignore[index]
+        total = 0.0
+        for word, idf in self.idf.items():
+            count = _count(word, text)
+            total += idf * count * (K1 + 1) / (count + K1 * (1 - B + B * len(text) / mean))
+        return total / self.whole
+
+
+def _words(message: MessageRow) -> list[list[str]]:
+    return [word.split("|") for word in (message.terms or "").split()]
+
+
+def _count(word: Word, text: Sequence[Sequence[str]]) -> float:
+    return max(weight * sum(term in one for one in text) for term, weight in word)
+
+
+def _idf(documents: int, having: int) -> float:
+    return math.log(1 + (documents - having + 0.5) / (having + 0.5))
+
+
+def _neighbours(messages: Sequence[MessageRow]) -> tuple[dict[str, list[str | None]], dict[str, int]]:
+    beside: dict[str, list[str | None]] = {message.ref_id: [None, None] for message in messages}
+    session: dict[str, int] = {}
+    before: MessageRow | None = None
+    for message in sorted(messages, key=lambda one: (one.lane[0] or 0, one.seq)):
+        if before and before.lane == message.lane and abs(message.moment - before.moment) <= 3 * HOUR:
+            beside[message.ref_id][0], beside[before.ref_id][1] = before.ref_id, message.ref_id
+            session[message.ref_id] = session[before.ref_id]
+        else:
+            session[message.ref_id] = len(session)
+        before = message
+    return beside, session
+
+
+def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[Word]) -> None:
+    """Every message is a candidate, with the values of the formulas."""
+    plain = Plain(list(there.values()), words)
+    found = candidates(index.rows(), Question(words))
+    row_of = {index.row_of(ref_id): ref_id for ref_id in there}
+    assert {row_of[row] for row in found.rows.tolist()} == set(there)
+    for row, values in zip(found.rows.tolist(), found.matrix.tolist(), strict=True):
+        computed = dict(zip(NAMES, values, strict=True))
+        for name, value in plain.features(row_of[row]).items():
+            assert computed[name] == pytest.approx(value, abs=1e-4), (name, row_of[row])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(_MESSAGES, max_size=4, unique_by=lambda one: one.ref_id),
+    st.lists(st.one_of(_MESSAGES, st.sampled_from("mnopqrs")), max_size=14),
+    _WORDS,
+)
+def test_features_are_those_of_the_formulas(
+    first: list[MessageRow], steps: list[MessageRow | str], words: list[Word]
+) -> None:
+    """Loaded, added, edited, moved and dropped in any order: always the values of what is there."""
+    places = {one.seq: one for one in first}
+    there = {one.ref_id: one for one in places.values()}
+    index = MessageIndex.load(0, 0, there.values())
+    for step in steps:
+        if isinstance(step, str):
+            there.pop(step, None)
+            index.follow([step], [])
+        elif step.seq not in {one.seq for one in there.values() if one.ref_id != step.ref_id}:
+            there[step.ref_id] = step
+            index.follow([step.ref_id], [step])
+        if there:
+            check(index, there, words)
+    assert len(index) == len(there)
+
+
+def line(ref_id: str, terms: str, **values: object) -> MessageRow:
+    seq = ord(ref_id)
+    given_values = {"seq": seq, "moment": START + seq * HOUR // 60, "text": None, "vector": None, "lane": (1, None)}
+    return MessageRow(ref_id=ref_id, terms=terms, **(given_values | values))  # type: ignore[arg-type]
+
+
+def of(index: MessageIndex, question: Question, ref_id: str) -> dict[str, float]:
+    found = candidates(index.rows(), question)
+    place = found.rows.tolist().index(index.row_of(ref_id))
+    return dict(zip(NAMES, found.matrix[place].tolist(), strict=True))
+
+
+def test_a_thousand_messages_that_came_late_are_linked_as_if_loaded() -> None:
+    """Added one by one, with a third of them gone again, an index tells the same as one that was loaded."""
+    lines = [line(chr(200 + n), f"w{n % 7} w{n % 11}", seq=n + 1, moment=START + n * HOUR // 2) for n in range(1_000)]
+    index = MessageIndex(0)
+    for start in range(0, len(lines), 100):
+        index.follow([], lines[start : start + 100])
+        index.rows()
+    index.follow([one.ref_id for one in lines[::3]], [])
+    kept = [one for n, one in enumerate(lines) if n % 3]
+    loaded, question = MessageIndex.load(0, 0, kept), Question([(("w3", 1.0),)])
+    for ref_id in (kept[5].ref_id, kept[600].ref_id):
+        if index.row_of(ref_id) in candidates(index.rows(), question).rows:
+            assert of(index, question, ref_id) == pytest.approx(of(loaded, question, ref_id), abs=1e-4)
+    assert len(index) == len(kept)
+
+
+def test_senders_are_owner_bot_and_whoever_was_forwarded() -> None:
+    """One who is named counts 1, all others 0; several or nobody a half each."""
+    index = MessageIndex.load(
+        0, 0, [line("a", "x"), line("b", "x", assistant=True), line("c", "x", name="Anna"), line("d", "x", name="Ira")]
+    )
+    words = [(("x", 1.0),)]
+    anna = index.senders.index("Anna")
+    assert [of(index, Question(words, senders=frozenset({anna})), one)["sender"] for one in "abcd"] == [0, 0, 1, 0]
+    assert [of(index, Question(words, senders=frozenset({OWNER})), one)["sender"] for one in "abcd"] == [1, 0, 0, 0]
+    assert of(index, Question(words, senders=frozenset({BOT, anna})), "a")["sender"] == 0.5
+    assert of(index, Question(words, senders=frozenset({anna})), "c")["sender*ctx"] > 0
+
+
+def test_dates_and_kinds_count_beside_what_messages_show() -> None:
+    """The month that is named counts 1, the next one in part; a time counts if the question asks when."""
+    january = int(datetime(2026, 1, 31, 12, tzinfo=UTC).timestamp() * 1_000_000)
+    index = MessageIndex.load(
+        0, 0, [line("a", "x", moment=january, traits=0b1100), line("b", "x", traits=3 << 8), line("c", "x")]
+    )
+    asked = Question(
+        [(("x", 1.0),)],
+        kind=QuestionKind(when=True, place_or_person=True),
+        dates=NamedDates(frozenset({1}), frozenset({2025}), frozenset({31})),
+    )
+    first, second = of(index, asked, "a"), of(index, asked, "b")
+    assert (first["month"], first["year"], first["day"]) == (1, 0, 1)
+    assert second["month"] == pytest.approx(0.3)
+    assert (first["when*time"], first["many*number"], second["where_who*names"]) == (1, 0, 3)
+
+
+def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
+    """A line without a vector is an average one; neighbours and sessions have theirs."""
+    turned = [np.array([math.cos(angle), math.sin(angle)], dtype=np.float32) for angle in (0, 0.5, 1.5)]
+    lines = [line(ref_id, "", vector=vector) for ref_id, vector in zip("abc", turned, strict=True)]
+    index = MessageIndex.load(2, 0, [*lines, line("d", "")])
+    question = Question([], turned[0])
+    known = np.array([vector @ turned[0] for vector in turned])
+    above = (known - known.mean()) / known.std()
+    second, last = of(index, question, "b"), of(index, question, "d")
+    assert second["dense"] == pytest.approx(above[1], abs=0.05)
+    assert second["dense/max"] == pytest.approx(known[1] - known[0], abs=0.02)
+    assert (second["dense_prev"], second["dense_next"]) == pytest.approx((above[0], above[2]), abs=0.05)
+    assert second["dense_ses"] == pytest.approx(above[0], abs=0.05)
+    assert last["dense"] == 0
+    assert np.isnan(candidates(index.rows(), question).cosine[3])
+
+
+def test_words_that_name_a_sender_are_not_looked_for() -> None:
+    """One alternative of a word among the name's terms is enough."""
+    words = [(("катя", 1.0), ("^12", 0.6)), (("велосипед", 1.0),)]
+    assert without_names(words, {"екатерина", "^12"}) == [words[1]]

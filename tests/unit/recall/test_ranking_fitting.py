@@ -1,0 +1,78 @@
+"""Weights are learned from judged questions, and stored rankings are those that are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from internal.recall.messages.features import NAMES
+from internal.recall.messages.fitting import LEXICAL, Judged, fit
+from internal.recall.messages.ranking import Ranking, Rankings, read_rankings, shipped_rankings, write_rankings
+
+
+def judged(count: int = 30) -> list[Judged]:
+    """Questions whose answer has the largest "ctx"; "question" speaks against it, everything else is noise."""
+    random = np.random.default_rng(6)
+    found = []
+    for _ in range(count):
+        matrix = random.random((20, len(NAMES))).astype(np.float32)
+        merit = 4 * matrix[:, NAMES.index("ctx")] - 2 * matrix[:, NAMES.index("question")]
+        found.append(Judged(matrix, merit == merit.max()))
+    return found
+
+
+def test_what_tells_answers_gets_the_weight() -> None:
+    """The features that decide stand out with their signs, and most answers come first."""
+    ranking = fit(judged())
+    strongest = sorted(NAMES, key=lambda name: -abs(ranking.weights[name]))[:2]
+    assert set(strongest) == {"ctx", "question"}
+    assert ranking.weights["ctx"] > 0 > ranking.weights["question"]
+    first = [one.answers[ranking.scores(one.matrix).argmax()] for one in judged(60)[30:]]
+    assert sum(first) > 20
+
+
+def test_chances_grow_with_scores_and_tell_how_often_answers_come() -> None:
+    """Over all candidates the chances add up to the answers there are."""
+    questions = judged()
+    ranking = fit(questions)
+    chances = [ranking.chances(ranking.scores(one.matrix)) for one in questions]
+    assert sum(map(float, map(np.sum, chances))) == pytest.approx(len(questions), rel=0.01)
+    assert ranking.slope > 0
+
+
+def test_only_the_wanted_features_are_learned() -> None:
+    """Without vectors none of theirs has a weight; what never varies has none either."""
+    questions = judged(5)
+    for one in questions:
+        one.matrix[:, NAMES.index("year")] = 0
+    ranking = fit(questions, LEXICAL)
+    assert set(ranking.weights) == set(LEXICAL)
+    assert ranking.weights["year"] == 0
+
+
+def test_nothing_to_learn_from_is_refused() -> None:
+    """Without any answer there is no ranking."""
+    with pytest.raises(ValueError, match="no question"):
+        fit([Judged(np.zeros((3, len(NAMES)), dtype=np.float32), np.zeros(3, dtype=np.bool_))])
+
+
+def test_rankings_are_read_as_they_were_stored(tmp_path: Path) -> None:
+    """Weights keep five digits; features that are not computed are refused."""
+    ranking = Ranking({"ctx": 1.25, "p/max": -0.5}, 2, -3)
+    write_rankings(tmp_path / "ranking.json", Rankings(ranking, ranking))
+    assert read_rankings(tmp_path / "ranking.json") == Rankings(ranking, ranking)
+    write_rankings(tmp_path / "ranking.json", Rankings(ranking, Ranking({"luck": 1}, 1, 0)))
+    with pytest.raises(ValueError, match="luck"):
+        read_rankings(tmp_path / "ranking.json")
+    (tmp_path / "ranking.json").write_text("{}")
+    with pytest.raises(ValueError, match="holds no rankings"):
+        read_rankings(tmp_path / "ranking.json")
+
+
+def test_the_shipped_rankings_can_be_used() -> None:
+    """They know only features that are computed, and without vectors none of theirs."""
+    rankings = shipped_rankings()
+    assert rankings.lexical.slope > 0
+    assert set(rankings.lexical.weights) <= set(LEXICAL)
