@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import logging
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -102,7 +104,29 @@ async def open_stage(config: Config, embedder: str, vectors: Path | None = None)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="laplaced-eval-"))
         database = await stack.enter_async_context(Database.open(Path(folder) / "scratch.db"))
         await database.exclusive(migrate)
-        yield staged(database, worker, chosen)
+        with _ended_in_order():
+            yield staged(database, worker, chosen)
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """SIGTERM ends the block as an error, so that the conversations do not stay in the temporary files."""
+    loop, task, ended = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    assert task is not None
+
+    def end() -> None:
+        ended.set()
+        task.cancel()
+
+    loop.add_signal_handler(signal.SIGTERM, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not ended.is_set():
+            raise
+        raise LaplacedError("ended before it was done; nothing was written") from None
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
 
 
 def staged(database: Database, worker: LanguageWorker, embedder: Embedder | None) -> Stage:
