@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, Text, cast, func, insert, select, update
+from sqlalchemy import Connection, Select, Text, bindparam, cast, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from internal.dialogue.model import DialogueState, DialogueStateRow, ForwardOrigin, Incoming, Message, Role, Turn
+from internal.dialogue import item_repository
+from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
+from internal.dialogue.rows import message_of, plain_forward
 from internal.storage.owners import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
-from internal.storage.types import from_micros, new_id, to_micros
+from internal.storage.types import new_id
+
+# Run at every message: built once, for building a statement takes several times as long as running it.
+_INSERT: Final = insert(messages).returning(*messages.c)
+_SENT: Final = select(messages).where(
+    messages.c.user_id == bindparam("owner"),
+    messages.c.bot_id == bindparam("bot"),
+    messages.c.chat_id == bindparam("chat"),
+    messages.c.tg_id == bindparam("number"),
+)
 
 
 def add_incoming(
@@ -36,7 +47,7 @@ def add_incoming(
         thread_id=incoming.thread_id,
         tg_id=incoming.tg_id,
         reply_to=incoming.reply_to,
-        forward=_plain_forward(incoming.forward),
+        forward=plain_forward(incoming.forward),
         attachments=incoming.attachments or None,
         edited_at=incoming.edited_at,
         turn_id=turn_id,
@@ -74,14 +85,8 @@ def add(
 
 
 def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
-    row = connection.execute(
-        select(messages).where(
-            messages.c.user_id == incoming.user_id,
-            messages.c.bot_id == incoming.bot_id,
-            messages.c.chat_id == incoming.chat_id,
-            messages.c.tg_id == incoming.tg_id,
-        )
-    ).one_or_none()
+    place = {"owner": incoming.user_id, "bot": incoming.bot_id, "chat": incoming.chat_id, "number": incoming.tg_id}
+    row = connection.execute(_SENT, place).one_or_none()
     return None if row is None else message_of(row)
 
 
@@ -92,13 +97,17 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
         .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
         .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
     )
-    return message_of(connection.execute(changed.returning(*messages.c)).one())
+    edited = message_of(connection.execute(changed.returning(*messages.c)).one())
+    item_repository.follow_edit(connection, edited)
+    return edited
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
-    """Notes what became of an answer: sent, unknown or refused."""
+    """Notes what became of an answer: sent, unknown or refused. What nobody got is not found either."""
     one = (messages.c.user_id == user_id) & (messages.c.id == message_id)
     connection.execute(update(messages).where(one).values(delivery=delivery))
+    if delivery in UNDELIVERED:
+        item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
     if tg_id is not None:
         # A local Telegram whose folder was deleted counts anew: what matters then is the delivery, not its number.
         other = messages.alias("other")
@@ -244,47 +253,9 @@ def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
         "id": new_id(),
         "rev": next_rev(connection, user_id),
     }
-    return message_of(connection.execute(insert(messages).values(values).returning(*messages.c)).one())
-
-
-def message_of(row: Row[Any]) -> Message:
-    """A row of the log as a message."""
-    return Message(
-        user_id=row.user_id,
-        seq=row.seq,
-        id=row.id,
-        role=row.role,
-        content=row.content,
-        timestamp=row.timestamp,
-        user_metadata=row.user_metadata,
-        sender_id=row.sender_id,
-        bot_id=row.bot_id,
-        chat_id=row.chat_id,
-        thread_id=row.thread_id,
-        tg_id=row.tg_id,
-        reply_to=row.reply_to,
-        forward=_forward(row.forward),
-        attachments=row.attachments or [],
-        edited_at=row.edited_at,
-        turn_id=row.turn_id,
-        episode_id=row.episode_id,
-        delivery=row.delivery,
-        rev=row.rev,
-    )
-
-
-def _plain_forward(forward: ForwardOrigin | None) -> dict[str, Any] | None:
-    if forward is None:
-        return None
-    plain = asdict(forward)
-    return plain | {"date": to_micros(forward.date) if forward.date else None}
-
-
-def _forward(plain: dict[str, Any] | None) -> ForwardOrigin | None:
-    if plain is None:
-        return None
-    date = plain.get("date")
-    return ForwardOrigin(**(plain | {"date": from_micros(date) if date is not None else None}))
+    message = message_of(connection.execute(_INSERT, values).one())
+    item_repository.put_item(connection, message)
+    return message
 
 
 def assign_turn(connection: Connection, message: Message, turn_id: str) -> Message:

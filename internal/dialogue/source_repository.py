@@ -8,7 +8,7 @@ from dataclasses import asdict
 from sqlalchemy import Connection, insert, select
 
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
-from internal.dialogue.repository import message_of
+from internal.dialogue.rows import message_of
 from internal.storage.tables import messages, reply_sources
 
 

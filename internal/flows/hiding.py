@@ -9,7 +9,10 @@ from functools import partial
 
 from sqlalchemy import Connection
 
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import item_repository as message_items
 from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
 from internal.errors import NotFound, Refused
 from internal.flows import erasing, retold
 from internal.flows.fragment_item import follow_messages
@@ -51,6 +54,7 @@ def hide(connection: Connection, asked: Forgetting) -> None:
         case "everything":
             forget_repository.hide(connection, user_id, None, until)
             store.hide_nodes(connection, user_id, None, until)
+            message_items.hide_all(connection, user_id)
             record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.hide(connection, user_id, [int(ref_id)], until)
@@ -71,11 +75,13 @@ def hide(connection: Connection, asked: Forgetting) -> None:
             falling = knowledge.only_in_episode(connection, user_id, ref_id)
             fact_repository.hide(connection, user_id, falling, until)
             store.hide_nodes(connection, user_id, memory.only_in_episode(connection, user_id, ref_id), until)
+            message_items.hide(connection, _messages_of(connection, asked))
             record_change(connection, user_id, "episode", ref_id)
         case "message":
             _hide_resting(connection, asked)
             fact_repository.hide(connection, user_id, _only_in_message(connection, user_id, ref_id), until)
             store.hide_nodes(connection, user_id, memory.only_in_messages(connection, user_id, [ref_id]), until)
+            message_items.hide(connection, _messages_of(connection, asked))
             _follow(connection, user_id, ref_id)
 
 
@@ -86,6 +92,7 @@ def show(connection: Connection, asked: Forgetting) -> None:
         case "everything":
             store.show_nodes(connection, user_id, None, until)
             forget_repository.show(connection, user_id, None, until)
+            message_items.put_later(connection, user_id)
             record_change(connection, user_id, EVERYTHING, "*")
         case "person":
             forget_repository.show(connection, user_id, [int(ref_id)], until)
@@ -101,10 +108,12 @@ def show(connection: Connection, asked: Forgetting) -> None:
         case "episode":
             knowledge.show_facts(connection, user_id, until)
             _show_resting(connection, asked)
+            message_items.show(connection, _messages_of(connection, asked))
             record_change(connection, user_id, "episode", ref_id)
         case "message":
             knowledge.show_facts(connection, user_id, until)
             _show_resting(connection, asked)
+            message_items.show(connection, _messages_of(connection, asked))
             _follow(connection, user_id, ref_id)
 
 
@@ -147,6 +156,12 @@ def _hide_mentioning(connection: Connection, user_id: int, entity_ids: Sequence[
     """Memories that mention what is being forgotten are forgotten with it."""
     mentioning = [node.id for node in memory.mentioning(connection, user_id, entity_ids)]
     store.hide_nodes(connection, user_id, mentioning, until)
+
+
+def _messages_of(connection: Connection, asked: Forgetting) -> list[Message]:
+    if asked.kind == "episode":
+        return dialogue_erasing.of_episode(connection, asked.user_id, asked.ref_id or "")
+    return dialogue.by_ids(connection, asked.user_id, [asked.ref_id or ""])
 
 
 def _follow(connection: Connection, user_id: int, message_id: str) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import Role
 from internal.chronicle import audit
+from internal.dialogue import item_repository as message_items
 from internal.errors import Conflict, Refused
 from internal.flows.export import FORMAT
 from internal.flows.fragment_item import follow_messages
@@ -84,6 +85,7 @@ def make_findable(connection: Connection, user_id: int) -> None:
             continue
         segments = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
         put_episode_item(connection, episode, segments, next_rev(connection, user_id))
+    message_items.put_later(connection, user_id)
 
 
 def _checked(document: Any, user_id: int) -> Mapping[str, Any]:

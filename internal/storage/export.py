@@ -25,7 +25,7 @@ from internal.storage.tables import (
 )
 from internal.storage.types import Moment
 
-LEFT_OUT: Final = frozenset({"vectors", "search_items", "changes", "inbox", "mirrors"})
+LEFT_OUT: Final = frozenset({"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors"})
 """Numbers and copies made from the rest, and raw updates, whose content is in `messages`."""
 
 NUMBERED: Final = {events: "seq", outbox: "n", runs: "n", model_calls: "n"}

@@ -74,6 +74,20 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
     vectors.remove(connection, user_id, items)
 
 
+def hide(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
+    """Takes rows out of search that may come back by `put`: their vectors are kept for that."""
+    items = [item_of(kind, ref_id) for ref_id in ref_ids]
+    for start in range(0, len(items), _CHUNK):
+        connection.execute(_REMOVE, {"owner": user_id, "items": items[start : start + _CHUNK]})
+    for item in items:
+        record_change(connection, user_id, CHANGE_KIND, item, "delete")
+
+
+def hide_kind(connection: Connection, user_id: int, kind: str) -> None:
+    """`hide` for everything of a kind; caches are to be told by the caller, that they read all anew."""
+    connection.execute(delete(search_items).where(search_items.c.user_id == user_id, of_kind(kind)))
+
+
 def forget_words(connection: Connection, user_id: int, kind: str, ref_id: str) -> None:
     """Drops terms and vectors of an item whose text lost something forgotten: until they follow they would tell it."""
     one = (search_items.c.user_id == user_id) & (search_items.c.item == item_of(kind, ref_id))
