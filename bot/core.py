@@ -35,6 +35,7 @@ from internal.flows.forgetting import Eraser
 from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.maintenance import Job, Maintenance, drop_settled
 from internal.flows.mentioning import Mentioning
+from internal.flows.message_items import MessagesFollowing
 from internal.flows.names import WorkerNameReader
 from internal.flows.nights import Nights
 from internal.flows.ordering import Ordered, archive_now
@@ -123,7 +124,7 @@ class App:
         for owner in owners:
             await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
         await self.terms.follow_due()
-        await self.vectors.embed_due()
+        await self.vectors.embed_due(calls_for_messages=0)
         after = await self._runs_by_state(owners)
         return ArchiveReport(
             fragments=fragments,
@@ -175,6 +176,7 @@ class App:
         return len(restored)
 
     def maintenance(self) -> Maintenance:
+        following = MessagesFollowing(self.database, self.ticker.wake)
         return Maintenance(
             self.ticker,
             self.clock,
@@ -183,8 +185,9 @@ class App:
                 Job("publication", self.publication.publish_due),
                 Job("runs", self.runs.start_ready),
                 Job("fragments", FragmentsFollowing(self.database).follow_due),
+                Job("messages", following.follow_due),
                 Job("terms", self.terms.follow_due),
-                Job("vectors", self.vectors.embed_due),
+                Job("vectors", self._embed_due),
                 Job("forgetting", self.eraser.erase_due),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
@@ -192,6 +195,12 @@ class App:
                 Job("calls", self.recorder.drop_old, CLEANING),
             ],
         )
+
+    async def _embed_due(self) -> None:
+        """Messages one call at a time: embedding all that were ever said takes hours, in which other jobs are due."""
+        await self.vectors.embed_due(calls_for_messages=1)
+        if self.vectors.more:
+            self.ticker.wake()
 
     async def _order(self, user_id: int) -> Ordered:
         return await archive_now(self.database, self.clock, self.publication, user_id)
