@@ -67,7 +67,7 @@ _NUMBER_WORD = re.compile(rf"(?:\w*\d\w*|{_NUMBERS})")
 
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ][^\W_]+)*")
 _QUESTION_END = re.compile(r"\?[)\]}\"'»”’!?.\s\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]*\Z")
-_NAME_INSIDE = re.compile(r"(?<=[\w,;:)\"»”–—-]\s)[A-ZÀ-ÖØ-ÞА-ЯЁЄІЇҐ][\w'’ʼ]+")
+_NAME_INSIDE = re.compile(r"(?<=[\w,;:)\"»”–—-][ \t])[A-ZÀ-ÖØ-ÞА-ЯЁЄІЇҐ][\w'’ʼ]+")
 """A capitalised word behind another one, not behind the end of a sentence."""
 
 _OF_I = frozenset({"I'm", "I’m", "I'd", "I’d", "I've", "I’ve", "I'll", "I’ll"})

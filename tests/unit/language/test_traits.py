@@ -1,0 +1,48 @@
+"""What a message shows at a glance."""
+
+from __future__ import annotations
+
+import pytest
+
+from internal.language.traits import ASKS, ENDS_AS_QUESTION, MOST_NAMES, NAMES_SHIFT, NUMBER, TIME, names_in, traits_of
+
+_BITS = (1 << NAMES_SHIFT) - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("Где ты был?", ENDS_AS_QUESTION | ASKS),
+        ("Really? I never knew.", ASKS),
+        ("And you? 😀", ENDS_AS_QUESTION | ASKS),
+        ("Вчора бачила її", TIME),
+        ("Позавчера звонил брат", TIME),
+        ("We moved in May", TIME),
+        ("I may come", 0),
+        ("П'ять днів тому", TIME | NUMBER),
+        ("in 2019", TIME | NUMBER),
+        ("три кошки", NUMBER),
+        ("She has 12 hens", NUMBER),
+        ("", 0),
+        ("Просто привет", 0),
+    ],
+)
+def test_questions_times_and_numbers_are_seen(text: str, bits: int) -> None:
+    """In Russian, Ukrainian and English; a verb that looks like a month is none."""
+    assert traits_of(text) & _BITS == bits
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Anna and Bob went to Paris", 2),
+        ("Вчора ми з Марією були у Львові", 2),
+        ("Hi! It was great. Then home\nAgain", 0),
+        ("Yes, I'm here and I go", 0),
+        ("a " + "Bob " * 40, MOST_NAMES),
+    ],
+)
+def test_names_stand_inside_sentences(text: str, names: int) -> None:
+    """The first word of a sentence or line has its capital anyway, and so has the English "I"."""
+    assert names_in(text) == names
+    assert traits_of(text) >> NAMES_SHIFT == names
