@@ -1,11 +1,13 @@
 """What tells a message that answers a question from others: words, neighbours, session, sender, dates, meaning.
 
-BM25 as in `internal.recall.lexical`, with one idf of a word everywhere: that among single messages. Every lexical
-value is divided by the sum of the idf of the question's words, so that it means the same for every question.
+BM25 as in `internal.recall.lexical`; a word's idf is that among single messages, for whole sessions that among
+sessions. Every lexical value is divided by the sum of the idf of the question's words among messages, so that it means
+the same for every question.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,9 +99,12 @@ def _matches(rows: MessageRows, question: Question) -> list[_Match]:
     found = []
     for word in question.words:
         holding, counts = rows.words.occurrences(word)
-        idf = float(np.log1p((documents - len(holding) + 0.5) / (len(holding) + 0.5)))
-        found.append(_Match(idf, holding, counts))
+        found.append(_Match(_idf(documents, len(holding)), holding, counts))
     return found
+
+
+def _idf(documents: int, having: int) -> float:
+    return math.log1p((documents - having + 0.5) / (having + 0.5))
 
 
 def _bm25(counts: Floats, lengths: Floats, mean: float) -> Floats:
@@ -122,11 +127,13 @@ def _context(rows: MessageRows, matches: list[_Match]) -> Floats:
 
 
 def _sessions(rows: MessageRows, matches: list[_Match]) -> Floats:
-    """BM25 of each session as one text, shape (sessions,)."""
+    """BM25 of each session as one text, shape (sessions,): here a word's idf is that among sessions."""
     lengths, total = rows.lengths, np.zeros(rows.sessions, dtype=np.float32)
+    sessions = len(rows.begun)
     for match in matches:
         counts = np.bincount(rows.session[match.rows], match.counts[match.rows], minlength=rows.sessions)
-        total += np.float32(match.idf) * _bm25(counts.astype(np.float32), lengths.session, lengths.mean_session)
+        idf = np.float32(_idf(sessions, int(np.count_nonzero(counts))))
+        total += idf * _bm25(counts.astype(np.float32), lengths.session, lengths.mean_session)
     return total
 
 

@@ -59,7 +59,6 @@ class Plain:
         context = {one: self._bm25(self.context, one) for one in self.own}
         words = self.own[ref_id]
         held = [idf for word, idf in self.idf.items() if _count(word, self.window[ref_id])]
-        sessions = {number: text for number, text in self.sessions.items() if text}
         of_session = self.session[ref_id]
         return {
             "p": self._bm25(self.own, ref_id),
@@ -68,7 +67,7 @@ class Plain:
             "ctx": context[ref_id],
             "win": self._bm25(self.window, ref_id),
             "cover": sum(held) / self.whole,
-            "ses": self._bm25(sessions, of_session) if of_session in sessions else 0.0,
+            "ses": self._of_session(of_session),
             "sesmax": max(context[one] for one in self.own if self.session[one] == of_session),
             "ctx/max": context[ref_id] / (max(context.values()) + 1e-9),
             "length": math.log1p(len(words)),
@@ -85,14 +84,20 @@ class Plain:
     def _joined(self, ref_id: str, *steps: int) -> list[list[str]]:
         return [word for step in steps if (one := self._at(ref_id, step)) for word in self.own[one]]
 
-    def _bm25(self, texts: Mapping[str, list[list[str]]] | Mapping[int, list[list[str]]], key: str | int) -> float:
-        mean = max(sum(map(len, texts.values())) / max(1, len(texts)), 1e-9)
-        text = texts[key]  # type: ignore[index]
-        total = 0.0
-        for word, idf in self.idf.items():
-            count = _count(word, text)
-            total += idf * count * (K1 + 1) / (count + K1 * (1 - B + B * len(text) / mean))
-        return total / self.whole
+    def _bm25(self, texts: Mapping[str, list[list[str]]], ref_id: str) -> float:
+        mean = max(sum(map(len, texts.values())) / len(texts), 1e-9)
+        return sum(_worth(word, idf, texts[ref_id], mean) for word, idf in self.idf.items()) / self.whole
+
+    def _of_session(self, number: int) -> float:
+        texts = list(self.sessions.values())
+        mean = max(sum(map(len, texts)) / max(1, sum(bool(text) for text in texts)), 1e-9)
+        idf = {word: _idf(len(texts), sum(_count(word, text) > 0 for text in texts)) for word in self.idf}
+        return sum(_worth(word, idf[word], self.sessions[number], mean) for word in idf) / self.whole
+
+
+def _worth(word: Word, idf: float, text: Sequence[Sequence[str]], mean: float) -> float:
+    count = _count(word, text)
+    return idf * count * (K1 + 1) / (count + K1 * (1 - B + B * len(text) / mean))
 
 
 def _words(message: MessageRow) -> list[list[str]]:

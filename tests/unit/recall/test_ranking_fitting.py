@@ -30,7 +30,7 @@ def test_what_tells_answers_gets_the_weight() -> None:
     assert set(strongest) == {"ctx", "question"}
     assert ranking.weights["ctx"] > 0 > ranking.weights["question"]
     first = [one.answers[ranking.scores(one.matrix).argmax()] for one in judged(60)[30:]]
-    assert sum(first) > 20
+    assert sum(first) > 12, "of 30; one or two would be luck"
 
 
 def test_chances_grow_with_scores_and_tell_how_often_answers_come() -> None:
