@@ -210,6 +210,7 @@ class EmbeddingConfig(Section):
 class RetrievalConfig(Section):
     people_threshold: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=-1, le=1)
     retrieved_people_count: int = Field(10, ge=0, le=100)
+    recall_tokens: int = Field(3000, ge=0, le=100_000)
 
 
 class RagConfig(Section):

@@ -77,7 +77,9 @@ class Prompts:
         user, remembered = question.user, self._within_budget(question.earlier)
         owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
         recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
-        recalled = await self._recall.recall(owner, question.text, recent)
+        recalled = await self._recall.recall(
+            owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
+        )
         return ResponderRequest(
             owner=owner,
             persona_name=self._persona.name,
@@ -90,6 +92,7 @@ class Prompts:
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
             memories=recalled.memories,
+            passages=recalled.passages,
             lessons=recalled.lessons,
         )
 

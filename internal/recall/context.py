@@ -1,37 +1,44 @@
-"""Recall for one turn: who is always in the prompt, who belongs to this question, and what is known that answers it."""
+"""Recall for one turn: who is always in the prompt, and what belongs to this question, ranked against each other."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from internal.agents.model import (
     Enricher,
-    EnricherRequest,
     OwnerProfile,
     PersonPick,
     RecalledFact,
     RecalledMemory,
+    RecalledPassage,
     Reranker,
     RerankerRequest,
     TranscriptLine,
 )
 from internal.config import Config
-from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds
+from internal.errors import ModelError, ModelReplyUnknownIds
 from internal.language.names import NAMED
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.model import INNER_CIRCLE, Person, names_of
+from internal.recall import chances
+from internal.recall.asking import QuestionReader
 from internal.recall.facts import FactRecall, FoundFacts
+from internal.recall.hits import FactHit, MemoryHit
+from internal.recall.knowledge import Asked
 from internal.recall.lessons import LessonRecall
-from internal.recall.memories import MemoryRecall
+from internal.recall.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
+from internal.recall.passages import FoundPassage, PassageRecall
 from internal.recall.people import PeopleSearch
+from internal.recall.prompted import Found, chosen_of
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
 
@@ -39,7 +46,6 @@ log = logging.getLogger(__name__)
 
 Fallback = Literal["off", "failed", "timeout", "unknown_ids"]
 
-_EMBED_TIMEOUT: Final = 10.0
 _NAMES_TIMEOUT: Final = 3.0
 _MAX_NAMED: Final = 500
 """Most people whose names are looked for in a question; an index over more takes seconds to build."""
@@ -49,7 +55,8 @@ _MAX_NAMED: Final = 500
 class RecallLimits:
     """`candidates` go to the reranker, which keeps `max_people`; without it the best `fallback_people` are used.
 
-    `threshold` None = the embedding model's own. Times are seconds.
+    `threshold` None = the embedding model's own. Times are seconds. `tokens` are for all that is recalled together:
+    people picked, facts, memories and passages.
     """
 
     candidates: int = 50
@@ -58,6 +65,7 @@ class RecallLimits:
     threshold: float | None = None
     enricher_timeout: float = 20.0
     reranker_timeout: float = 60.0
+    tokens: int = 3_000
 
     @classmethod
     def of(cls, config: Config) -> RecallLimits:
@@ -68,6 +76,7 @@ class RecallLimits:
             threshold=config.rag.retrieval.people_threshold,
             enricher_timeout=config.agents.enricher.timeout.total_seconds(),
             reranker_timeout=config.agents.reranker.timeout.total_seconds(),
+            tokens=config.rag.retrieval.recall_tokens,
         )
 
 
@@ -75,9 +84,10 @@ class RecallLimits:
 class Recalled:
     """What a prompt is given. `relevant_people` are best first and never of the inner circle.
 
-    `facts` and `memories` are numbered from 1, most relevant first. `query` is the question as it was searched;
-    `scores` the candidates' by person id (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback`
-    says why the reranker did not choose. `lessons` are the few that matter now, most telling first.
+    `facts`, `memories` and `passages` are numbered from 1, most relevant first. `query` is the question as it was
+    searched, with the turn before it on a line of its own where it leans on that; `scores` the candidates' by person id
+    (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback` says why the reranker did not choose.
+    `lessons` are the few that matter now, most telling first.
     """
 
     inner_circle: Sequence[Person]
@@ -88,14 +98,22 @@ class Recalled:
     fallback: Fallback | None = None
     facts: Sequence[RecalledFact] = ()
     memories: Sequence[RecalledMemory] = ()
+    passages: Sequence[RecalledPassage] = ()
     lessons: Sequence[str] = ()
+
+    @property
+    def hits(self) -> dict[str, int]:
+        """How much of each kind was recalled."""
+        found = {"person": self.relevant_people, "fact": self.facts, "memory": self.memories}
+        said = {kind: [one for one in self.passages if one.kind == kind] for kind in ("message", "episode")}
+        return {kind: len(one) for kind, one in (found | said).items()}
 
 
 class TurnRecall:
-    """Recalls people, facts, memories and lessons for a question. Never raises a model's error: a part that fails is
-    left out.
+    """Recalls people, facts, memories, passages and lessons for a question. Never raises a model's error: a part that
+    fails is left out.
 
-    `enricher`, `reranker`, `names`, `facts`, `memories` and `lessons` may be None (switched off).
+    `enricher`, `reranker`, `names`, `facts`, `memories`, `passages` and `lessons` may be None (switched off).
     """
 
     def __init__(
@@ -110,74 +128,98 @@ class TurnRecall:
         limits: RecallLimits,
         facts: FactRecall | None = None,
         memories: MemoryRecall | None = None,
+        passages: PassageRecall | None = None,
         lessons: LessonRecall | None = None,
         observer: RecallObserver | None = None,
     ) -> None:
-        self._facts, self._memories, self._lessons = facts, memories, lessons
-        self._database, self._search, self._embedder = database, search, embedder
-        self._enricher, self._reranker, self._names = enricher, reranker, names
+        self._facts, self._memories, self._passages, self._lessons = facts, memories, passages, lessons
+        self._database, self._search, self._reranker, self._names = database, search, reranker, names
         self._limits, self._observer = limits, observer or Unobserved()
+        self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
+        knowledge = next((part.search for part in (facts, memories, passages) if part is not None), None)
+        self._reader = QuestionReader(embedder, knowledge, enricher, limits.enricher_timeout, self._observer)
 
-    async def recall(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine] = ()) -> Recalled:
-        """The people for this question. `recent` are the lines before it, oldest first."""
+    async def recall(
+        self,
+        owner: OwnerProfile,
+        question: str,
+        recent: Sequence[TranscriptLine] = (),
+        *,
+        before_seq: int | None = None,
+    ) -> Recalled:
+        """What belongs to this question. `recent` are the lines before it, oldest first.
+
+        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
+        """
         inner = await self._database.read(lambda connection: people.inner_circle(connection, owner.user_id))
-        query = await self._standalone(owner, question, recent)
-        embedding = await self._embedded(owner.user_id, query)
-        (candidates, picks, fallback), found, memories, lessons = await asyncio.gather(
-            self._people(owner, query, embedding),
-            self._found(owner.user_id, query, embedding),
-            self._memories_of(owner.user_id, query, embedding),
-            self._lessons_for(owner.user_id, query),
+        asked = await self._reader.read(owner, question, recent)
+        began = time.perf_counter()
+        (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
+            self._people(owner, asked),
+            self._facts_of(owner.user_id, asked),
+            self._memories_of(owner.user_id, asked),
+            self._passages_of(owner, asked, before_seq),
+            self._lessons_for(owner.user_id, asked.whole),
         )
         by_id = {person.id: person for person, _ in candidates}
+        scores = {person.id: score for person, score in candidates}
         picked = [by_id[pick.person_id] for pick in picks]
-        return Recalled(
+        found = Found(
+            people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
+            facts=await self._with_facts_about(owner.user_id, facts, picked),
+            memories=memories,
+            passages=passages,
+        )
+        chosen = await self._database.read(lambda c: chosen_of(c, owner.user_id, found, self._limits.tokens))
+        recalled = Recalled(
             inner_circle=inner,
-            relevant_people=picked,
-            query=query,
-            scores={person.id: score for person, score in candidates},
+            relevant_people=chosen.people,
+            query=asked.whole,
+            scores=scores,
             reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
             fallback=fallback,
-            facts=await self._with_facts_about(owner.user_id, found, picked),
-            memories=memories,
+            facts=await self._numbered(owner.user_id, chosen.facts),
+            memories=numbered(chosen.memories),
+            passages=chosen.passages,
             lessons=lessons,
         )
+        self._observer.recalled(time.perf_counter() - began, recalled.hits)
+        return recalled
 
     async def _people(
-        self, owner: OwnerProfile, query: str, embedding: Vector | None
+        self, owner: OwnerProfile, asked: Asked
     ) -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
-        candidates = await self._candidates(owner.user_id, query, embedding)
-        picks, fallback = await self._pick(owner, query, [person for person, _ in candidates])
+        candidates = await self._candidates(owner.user_id, asked.whole, asked.vector)
+        picks, fallback = await self._pick(owner, asked.whole, [person for person, _ in candidates])
         return candidates, picks, fallback
 
-    async def _found(self, user_id: int, query: str, embedding: Vector | None) -> FoundFacts | None:
-        return await self._facts.for_question(user_id, query, embedding) if self._facts is not None else None
+    def _chance_of(self, score: float, fallback: Fallback | None) -> float:
+        return chances.of_person(score, self._threshold, picked=fallback is None)
+
+    async def _facts_of(self, user_id: int, asked: Asked) -> FoundFacts | None:
+        return await self._facts.for_question(user_id, asked) if self._facts is not None else None
+
+    async def _numbered(self, user_id: int, hits: Sequence[FactHit]) -> Sequence[RecalledFact]:
+        return await self._facts.numbered(user_id, hits) if self._facts is not None else ()
 
     async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
         return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()
 
-    async def _memories_of(self, user_id: int, query: str, embedding: Vector | None) -> Sequence[RecalledMemory]:
-        return await self._memories.for_question(user_id, query, embedding) if self._memories is not None else ()
+    async def _memories_of(self, user_id: int, asked: Asked) -> Sequence[MemoryHit]:
+        return await self._memories.recall(user_id, asked, MAX_MEMORIES) if self._memories is not None else ()
+
+    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> Sequence[FoundPassage]:
+        if self._passages is None:
+            return ()
+        return await self._passages.for_question(owner.user_id, owner.name, asked, before_seq)
 
     async def _with_facts_about(
         self, user_id: int, found: FoundFacts | None, picked: Sequence[Person]
-    ) -> Sequence[RecalledFact]:
+    ) -> Sequence[FactHit]:
         """The facts of the question, then the best ones about those who were picked: nobody else named them."""
         if self._facts is None or found is None:
             return ()
-        return await self._facts.with_people(user_id, found, [person.entity_id for person in picked])
-
-    async def _standalone(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine]) -> str:
-        """The question as it can be searched for; with nothing before it, it already stands alone."""
-        if self._enricher is None or not recent:
-            return question
-        try:
-            async with asyncio.timeout(self._limits.enricher_timeout):
-                enriched = await self._enricher.standalone(EnricherRequest(owner, question, recent))
-        except (ModelError, TimeoutError) as error:
-            self._degraded("enricher", error)
-            return question
-        return enriched.strip() or question
+        return await self._facts.hits_with_people(user_id, found, [person.entity_id for person in picked])
 
     async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
         """People who may belong to the question, best first, at most `candidates`, none of the inner circle."""
@@ -192,18 +234,6 @@ class TurnRecall:
         named = await self._named(query, waiting[:_MAX_NAMED])
         candidates = [*((person, 1.0) for person in named), *((one.person, one.score) for one in found)]
         return candidates[: self._limits.candidates]
-
-    async def _embedded(self, user_id: int, query: str) -> Vector | None:
-        try:
-            async with asyncio.timeout(_EMBED_TIMEOUT):
-                vectors = await self._embedder.embed_queries([query], user_id=user_id)
-            if vectors.shape != (1, self._embedder.dimensions) or not vectors.any():
-                raise ModelReplyInvalid(f"vectors of shape {vectors.shape} came back")
-        except (ModelError, TimeoutError) as error:
-            self._degraded("embedder", error)
-            return None
-        embedding: Vector = vectors[0]
-        return embedding
 
     async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:
         """Those whom the question names outright, most plainly first: all there is without vectors."""

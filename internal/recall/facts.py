@@ -23,7 +23,7 @@ MAX_TOKENS: Final = 1_500
 _FOR_QUESTION: Final = 14
 """Of these the question itself gets the most; the rest is about the people whom the reranker picked for it."""
 
-_AROUND: Final = 15
+AROUND: Final = 15
 """Tokens of a line besides the fact's words: its number and dates."""
 
 
@@ -41,19 +41,27 @@ class FactRecall:
     def __init__(self, database: Database, search: KnowledgeSearch) -> None:
         self._database, self._search = database, search
 
-    async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> FoundFacts:
+    @property
+    def search(self) -> KnowledgeSearch:
+        return self._search
+
+    async def for_question(self, user_id: int, question: str | Asked, embedding: Vector | None = None) -> FoundFacts:
         """What belongs to a question; `embedding` None: there is none, and words and names must do."""
-        asked = await self._search.asked(question, embedding)
+        asked = question if isinstance(question, Asked) else await self._search.asked(question, embedding)
         return FoundFacts(asked, await self._relevant(user_id, asked, _FOR_QUESTION))
 
     async def with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[RecalledFact]:
         """The facts of a question and those about these nodes that fit it best, each once, numbered from 1."""
+        return await self._recalled(user_id, await self.hits_with_people(user_id, found, node_ids))
+
+    async def hits_with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[FactHit]:
+        """The facts of a question, then those about these nodes that fit it best, each once, at most MAX_FACTS."""
         hits = list(found.hits)
         if node_ids:
             known = {hit.fact.id for hit in hits}
             about = await self._search.facts(user_id, found.asked, MAX_FACTS, about=node_ids)
             hits += [hit for hit in about if hit.fact.id not in known]
-        return await self._recalled(user_id, hits)
+        return hits[:MAX_FACTS]
 
     async def as_of(
         self,
@@ -83,7 +91,10 @@ class FactRecall:
         return [hit for hit in hits if hit.reasons.relevant(self._search.threshold)]
 
     async def _recalled(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:
-        kept = _within_budget(hits[:MAX_FACTS])
+        return await self.numbered(user_id, _within_budget(hits[:MAX_FACTS]))
+
+    async def numbered(self, user_id: int, kept: Sequence[FactHit]) -> list[RecalledFact]:
+        """Facts as a prompt shows them, in this order."""
         ids = [hit.fact.id for hit in kept]
         said = await self._database.read(lambda c: item_repository.last_said(c, user_id, ids)) if ids else {}
         owner = owner_node_id(user_id)
@@ -108,7 +119,7 @@ def _within_budget(hits: Sequence[FactHit]) -> list[FactHit]:
     """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
     left, kept = MAX_TOKENS, list[FactHit]()
     for hit in hits:
-        cost = count_tokens(hit.fact.fact) + _AROUND
+        cost = count_tokens(hit.fact.fact) + AROUND
         if cost <= left:
             kept.append(hit)
             left -= cost

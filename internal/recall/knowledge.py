@@ -55,11 +55,20 @@ _AT_LEAST: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as it is searched for: without an embedder it has no vector."""
+    """A question as it is searched for: without an embedder it has no vector.
+
+    `before` is what was said before it and is searched for as well, at less weight: empty where it stands alone.
+    """
 
     text: str
     vector: Vector | None
     words: Sequence[Word]
+    before: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Everything that was said, for whoever looks for names in it."""
+        return f"{self.before}\n{self.text}" if self.before else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +225,10 @@ class KnowledgeSearch:
 
         return await self._database.read(read)
 
+    async def words(self, query: str) -> Sequence[Word]:
+        """The words of a question; as they are written where the language process cannot read them."""
+        return await self._words(query)
+
     async def _embedded(self, user_id: int, query: str) -> Vector | None:
         if self._embedder is None or not query.strip():
             return None
@@ -268,7 +281,7 @@ class KnowledgeSearch:
         names = await self._database.read(lambda c: item_repository.names_of_nodes(c, user_id, ids))
         try:
             async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                boosts = await self._names.boosts(asked.text, dict(enumerate(names.values())))
+                boosts = await self._names.boosts(asked.whole, dict(enumerate(names.values())))
         except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
             self._degraded("names", error)
             return own

@@ -31,7 +31,7 @@ STRONG: Final = 0.3
 """The strength from which a link is an association that is recalled: a new one of 0.5 that nobody uses falls below it
 after two months (66 days at the default half-life of 90)."""
 
-_AROUND: Final = 18
+AROUND: Final = 18
 """Tokens of a line besides the words: its number, label, status and date."""
 
 _FEW: Final = 10
@@ -51,7 +51,11 @@ class MemoryRecall:
     async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> list[RecalledMemory]:
         """What belongs to a question, numbered from 1, most relevant first, then what is associated with it."""
         asked = await self._search.asked(question, embedding)
-        return _numbered(_within_budget(await self.recall(user_id, asked, MAX_MEMORIES)))
+        return numbered(_within_budget(await self.recall(user_id, asked, MAX_MEMORIES)))
+
+    @property
+    def search(self) -> KnowledgeSearch:
+        return self._search
 
     async def recall(self, user_id: int, asked: Asked, limit: int) -> list[MemoryHit]:
         """At most `limit` memories that belong to a question, best first, then what is associated or disputes."""
@@ -130,7 +134,8 @@ def _says_something(node: Node) -> bool:
     return node.label != "Context" or node.subtype not in ("session", "conversation")
 
 
-def _numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
+def numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
+    """Memories as a prompt shows them, in this order."""
     return [
         RecalledMemory(
             n=number,
@@ -155,7 +160,7 @@ def _within_budget(hits: Sequence[MemoryHit]) -> list[MemoryHit]:
     """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
     left, kept = MAX_TOKENS, list[MemoryHit]()
     for hit in hits:
-        cost = count_tokens(told_words(hit.node)) + _AROUND
+        cost = count_tokens(told_words(hit.node)) + AROUND
         if cost <= left:
             kept.append(hit)
             left -= cost

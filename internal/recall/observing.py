@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 
@@ -22,6 +23,13 @@ class RecallObserver(Protocol):
         """A part of recall did without its model: enricher, embedder or names."""
         ...
 
+    def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
+        """A prompt was given what belongs to a question: how long finding it took, and how much of each kind it was.
+
+        Seconds from the question embedded to the prompt chosen; what the reranker took is in them where there is one.
+        """
+        ...
+
 
 class Unobserved:
     """Nobody measures."""
@@ -36,4 +44,7 @@ class Unobserved:
         return
 
     def recall_degraded(self, reason: str) -> None:
+        return
+
+    def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
         return

@@ -6,7 +6,7 @@ Names are the contract's. Flows call a method after the commit of what it tells,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -60,6 +60,8 @@ class Metrics:
         self._selected = self._people_count("people_reranker_selected", "People picked by the reranker.")
         self._fallbacks = self._counter("reranker_fallbacks", "Searches used without the reranker.", "reason")
         self._degraded = self._counter("recall_degraded", "Recalls that did without a part.", "reason")
+        self._recall = self._seconds("recall", "Time to find and choose what belongs to a question.", _SEARCH_SECONDS)
+        self._recalled = self._counter("recall_hits", "Things put into prompts because of the question.", "kind")
         self._turns = self._seconds("turn", "Time from a turn's first message to its end.", _TURN_SECONDS, "outcome")
         for outcome in _TURN_OUTCOMES:  # from 0 on: what begins at 1 has not risen, and would alert nobody
             self._turns.labels(outcome)
@@ -141,6 +143,12 @@ class Metrics:
 
     def recall_degraded(self, reason: str) -> None:
         self._degraded.labels(reason).inc()
+
+    def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
+        """`hits` is how many people, facts, memories, messages and episodes stand in one prompt."""
+        self._recall.observe(seconds)
+        for kind, count in hits.items():
+            self._recalled.labels(kind).inc(count)
 
     def turn_ended(self, outcome: str, seconds: float) -> None:
         self._turns.labels(outcome).observe(seconds)

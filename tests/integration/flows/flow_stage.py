@@ -33,6 +33,7 @@ from internal.mailbox.model import OutboxRow
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
 from internal.recall.memories import MemoryRecall
+from internal.recall.passages import PassageRecall
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -129,6 +130,7 @@ class Talk:
         self.group_window = WINDOW
         self.facts: FactRecall | None = None
         self.memories: MemoryRecall | None = None
+        self.passages: PassageRecall | None = None
 
     @property
     def intake(self) -> Intake:
@@ -147,6 +149,7 @@ class Talk:
             names=None,
             facts=self.facts,
             memories=self.memories,
+            passages=self.passages,
             limits=RecallLimits(),
         )
         config = ResponderConfig(history_tokens=self.history_tokens)

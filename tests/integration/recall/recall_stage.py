@@ -46,6 +46,7 @@ class Watched:
     selected: list[int] = field(default_factory=list)
     fallbacks: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
+    recalls: list[dict[str, int]] = field(default_factory=list)
 
     def people_searched(self, user_id: int, seconds: float, results: int) -> None:
         assert seconds >= 0
@@ -59,6 +60,10 @@ class Watched:
 
     def recall_degraded(self, reason: str) -> None:
         self.degraded.append(reason)
+
+    def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
+        assert seconds >= 0
+        self.recalls.append(dict(hits))
 
 
 @dataclass(slots=True)

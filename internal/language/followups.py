@@ -1,0 +1,46 @@
+"""Whether a question stands alone, or can only be understood together with what was said before it. By rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CONNECTS: Final = re.compile(
+    r"^\W*(?:(?:ну|well|ok(?:ay)?)\W+)?(?:а|и|но|или|та|й|і|але|або|ещё|еще|ще"
+    r"|and|but|or|so|then|what about|how about|what if)\b",
+    re.IGNORECASE,
+)
+"""Words that go on with something when a question begins with them."""
+
+_POINTS_BACK: Final = re.compile(
+    r"\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|ним|нему|ней|них|ними|нём|нем|нею|тот|та|то|те|того|той|тех|том|этот|эта"
+    r"|это|эти|этого|этой|этих|этом|этим|там|туда|оттуда|тогда|потом|после этого|затем|дальше|раньше этого"
+    r"|він|вона|воно|вони|його|її|їх|йому|їй|їм|ним|нього|неї|них|ньому|ній|той|ті|того|тієї|тих|цей|ця|це|ці|цього"
+    r"|цієї|цих|цьому|там|туди|звідти|тоді|потім|далі|після цього"
+    r"|he|she|it|they|him|her|them|his|hers|its|their|theirs|that|this|those|these|there|then|afterwards|after that"
+    r"|next|one|ones|more|подробнее|поподробнее|докладніше|детальніше|продолжай|продовжуй|go on|elaborate)\b",
+    re.IGNORECASE,
+)
+_NAME_INSIDE: Final = re.compile(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+")
+"""A capitalised word that begins no sentence: whoever is named needs no pronoun's help."""
+
+_I: Final = re.compile(r"I(?:['’]\w+)?\Z")
+
+FEW_WORDS: Final = 1
+SHORT: Final = 4
+"""Words with a meaning of their own: one alone asks for more of what was said, up to four may lean on a pronoun."""
+
+
+def leans_on_before(text: str, content_words: int) -> bool:
+    """Whether a question is only understood with what was said before: "and then?", "а что он сказал потом?".
+
+    `content_words` is how many words it has besides function words. A pronoun or a word that points back counts only
+    where nobody is named, and a question of many words is taken to stand alone.
+    """
+    if any(not _I.match(name) for name in _NAME_INSIDE.findall(text)):
+        return bool(_CONNECTS.search(text)) and content_words <= FEW_WORDS
+    if not content_words:
+        return bool(text.strip())
+    if _CONNECTS.search(text) and content_words <= FEW_WORDS + 1:
+        return True
+    return content_words <= SHORT and bool(_POINTS_BACK.search(_CONNECTS.sub("", text)))

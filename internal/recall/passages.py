@@ -1,0 +1,275 @@
+"""The pieces of earlier conversations of a prompt: messages that were found with the lines beside them, and imports."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, Protocol
+
+from sqlalchemy import Connection
+
+from internal.agents.model import PassageLine, RecalledPassage
+from internal.dialogue.item_repository import words_of
+from internal.dialogue.model import Message
+from internal.knowledge import repository as episodes
+from internal.knowledge.model import Episode, Segment
+from internal.language.terms import Word
+from internal.llm.tokens import count_tokens
+from internal.recall import chances, passage_repository
+from internal.recall.choosing import Candidate, Chosen
+from internal.recall.hits import EpisodeHit
+from internal.recall.knowledge import Asked, KnowledgeSearch
+from internal.recall.messages.search import MessageHit
+from internal.storage.engine import Database
+
+MAX_PASSAGES: Final = 12
+"""Most passages of one prompt, whatever the budget."""
+
+LEAST_CHANCE: Final = 0.02
+"""A message that answers less likely than this stands in no prompt."""
+
+_CANDIDATES: Final = 24
+"""Messages that are looked at: twice the passages, for lines that stand together become one."""
+
+_EPISODES: Final = 4
+_MOST_SEGMENTS: Final = 400
+"""Lines of one import that are looked through."""
+
+GAP: Final = timedelta(hours=3)
+"""A line said longer before or after stands in another conversation."""
+
+FOUND_CHARACTERS: Final = 1_200
+BESIDE_CHARACTERS: Final = 300
+"""Characters of a line that was found, and of one that only stands beside it."""
+
+_LEAD: Final = 200
+"""Characters of a long line before the first word of the question."""
+
+_AROUND: Final = 14
+"""Tokens of a line besides its words: number, date, time and speaker."""
+
+_TOKEN: Final = re.compile(r"\w+")
+_PREFIX: Final = 5
+"""Letters by which two words count as one, whatever their endings."""
+
+
+class MessageFinder(Protocol):
+    """Search of messages. Raises no model's error."""
+
+    async def search(
+        self,
+        user_id: int,
+        asked: Asked,
+        limit: int = 10,
+        *,
+        before_seq: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[MessageHit]:
+        """The messages that answer a question best, best first: of those before a `seq`, said in [since, until)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a passage with its place: the `seq` of a message, the number of an episode's segment."""
+
+    place: int
+    told: PassageLine
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A line that was found, in its conversation (`session`), with those beside it. `chance` as in `choosing`."""
+
+    kind: Literal["message", "episode"]
+    ref_id: str
+    chance: float
+    session: str
+    found: Line
+    beside: tuple[Line, ...] = ()
+
+    @property
+    def candidate(self) -> Candidate:
+        tokens = _tokens(self.found)
+        return Candidate(
+            kind="passage",
+            key=self.key,
+            chance=self.chance,
+            tokens=tokens,
+            text=self.found.told.text,
+            with_context=tokens + sum(map(_tokens, self.beside)),
+            session=self.session,
+            said=frozenset({self.ref_id}) if self.kind == "message" else frozenset(),
+        )
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{self.ref_id}"
+
+
+class PassageRecall:
+    """Recalls passages for prompts. Never raises a model's error."""
+
+    def __init__(self, database: Database, messages: MessageFinder, knowledge: KnowledgeSearch) -> None:
+        self._database, self._messages, self._knowledge = database, messages, knowledge
+
+    @property
+    def search(self) -> KnowledgeSearch:
+        return self._knowledge
+
+    async def for_question(
+        self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None
+    ) -> list[FoundPassage]:
+        """The lines that may answer a question, best first; none at or behind `before_seq`, which the prompt shows."""
+        hits, imported = await asyncio.gather(
+            self._messages.search(user_id, asked, _CANDIDATES, before_seq=before_seq),
+            self._knowledge.episodes(user_id, asked, _EPISODES),
+        )
+        likely = [hit for hit in hits if hit.chance >= LEAST_CHANCE]
+        told = [
+            hit for hit in imported if hit.episode.first_seq is None and hit.reasons.relevant(self._knowledge.threshold)
+        ]
+        if not likely and not told:
+            return []
+
+        def read(connection: Connection) -> list[FoundPassage]:
+            said = _of_messages(connection, user_id, owner_name, asked, likely, before_seq)
+            return [*said, *_of_episodes(connection, user_id, owner_name, asked, told)]
+
+        return sorted(await self._database.read(read), key=lambda one: -one.chance)
+
+
+def passages_of(chosen: Iterable[Chosen], found: Collection[FoundPassage]) -> list[RecalledPassage]:
+    """The passages as a prompt shows them, numbered from 1; lines that stand together become one passage."""
+    by_key = {one.key: one for one in found}
+    kept: list[tuple[FoundPassage, dict[int, PassageLine]]] = []
+    for one in chosen:
+        passage = by_key[one.candidate.key]
+        lines = {line.place: line.told for line in (passage.beside if one.with_context else ())}
+        lines[passage.found.place] = passage.found.told
+        for other, there in kept:
+            if other.session == passage.session and there.keys() & lines.keys():
+                there.update((place, line) for place, line in lines.items() if line.found or place not in there)
+                break
+        else:
+            kept.append((passage, lines))
+    return [
+        RecalledPassage(n, passage.kind, passage.ref_id, [lines[place] for place in sorted(lines)])
+        for n, (passage, lines) in enumerate(kept, start=1)
+    ]
+
+
+def _of_messages(
+    connection: Connection,
+    user_id: int,
+    owner_name: str,
+    asked: Asked,
+    hits: Sequence[MessageHit],
+    before_seq: int | None,
+) -> list[FoundPassage]:
+    near = passage_repository.around(connection, user_id, [hit.message.seq for hit in hits])
+    earlier = [message for message in near if before_seq is None or message.seq < before_seq]
+    return [
+        FoundPassage(
+            kind="message",
+            ref_id=hit.message.id,
+            chance=hit.chance,
+            session=session_of(hit.message),
+            found=_line(hit.message, owner_name, asked.words),
+            beside=tuple(_line(one, owner_name, None) for one in _neighbours(hit.message, earlier)),
+        )
+        for hit in hits
+    ]
+
+
+def session_of(message: Message) -> str:
+    """The conversation of a message: its fragment; until that is published its chat on that day."""
+    if message.episode_id is not None:
+        return message.episode_id
+    return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp:%Y-%m-%d}"
+
+
+def _neighbours(message: Message, among: Sequence[Message]) -> list[Message]:
+    """The line before and the line after, of the same chat and near in time."""
+    lane = (message.chat_id, message.thread_id)
+    here = [one for one in among if (one.chat_id, one.thread_id) == lane]
+    before = [one for one in here if one.seq < message.seq][-1:]
+    after = [one for one in here if one.seq > message.seq][:1]
+    return [one for one in (*before, *after) if abs(one.timestamp - message.timestamp) <= GAP]
+
+
+def _line(message: Message, owner_name: str, words: Sequence[Word] | None) -> Line:
+    """A message as a line; `words` None: it only stands beside what was found."""
+    text, found = words_of(message), words is not None
+    shown = _window(text, words or (), FOUND_CHARACTERS) if found else _cut(text, BESIDE_CHARACTERS)
+    if message.role == "assistant":
+        told = PassageLine(message.timestamp, "", shown, "assistant", found)
+    elif message.forward is not None:
+        told = PassageLine(message.timestamp, message.forward.name, shown, "other", found)
+    else:
+        told = PassageLine(message.timestamp, owner_name, shown, "own", found)
+    return Line(message.seq, told)
+
+
+def _of_episodes(
+    connection: Connection, user_id: int, owner_name: str, asked: Asked, hits: Sequence[EpisodeHit]
+) -> list[FoundPassage]:
+    """Of each import the line that holds most of the question's words, with those beside it."""
+    found = []
+    for hit in hits:
+        parts = episodes.episode_segments(connection, user_id, hit.episode.id, 1, _MOST_SEGMENTS)
+        said = [part for part in parts if part.text]
+        if not said:
+            continue
+        best = max(range(len(said)), key=lambda place: (_shared(said[place].text or "", asked.words), -place))
+        lines = [_segment_line(said[place], hit.episode, owner_name, asked.words) for place in _near(best, said)]
+        middle = lines.pop(_near(best, said).index(best))
+        beside = tuple(_beside(line) for line in lines)
+        chance, ref_id = chances.of_score(hit.score), hit.episode.id
+        found.append(FoundPassage("episode", ref_id, chance, ref_id, middle, beside))
+    return found
+
+
+def _near(place: int, among: Sequence[Segment]) -> list[int]:
+    return [one for one in (place - 1, place, place + 1) if 0 <= one < len(among)]
+
+
+def _segment_line(segment: Segment, episode: Episode, owner_name: str, words: Sequence[Word]) -> Line:
+    at: datetime = segment.at or episode.reference_time
+    speaker = segment.forwarded_from or segment.speaker or ""
+    own = segment.own and segment.forwarded_from is None
+    text = _window(segment.text or "", words, FOUND_CHARACTERS)
+    return Line(segment.n, PassageLine(at, speaker or (owner_name if own else ""), text, "own" if own else "other"))
+
+
+def _beside(line: Line) -> Line:
+    told = replace(line.told, text=_cut(line.told.text, BESIDE_CHARACTERS), found=False)
+    return replace(line, told=told)
+
+
+def _tokens(line: Line) -> int:
+    return count_tokens(line.told.text) + _AROUND
+
+
+def _shared(text: str, words: Sequence[Word]) -> int:
+    """How many of these words a text holds, by the beginnings of their forms."""
+    there = {token.casefold()[:_PREFIX] for token in _TOKEN.findall(text)}
+    return sum(any(term[:_PREFIX] in there for term, _ in word) for word in words)
+
+
+def _window(text: str, words: Sequence[Word], length: int) -> str:
+    """Of a long text the part that begins shortly before the first of these words."""
+    if len(text) <= length:
+        return text
+    sought = {term[:_PREFIX] for word in words for term, _ in word}
+    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold()[:_PREFIX] in sought)
+    start = max(0, min(next(places, 0) - _LEAD, len(text) - length))
+    return ("…" if start else "") + _cut(text[start:], length)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

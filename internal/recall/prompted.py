@@ -1,0 +1,115 @@
+"""What was found for a question, of every kind, and what of it stands in the prompt: one ranking, one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.agents.model import RecalledPassage
+from internal.llm.tokens import count_tokens
+from internal.people.model import Person, candidate_line
+from internal.recall import chances, passage_repository
+from internal.recall.choosing import Candidate, Chosen, Kind, choose
+from internal.recall.facts import AROUND as AROUND_FACT
+from internal.recall.facts import MAX_FACTS
+from internal.recall.hits import FactHit, MemoryHit
+from internal.recall.memories import AROUND as AROUND_MEMORY
+from internal.recall.memories import MAX_MEMORIES, told_words
+from internal.recall.passages import MAX_PASSAGES, FoundPassage, passages_of
+
+MOST: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
+"""Most of each kind, whatever the budget; memories bring associations and what disputes them. People are picked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that may stand in the prompt, people with their chances."""
+
+    people: Sequence[tuple[Person, float]] = ()
+    facts: Sequence[FactHit] = ()
+    memories: Sequence[MemoryHit] = ()
+    passages: Sequence[FoundPassage] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """What stands in the prompt, likeliest first; people in the order in which they were picked."""
+
+    people: Sequence[Person]
+    facts: Sequence[FactHit]
+    memories: Sequence[MemoryHit]
+    passages: Sequence[RecalledPassage]
+
+
+def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> Prompted:
+    """The best of all kinds together, within so many tokens."""
+    chosen = choose(list(_candidates(connection, user_id, found)), tokens, MOST)
+    facts = {_fact_key(hit): hit for hit in found.facts}
+    memories = {_memory_key(hit): hit for hit in found.memories}
+    keys = {one.candidate.key for one in chosen}
+    return Prompted(
+        people=[person for person, _ in found.people if _person_key(person) in keys],
+        facts=[facts[key] for key in _keys(chosen, "fact")],
+        memories=[memories[key] for key in _keys(chosen, "memory")],
+        passages=passages_of((one for one in chosen if one.candidate.kind == "passage"), found.passages),
+    )
+
+
+def _keys(chosen: Iterable[Chosen], kind: Kind) -> list[str]:
+    return [one.candidate.key for one in chosen if one.candidate.kind == kind]
+
+
+def _candidates(connection: Connection, user_id: int, found: Found) -> Iterable[Candidate]:
+    fact_ids = [hit.fact.id for hit in found.facts]
+    node_ids = [hit.node.id for hit in found.memories]
+    # Only passages can be receipts, so without any nobody asks what anything was drawn from.
+    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if found.passages else {}
+    after = passage_repository.replaced_by(connection, user_id, fact_ids)
+    for person, chance in found.people:
+        told = candidate_line(person)
+        yield Candidate("person", _person_key(person), chance, count_tokens(told), told)
+    for hit in found.facts:
+        yield _fact(hit, drawn.get(hit.fact.id, frozenset()), after.get(hit.fact.id))
+    for memory in found.memories:
+        yield _memory(memory, drawn.get(memory.node.id, frozenset()))
+    yield from (passage.candidate for passage in found.passages)
+
+
+def _fact(hit: FactHit, said: frozenset[str], after: str | None) -> Candidate:
+    return Candidate(
+        kind="fact",
+        key=_fact_key(hit),
+        chance=chances.of_score(hit.score),
+        tokens=count_tokens(hit.fact.fact) + AROUND_FACT,
+        text=hit.fact.fact,
+        said=said,
+        replaced_by=f"fact:{after}" if after is not None else None,
+    )
+
+
+def _memory(hit: MemoryHit, said: frozenset[str]) -> Candidate:
+    """One that came along over a link is as likely as what it came with, less where the link is weak."""
+    text = told_words(hit.node)
+    return Candidate(
+        kind="memory",
+        key=_memory_key(hit),
+        chance=chances.of_score(hit.score),
+        tokens=count_tokens(text) + AROUND_MEMORY,
+        text=text,
+        said=said,
+    )
+
+
+def _fact_key(hit: FactHit) -> str:
+    return f"fact:{hit.fact.id}"
+
+
+def _memory_key(hit: MemoryHit) -> str:
+    return f"memory:{hit.node.id}"
+
+
+def _person_key(person: Person) -> str:
+    return f"person:{person.id}"
