@@ -216,6 +216,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         names=app.names,
         facts=FactRecall(app.database, app.knowledge),
         memories=app.memories,
+        passages=app.passages,
         lessons=app.lessons,
         limits=RecallLimits.of(config),
         observer=app.metrics,

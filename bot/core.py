@@ -52,8 +52,10 @@ from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.lessons import LessonRecall
 from internal.recall.memories import MemoryRecall
+from internal.recall.messages.search import MessageSearch
 from internal.recall.names import WorkerNames
 from internal.recall.overview import Overview, PeopleFinder, Recollection
+from internal.recall.passages import PassageRecall
 from internal.recall.people import PeopleSearch
 from internal.recall.terms import TermsFollowing, WorkerTerms
 from internal.scheduling import repository as runs
@@ -93,6 +95,7 @@ class App:
     restating: Restating
     search: PeopleSearch
     knowledge: KnowledgeSearch
+    messages: MessageSearch
     lessons: LessonRecall
     buffers: DialogueBuffers
     ticker: Ticker
@@ -147,7 +150,8 @@ class App:
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
         await self.database.read(lambda c: users.get(c, user_id))
-        return await Recollection(self.finder, self.knowledge, self.memories).recall(user_id, query, limit)
+        everything = Recollection(self.finder, self.knowledge, self.memories, self.messages)
+        return await everything.recall(user_id, query, limit)
 
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
         """Closes the open session at once and has it published and judged; None if there is none."""
@@ -163,6 +167,10 @@ class App:
     @property
     def memories(self) -> MemoryRecall:
         return MemoryRecall(self.database, self.knowledge, self.config.memory.associations)
+
+    @property
+    def passages(self) -> PassageRecall:
+        return PassageRecall(self.database, self.messages, self.knowledge)
 
     @property
     def finder(self) -> PeopleFinder:
@@ -274,6 +282,7 @@ def _assemble(
         types=entity_types(config),
         observer=metrics,
     )
+    messages = MessageSearch(database, clock, embedder=models.embedder, terms=terms, names=names, observer=metrics)
     handlers = _handlers(config, clock, database, metrics, models, worker, hmac_key, ticker)
     chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
@@ -288,6 +297,7 @@ def _assemble(
         restating=Restating(database, clock, worker, hmac_key),
         search=search,
         knowledge=knowledge,
+        messages=messages,
         lessons=LessonRecall(database, clock, terms, metrics),
         buffers=buffers,
         ticker=ticker,
@@ -314,7 +324,7 @@ def _assemble(
             database,
             clock,
             hmac_key,
-            [buffers, search, knowledge],
+            [buffers, search, knowledge, messages],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         nights=Nights(database, clock, config.memory, metrics),

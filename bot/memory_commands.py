@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most things of each kind.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def recall(config_path: Path | None, query: str, user_id: int, limit: int, as_json: bool) -> None:
-    """Show what a question brings to mind: people, facts, entities and episodes, each with its score.
+    """Show what a question brings to mind: people, facts, memories, messages and so on, with scores and chances.
 
     A running bot is asked; if none runs, its memory is opened here. No chat model is asked.
     """

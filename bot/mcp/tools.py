@@ -71,6 +71,14 @@ class FactSearch(NodeSearch):
     include_invalid: bool = False
 
 
+class MessageSearch(Request):
+    query: Statement
+    max_results: Most = 10
+    group_ids: list[GroupId] | None = Field(None, max_length=50)
+    since: Moment | None = Field(None, description="Said then or later.")
+    until: Moment | None = Field(None, description="Said before.")
+
+
 class EpisodeListing(Request):
     group_id: GroupId | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 10
@@ -145,6 +153,10 @@ async def search_nodes(rest: Rest, wanted: NodeSearch) -> Answer:
 
 async def search_memory_facts(rest: Rest, wanted: FactSearch) -> Answer:
     return await _search(rest, wanted, "facts")
+
+
+async def search_messages(rest: Rest, wanted: MessageSearch) -> Answer:
+    return await _search(rest, wanted, "messages")
 
 
 async def search_with_citations(rest: Rest, wanted: GraphSearchRequest) -> Answer:
@@ -251,6 +263,14 @@ TOOLS: Sequence[Tool] = (
         CitedResults,
         search_with_citations,
         "Find facts, nodes or episodes together with where they come from: episodes, their sources and the very words.",
+    ),
+    Tool(
+        "search_messages",
+        MessageSearch,
+        GraphSearchResponse,
+        search_messages,
+        "Find what was said in conversations, word for word, each message with the chance that it answers and why it "
+        "was found. since and until keep to a time.",
     ),
     Tool("get_episodes", EpisodeListing, EpisodesOut, get_episodes, "List what was told, newest first."),
     Tool(

@@ -20,6 +20,7 @@ from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.overview import PeopleFinder
+from internal.recall.passages import MessageFinder
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 
@@ -31,13 +32,14 @@ class Graph:
     search: KnowledgeSearch
     finder: PeopleFinder
     taking: Taking
+    messages: MessageFinder
 
 
 def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph) -> APIRouter:
     router = APIRouter()
     router.include_router(_status_router(database, clock, owners))
     router.include_router(episodes_router(database, clock, owners, graph.taking))
-    router.include_router(search_router(database, owners, graph.search))
+    router.include_router(search_router(database, owners, graph.search, graph.messages))
     router.include_router(facts_router(database, clock))
     router.include_router(nodes_router(database))
     return router

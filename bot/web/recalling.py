@@ -9,9 +9,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.web.fields import LARGEST_ID
+from internal.dialogue.item_repository import words_of
 from internal.knowledge.model import Episode
-from internal.recall.hits import FactHit, MemoryHit
+from internal.recall.chances import of_score
+from internal.recall.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.memories import status_of, told_words
+from internal.recall.messages.search import MessageHit
 from internal.recall.overview import Overview
 
 RECALL_PATH: Final = "/admin/recall"
@@ -22,11 +25,21 @@ Recall = Callable[[int, str, int], Awaitable[Overview]]
 
 
 class RecalledLine(BaseModel):
-    """One thing that was found; `score` compares with others of its kind."""
+    """One thing that was found; `score` compares with others of its kind, `chance` (0 to 1) with everything.
+
+    `reasons`: the cosine, the share of the question's words, how plainly somebody or something in it is named.
+    """
 
     id: str
     text: str
     score: float
+    chance: float | None = None
+    reasons: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def told_chance(self) -> str:
+        """How likely it is what was asked for: `87%`, empty if that is not known."""
+        return "" if self.chance is None else f"{self.chance:.0%}"
 
 
 class Recalled(BaseModel):
@@ -34,6 +47,7 @@ class Recalled(BaseModel):
     facts: list[RecalledLine]
     memories: list[RecalledLine]
     entities: list[RecalledLine]
+    messages: list[RecalledLine]
     episodes: list[RecalledLine]
 
     @classmethod
@@ -41,10 +55,11 @@ class Recalled(BaseModel):
         people = [(f"{one.person.id}", f"{one.person.display_name} | {one.person.circle}", one) for one in found.people]
         return cls(
             people=[_line(one_id, f"{told} | {hit.person.bio}", hit.score) for one_id, told, hit in people],
-            facts=[_line(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit.score) for hit in found.facts],
-            memories=[_line(hit.node.id, _remembered(hit), hit.score) for hit in found.memories],
-            entities=[_line(hit.node.id, _named(hit.node.name, hit.node.summary), hit.score) for hit in found.nodes],
-            episodes=[_line(hit.episode.id, _dated(hit.episode), hit.score) for hit in found.episodes],
+            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in found.facts],
+            memories=[_known(hit.node.id, _remembered(hit), hit) for hit in found.memories],
+            entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in found.nodes],
+            messages=[_message(hit) for hit in found.messages],
+            episodes=[_known(hit.episode.id, _dated(hit.episode), hit) for hit in found.episodes],
         )
 
     def lines(self) -> Iterator[str]:
@@ -53,7 +68,7 @@ class Recalled(BaseModel):
             found: list[RecalledLine] = getattr(self, kind)
             if found:
                 yield kind
-                yield from (f"  {one.score:6.3f}  {one.text}" for one in found)
+                yield from (f"  {one.score:6.3f}  {one.told_chance:>4}  {one.text}" for one in found)
 
 
 class RecallOrder(BaseModel):
@@ -72,6 +87,33 @@ def recall_router(recall: Recall) -> APIRouter:
         return Recalled.of(await recall(order.user_id, order.query, order.limit))
 
     return router
+
+
+def _known(one_id: str, text: str, hit: FactHit | NodeHit | MemoryHit | EpisodeHit) -> RecalledLine:
+    line = _line(one_id, text, hit.score)
+    line.chance = round(of_score(hit.score), 4)
+    if hit.reasons is not None:
+        line.reasons = _rounded(meaning=hit.reasons.meaning, words=hit.reasons.words, name=hit.reasons.name)
+    return line
+
+
+def _message(hit: MessageHit) -> RecalledLine:
+    said = hit.message
+    who = said.role if said.forward is None else said.forward.name
+    line = _line(said.id, f"{said.timestamp:%Y-%m-%d %H:%M} UTC | {who} | {words_of(said)}", hit.score)
+    line.chance, reasons = round(hit.chance, 4), hit.reasons
+    line.reasons = _rounded(
+        meaning=reasons.meaning,
+        words=reasons.words,
+        context=reasons.context,
+        sender=reasons.sender,
+        dated=float(reasons.dated),
+    )
+    return line
+
+
+def _rounded(**reasons: float | None) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in reasons.items() if value is not None}
 
 
 def _line(one_id: str, text: str, score: float) -> RecalledLine:

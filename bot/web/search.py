@@ -1,4 +1,4 @@
-"""`POST /graph/search`: facts, entities and episodes by meaning, by words and by name, now or as of another moment."""
+"""`POST /graph/search`: facts, entities, episodes and messages by meaning, by words and by name, now or back then."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from bot.web.fields import in_zone
 from bot.web.knowing import edges, wire_episodes
 from bot.web.owners import Owners, zone_of
 from bot.web.refusals import KEYED, WRITING
-from bot.web.wire import EntityEdge, EntityNode, EpisodeOut, GraphSearchRequest, GraphSearchResponse
+from bot.web.wire import EntityEdge, EntityNode, EpisodeOut, GraphSearchRequest, GraphSearchResponse, MessageOut
 from internal.errors import NotFound, Refused
 from internal.graph import store
 from internal.recall.hits import Reasons
 from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.passages import MessageFinder
 from internal.storage.engine import Database
 
-Result = EntityEdge | EntityNode | EpisodeOut
+Result = EntityEdge | EntityNode | EpisodeOut | MessageOut
 Found = Sequence[tuple[float, Result]]
 """What one owner's search found, best first, each with how well it fits by itself."""
 
 
-def search_router(database: Database, owners: Owners, search: KnowledgeSearch) -> APIRouter:
+def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageFinder) -> APIRouter:
     router = APIRouter(prefix="/graph", tags=["search"], dependencies=KEYED)
-    searching = _Searching(database, search)
+    searching = _Searching(database, search, messages)
 
     @router.post("/search", responses=WRITING)
     async def find(wanted: GraphSearchRequest) -> GraphSearchResponse:
@@ -41,8 +42,8 @@ def search_router(database: Database, owners: Owners, search: KnowledgeSearch) -
 
 
 class _Searching:
-    def __init__(self, database: Database, search: KnowledgeSearch) -> None:
-        self._database, self._search = database, search
+    def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageFinder) -> None:
+        self._database, self._search, self._messages = database, search, messages
 
     async def search(self, groups: Sequence[int], wanted: GraphSearchRequest) -> list[Result]:
         """The best of all groups together."""
@@ -73,6 +74,8 @@ class _Searching:
                     return await self._nodes(user_id, wanted)
                 case "episodes":
                     return await self._episodes(user_id, wanted)
+                case "messages":
+                    return await self._said(user_id, wanted)
         except Refused as error:
             raise (
                 Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error
@@ -103,6 +106,13 @@ class _Searching:
         fits = {hit.episode.id: _fit(hit.reasons) for hit in hits}
         told = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
         return [(fits[one.uuid], one) for one in told]
+
+    async def _said(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        zone = await self._database.read(lambda c: zone_of(c, user_id))
+        asked = await self._search.ask(user_id, wanted.query)
+        since, until = _moment("since", wanted.since, zone), _moment("until", wanted.until, zone)
+        hits = await self._messages.search(user_id, asked, wanted.max_results, since=since, until=until)
+        return [(hit.chance, MessageOut.of(hit)) for hit in hits]
 
 
 def _fit(reasons: Reasons) -> float:

@@ -6,14 +6,17 @@ What the specification does not have is added, never renamed: a fact's `attribut
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.web.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
+from internal.dialogue.item_repository import words_of
 from internal.graph.model import Node
 from internal.knowledge.model import Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
+from internal.recall.messages.search import MessageHit
 
 _HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
 """Properties that are fields of a node themselves, and vectors, which nobody reads."""
@@ -206,7 +209,7 @@ class EntityNode(BaseModel):
 
 class GraphSearchRequest(Request):
     query: Statement
-    search_type: Literal["facts", "nodes", "episodes"] = "facts"
+    search_type: Literal["facts", "nodes", "episodes", "messages"] = "facts"
     max_results: int = Field(10, ge=1, le=100)
     group_ids: list[GroupId] | None = Field(None, max_length=50, description="Absent: the sole owner's.")
     entity_types: list[NodeId] | None = Field(None, max_length=50)
@@ -214,12 +217,56 @@ class GraphSearchRequest(Request):
     as_of: Moment | None = Field(None, description="What held then.")
     known_at: Moment | None = Field(None, description="What we knew then.")
     include_invalid: bool = Field(False, description="Also what has ended, and old versions.")
+    since: Moment | None = Field(None, description="Messages said then or later.")
+    until: Moment | None = Field(None, description="Messages said before.")
+
+
+class MessageReasonsOut(BaseModel):
+    """Why a message was found.
+
+    `meaning` is the cosine, null without vectors; `words` its share of the question's words, `context` that with the
+    line before it; `sender` 1 where the question names who said it, 0.5 where it names nobody or several; `dated`:
+    said in the month or year that the question names.
+    """
+
+    meaning: float | None
+    words: float
+    context: float
+    sender: float
+    dated: bool
+
+
+class MessageOut(BaseModel):
+    """A message that was found. `chance` is how likely it answers, from 0 to 1; `speaker` who said it first."""
+
+    uuid: str
+    content: str
+    role: str
+    speaker: str | None
+    group_id: str
+    created_at: datetime
+    chance: float
+    reasons: MessageReasonsOut
+
+    @classmethod
+    def of(cls, hit: MessageHit) -> MessageOut:
+        said = hit.message
+        return cls(
+            uuid=said.id,
+            content=words_of(said),
+            role=said.role,
+            speaker=said.forward.name if said.forward is not None else None,
+            group_id=str(said.user_id),
+            created_at=said.timestamp,
+            chance=round(hit.chance, 6),
+            reasons=MessageReasonsOut(**asdict(hit.reasons)),
+        )
 
 
 class GraphSearchResponse(BaseModel):
     message: str
     search_type: str
-    results: list[EntityEdge | EntityNode | EpisodeOut]
+    results: list[EntityEdge | EntityNode | EpisodeOut | MessageOut]
     count: int
 
 

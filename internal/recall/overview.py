@@ -10,6 +10,8 @@ from internal.people import service as people
 from internal.recall.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.recall.memories import MemoryRecall
+from internal.recall.messages.search import MessageHit
+from internal.recall.passages import LEAST_CHANCE, MessageFinder
 from internal.recall.people import PeopleSearch, PersonSearchResult
 from internal.storage.engine import Database
 
@@ -22,6 +24,7 @@ class Overview:
     facts: Sequence[FactHit]
     memories: Sequence[MemoryHit]
     nodes: Sequence[NodeHit]
+    messages: Sequence[MessageHit]
     episodes: Sequence[EpisodeHit]
 
 
@@ -44,19 +47,22 @@ class PeopleFinder:
 
 
 class Recollection:
-    """Searches people, facts, memories, entities and episodes with one question."""
+    """Searches people, facts, memories, entities, messages and episodes with one question."""
 
-    def __init__(self, finder: PeopleFinder, knowledge: KnowledgeSearch, memories: MemoryRecall) -> None:
-        self._finder, self._knowledge, self._memories = finder, knowledge, memories
+    def __init__(
+        self, finder: PeopleFinder, knowledge: KnowledgeSearch, memories: MemoryRecall, messages: MessageFinder
+    ) -> None:
+        self._finder, self._knowledge, self._memories, self._messages = finder, knowledge, memories, messages
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """At most `limit` of each kind, and associations of the memories. All but people only if they belong to it."""
         asked = await self._knowledge.ask(user_id, query)
-        found, facts, memories, nodes, episodes = await asyncio.gather(
+        found, facts, memories, nodes, messages, episodes = await asyncio.gather(
             self._finder.people(user_id, asked, limit),
             self._knowledge.facts(user_id, asked, limit),
             self._memories.recall(user_id, asked, limit),
             self._knowledge.nodes(user_id, asked, limit),
+            self._messages.search(user_id, asked, limit),
             self._knowledge.episodes(user_id, asked, limit),
         )
         threshold = self._knowledge.threshold
@@ -65,5 +71,6 @@ class Recollection:
             [hit for hit in facts if hit.reasons.relevant(threshold)],
             memories,
             [hit for hit in nodes if hit.reasons.relevant(threshold)],
+            [hit for hit in messages if hit.chance >= LEAST_CHANCE],
             [hit for hit in episodes if hit.reasons.relevant(threshold)],
         )

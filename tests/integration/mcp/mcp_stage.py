@@ -45,7 +45,7 @@ READ = {
 
 TOOLS = {
     "add_memory", "search_nodes", "search_memory_facts", "search_with_citations", "get_episodes", "get_citation_chain",
-    "update_fact", "delete_episode", "search_people", "get_status",
+    "search_messages", "update_fact", "delete_episode", "search_people", "get_status",
     "store_memory", "recall_memory", "strengthen_connection", "weaken_connection", "run_maintenance", "query_graph",
 }  # fmt: skip
 

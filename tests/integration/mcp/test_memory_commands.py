@@ -61,7 +61,7 @@ async def test_recall_shows_what_a_question_brings_to_mind(tmp_path: Path) -> No
     assert alone.stdout == asked.stdout
     found = json.loads(plain.stdout)
     assert [len(found[kind]) for kind in ("people", "facts", "entities", "episodes")] == [1, 1, 1, 1]
-    assert set(found["facts"][0]) == {"id", "text", "score"}
+    assert set(found["facts"][0]) == {"id", "text", "score", "chance", "reasons"}
     assert (stranger.exit_code, stranger.stderr) == (1, "laplaced: there is no user 5\n")
     assert where.stdout.startswith(f"MCP: {address} (served by process ")
 

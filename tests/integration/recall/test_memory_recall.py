@@ -15,6 +15,7 @@ from internal.graph import store
 from internal.llm.tokens import count_tokens
 from internal.memory import service
 from internal.recall.memories import MAX_MEMORIES, MAX_TOKENS, STRONG, MemoryRecall
+from internal.recall.messages.search import MessageSearch
 from internal.recall.overview import PeopleFinder, Recollection
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
@@ -29,6 +30,7 @@ class Mind:
         self.database = database
         self.search = self.known.search(embedder=self.known.embedder)
         self.recall = MemoryRecall(database, self.search, associations)
+        self.messages = MessageSearch(database, self.known.clock, embedder=self.known.embedder, terms=None, names=None)
 
     async def put(self, label: str, user_id: int = OWNER, **properties: Any) -> str:
         now = self.known.clock.now()
@@ -193,7 +195,7 @@ async def test_everything_that_a_question_brings_to_mind_holds_memories(mind: Mi
     dacha, roof = await mind.memory("Купили дачу"), await mind.memory("Крыша течёт")
     await mind.link("RELATES_TO", dacha, roof, strength=0.9)
     people = PeopleSearch(mind.database, mind.known.embedder)
-    everything = Recollection(PeopleFinder(mind.database, people, mind.search), mind.search, mind.recall)
+    everything = Recollection(PeopleFinder(mind.database, people, mind.search), mind.search, mind.recall, mind.messages)
     overview = await everything.recall(OWNER, "Что с дачей?", 5)
     assert [(hit.node.id, hit.via, hit.strength) for hit in overview.memories] == [
         (dacha, None, None),

@@ -40,6 +40,7 @@ from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.messages.search import MessageSearch
 from internal.recall.overview import PeopleFinder
 from internal.recall.people import PeopleSearch
 from internal.storage import search_items
@@ -125,6 +126,11 @@ class Stage:
         self.clock.advance(timedelta(minutes=1))
         return await self.database.write(record), episode_id
 
+    async def say(self, text: str, *, days: int = 0, user_id: int = ANNA) -> str:
+        """The id of a message of this owner, said so many days from now."""
+        now = self.clock.now() + timedelta(days=days)
+        return (await self.database.write(lambda c: dialogue.add(c, user_id, "user", text, now=now))).id
+
     async def person(self, name: str, user_id: int = ANNA, **more: Any) -> Person:
         made = Person(
             id=0,
@@ -209,6 +215,7 @@ async def stage(
             search,
             PeopleFinder(database, PeopleSearch(database, embedder), search),
             Taking(agents, lambda: woken.append(1), erase),
+            MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
         ),
         chronicle=Chronicle(Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])), "Laplaced"),
         memory=Memory(memory_eraser(eraser), maintain, search),

@@ -172,3 +172,22 @@ async def test_who_has_not_written_has_nothing_to_find(lives: Stage) -> None:
     """An empty result, not an error."""
     for kind in ("facts", "nodes", "episodes"):
         assert (await search(lives, group=EXPECTED, search_type=kind)).json()["results"] == []
+
+
+async def test_messages_are_found_with_their_chances(lives: Stage) -> None:
+    """What was said, word for word, with why it was found; from and to a moment, each owner's own."""
+    await lives.say("The train to Odesa leaves at six", days=-3)
+    await lives.say("I bought bread and milk", days=-1)
+    await lives.say("The train to Odesa is late", days=-1, user_id=BORIS)
+    await lives.follow()
+    told = (await search(lives, "When does the train to Odesa leave?", search_type="messages")).json()
+    assert told["search_type"] == "messages"
+    best = told["results"][0]
+    assert (best["content"], best["role"], best["speaker"]) == ("The train to Odesa leaves at six", "user", None)
+    assert 0 < best["chance"] <= 1
+    assert set(best["reasons"]) == {"meaning", "words", "context", "sender", "dated"}
+    assert "The train to Odesa is late" not in [one["content"] for one in told["results"]]
+    later = (await search(lives, "train to Odesa", search_type="messages", since="2026-02-06")).json()
+    assert "The train to Odesa leaves at six" not in [one["content"] for one in later["results"]]
+    earlier = (await search(lives, "train to Odesa", search_type="messages", until="2026-02-05")).json()
+    assert [one["content"] for one in earlier["results"]] == ["The train to Odesa leaves at six"]
