@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from recall_stage import DIMENSIONS, OWNER, STRANGER, Memory
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.model import Vectors
@@ -14,7 +14,7 @@ from internal.people.model import embedding_text
 from internal.people.operations import Added, Updated
 from internal.people.repository import get
 from internal.recall.embedding import BATCH
-from internal.storage import vectors
+from internal.storage import search_items, vectors
 from internal.storage.engine import Database
 from internal.storage.tables import vectors as stored
 from internal.storage.vectors import Progress, from_blob
@@ -208,6 +208,40 @@ async def test_a_new_model_embeds_everything_and_then_removes_the_old_vectors(
     assert await new.follow() == 2
     models = await database.read(lambda c: c.execute(select(stored.c.model, stored.c.dim).distinct()).all())
     assert models == [("new", 32)]
+
+
+async def test_going_back_to_a_model_costs_only_what_it_has_not_embedded(memory: Memory, database: Database) -> None:
+    """Vectors that are still there are acknowledged, not made again."""
+    await memory.learn(Added("Петров"), Added("Мария"))
+    new = Memory(database, Moody(None, ModelUnavailable()))
+    new.embedder.name = "new"
+    await memory.learn(*(Added(f"Имя {n}") for n in range(BATCH)))
+    assert await new.follow() == BATCH
+    memory.embedder = moody = Moody()
+    await memory.learn(Added("Анна"))
+    assert [texts for _, texts in moody.asked] == [["Анна   Анна"]]
+    assert await memory.following().progress() == Progress(BATCH + 3, BATCH + 3)
+
+
+async def test_messages_come_last_and_a_few_at_a_time(memory: Memory, database: Database) -> None:
+    """Whoever waits for other work asks for some calls only, and is told that there is more."""
+
+    def say(connection: Connection) -> None:
+        for n in range(BATCH + 1):
+            search_items.put(connection, OWNER, "message", f"{n:03}", f"said {n}", 1, context="before:")
+
+    await database.write(say)
+    await memory.learn(Added("Петров"), embed=False)
+    memory.embedder = moody = Moody()
+    following = memory.following()
+    assert await following.embed_due(calls_for_messages=0) == 1
+    assert not following.more
+    assert await following.embed_due(calls_for_messages=1) == BATCH
+    assert following.more
+    assert await following.embed_due(calls_for_messages=1) == 1
+    assert not following.more
+    told = [texts for _, texts in moody.asked]
+    assert (told[0], told[1][0], told[2]) == (["Петров   Петров"], f"before: said {BATCH}", ["before: said 0"])
 
 
 async def test_a_vector_of_nothing_cannot_be_stored(memory: Memory, database: Database) -> None:
