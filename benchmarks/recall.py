@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plots import Panel, svg
-from recall_groups import DENSE, LEFT_OUT, Failure, by_one, failures, spread, without
+from recall_groups import DENSE, LEFT_OUT, by_one, failures, spread, without
 from recall_page import PLOT, Measured, page
 
 from bot.evaluating import NO_EMBEDDER, Progress, open_stage, vectors_folder
@@ -32,8 +32,8 @@ from internal.recall.messages.fitting import LEXICAL
 ROOT = Path(__file__).parent.parent
 OWN = ROOT / "tests" / "data" / "recall"
 DEVELOPMENT = ROOT.parent / "shared" / "data" / "locomo"
-PARTS = 5
-"""In so many parts our own conversations are left out: a learning takes a quarter of a minute."""
+PARTS, HALVES = 5, 2
+"""In so many parts our own conversations are left out, and where much is compared: a learning takes 20 seconds."""
 FAILURES = 12
 
 ALONE = {
@@ -73,8 +73,9 @@ def of_development(there: Found, own: Found) -> Measured:
     return Measured(
         shipped=there.with_vectors,
         ways=_single(there) | {"without an embedder": there.by_words},
+        whole=_ranked(whole),
         dropped={name: learned(names) for name, names in _variants().items()},
-        failures=_failures(whole),
+        failures=failures(whole),
     )
 
 
@@ -84,8 +85,9 @@ def of_own(own: Found) -> Measured:
     return Measured(
         shipped=_ranked(whole),
         ways=_single(own),
-        dropped={name: _ranked(left_out(own.samples, names, parts=PARTS)) for name, names in _variants().items()},
-        failures=_failures(whole),
+        whole=_ranked(left_out(own.samples, parts=HALVES)),
+        dropped={name: _ranked(left_out(own.samples, names, parts=HALVES)) for name, names in _variants().items()},
+        failures=failures(whole),
     )
 
 
@@ -99,10 +101,6 @@ def _single(of: Found) -> dict[str, Sequence[Ranked]]:
 
 def _ranked(tried: Sequence[Tried]) -> list[Ranked]:
     return [one.ranked for one in tried]
-
-
-def _failures(tried: Sequence[Tried]) -> list[Failure]:
-    return failures([one.sample for one in tried], _ranked(tried), [one.scores for one in tried])
 
 
 def plot(sets: dict[str, Measured]) -> str:
@@ -137,7 +135,8 @@ async def _main() -> None:
     print("learning, without one group of features after the other", file=sys.stderr)
     here = of_own(own)
     development = of_development(there, own) if there is not None else None
-    learned_there = _ranked(left_out(there.samples)) if there is not None else []
+    several = there is not None and len({one.owner for one in there.samples}) > 1
+    learned_there = _ranked(left_out(there.samples)) if there is not None and several else []
     sets = ({"Development": development} if development is not None else {}) | {"Our own": here}
     timings = json.loads(asked.timings.read_text(encoding="utf-8")) if asked.timings else []
     asked.out.write_text(

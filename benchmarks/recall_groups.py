@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal.evaluation.scores import Ranked
-from internal.evaluation.training import Sample
+from internal.evaluation.training import Sample, Tried
 from internal.recall.messages.features import NAMES
+from internal.recall.messages.rows import Floats
 
 DENSE = ("dense", "dense/max", "dense_ses", "dense_prev", "dense_next")
 WORDS = ("p", "p/max", "p_prev", "p_next", "ctx", "ctx/max", "win", "cover", "ses", "sesmax", "sender*ctx")
@@ -62,7 +63,7 @@ def by_one(samples: Sequence[Sample], name: str) -> list[Ranked]:
 class _Seen:
     """One feature at the best evidence, and among all candidates, by name."""
 
-    matrix: np.ndarray[tuple[int, int], np.dtype[np.float32]]
+    matrix: Floats
     row: int
 
     def __call__(self, name: str) -> float:
@@ -85,18 +86,18 @@ REASONS: tuple[tuple[str, Callable[[_Seen], bool]], ...] = (
 NO_CANDIDATE = "not among the candidates at all"
 
 
-def failures(samples: Sequence[Sample], ranked: Sequence[Ranked], scores: Sequence[np.ndarray]) -> list[Failure]:
+def failures(tried: Sequence[Tried]) -> list[Failure]:
     """The questions with nothing among the first ten, each with the reason of its best evidence."""
     found = []
-    for sample, one, scored in zip(samples, ranked, scores, strict=True):
-        evidence = sample.question.evidence
-        if not evidence or set(one.ranking[:FOUND_WITHIN]) & set(evidence):
+    for one in tried:
+        sample, scored, evidence = one.sample, one.scores, one.sample.question.evidence
+        if not evidence or set(one.ranked.ranking[:FOUND_WITHIN]) & set(evidence):
             continue
-        relevant = np.flatnonzero(sample.relevant)
-        if not len(relevant):
+        answers = np.flatnonzero(sample.answers)
+        if not len(answers):
             found.append(Failure(sample, evidence[0], None, NO_CANDIDATE))
             continue
-        row = int(relevant[np.argmax(scored[relevant])])
+        row = int(answers[np.argmax(scored[answers])])
         place = int(np.count_nonzero(scored > scored[row])) + 1
         seen = _Seen(sample.matrix, row)
         reason = next(reason for reason, holds in REASONS if holds(seen))

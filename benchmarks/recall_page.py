@@ -27,12 +27,13 @@ Rows = Iterable[tuple[str, Metrics]]
 class Measured:
     """What one set of conversations gave: by way of ranking, and what failed.
 
-    `shipped` is the ranking that is told of in detail; `ways` are others, by name. `dropped` is the ranking that was
-    learned without a group of features, by the group's name.
+    `shipped` is the ranking that is told of in detail; `ways` are others, by name. `whole` is the ranking that was
+    learned with all features, `dropped` without a group of them, by the group's name.
     """
 
     shipped: Sequence[Ranked]
     ways: Mapping[str, Sequence[Ranked]]
+    whole: Sequence[Ranked]
     dropped: Mapping[str, Sequence[Ranked]]
     failures: Sequence[Failure]
 
@@ -71,7 +72,9 @@ With the weights that ship, by category:
 By conversation:
 
 {by_file}
+"""
 
+LEFT_OUT_THERE = """
 **Leave-one-out.** Weights learned on the other conversations and tried on the one left out, each in turn. It shows
 what conversations of this very kind would give; these weights are thrown away.
 
@@ -94,8 +97,8 @@ ABLATION = """
 ## What each part gives
 
 The ranking is learned anew on our own conversations without one group of features, and tried on the development
-conversations and on our own (left out, as above). Below the line are parts alone. What one group loses, others that
-say nearly the same make up for: the rows do not add up.
+conversations and on our own (learned on one half of them, tried on the other, in turn). Below the line are parts alone.
+What one group loses, others that say nearly the same make up for: the rows do not add up.
 
 {table}
 """
@@ -167,7 +170,7 @@ def page(
 def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
     told = report(measured.shipped)
     files = sorted(told["by_file"])
-    return DEVELOPMENT.format(
+    page = DEVELOPMENT.format(
         files=", ".join(f"`{file}`" for file in files),
         questions=_count(measured.shipped),
         ways=metrics_table("", [*_averages(measured.ways), ("**as shipped**", averaged(measured.shipped))]),
@@ -176,10 +179,11 @@ def _development(measured: Measured, learned_there: Sequence[Ranked]) -> str:
             "category", [(CATEGORIES.get(int(name), name), of) for name, of in told["by_category"].items() if name]
         ),
         by_file=metrics_table("file", told["by_file"].items()),
-        left_out=metrics_table(
-            "left out", [*report(learned_there)["by_file"].items(), ("**all**", averaged(learned_there))]
-        ),
     )
+    if not learned_there:
+        return page
+    rows = [*report(learned_there)["by_file"].items(), ("**all**", averaged(learned_there))]
+    return page + LEFT_OUT_THERE.format(left_out=metrics_table("left out", rows))
 
 
 def _own(own: Measured) -> str:
@@ -197,7 +201,7 @@ def _own(own: Measured) -> str:
 def _ablation(development: Measured | None, own: Measured) -> str:
     sets = [one for one in (development, own) if one is not None]
     names = [name for one in (["development"] if development is not None else []) + ["own"] for name in _short(one)]
-    whole = [averaged(one.shipped) for one in sets]
+    whole = [averaged(one.whole) for one in sets]
     rows = [["everything", *_cells(whole)]]
     rows += [[f"without {name}", *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in LEFT_OUT]
     rows.append(["—"] * len(rows[0]))

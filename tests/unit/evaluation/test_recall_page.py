@@ -1,0 +1,107 @@
+"""The report on recall: what it leaves out, why a question failed, and the page and plot that tell it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from internal.evaluation.locomo import Conversation, Question, Turn
+from internal.evaluation.training import Sample, Tried
+from internal.recall.messages.features import NAMES
+
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+TURNS = tuple(f"D1:{n}" for n in range(1, 13))
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[dict[str, Any]]:
+    """The report's own modules, which lie beside the benchmarks and not in a package."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        yield {name: importlib.import_module(name) for name in ("recall_groups", "recall_page", "plots")}
+    finally:
+        sys.path.remove(str(BENCHMARKS))
+
+
+def tried(file: str, evidence: str, **features: float) -> Tried:
+    """A question of twelve candidates whose evidence has these features and the lowest score; all others are alike."""
+    turns = tuple(Turn(turn, 1, "Ann", f"said in {turn}", "", NOON) for turn in TURNS)
+    matrix = np.ones((len(TURNS), len(NAMES)), dtype=np.float32)
+    for name, value in features.items():
+        matrix[TURNS.index(evidence) if evidence in TURNS else 0, NAMES.index(name)] = value
+    sample = Sample(1, Conversation(file, turns, ()), Question("Who?", 4, (evidence,), ("plain",)), TURNS, matrix)
+    return Tried(sample, np.arange(len(TURNS), 0, -1).astype(np.float32))
+
+
+def test_every_group_is_of_features_that_exist(modules: dict[str, Any]) -> None:
+    """A feature that was renamed would silently be left out of nothing."""
+    groups = modules["recall_groups"]
+    for group in groups.LEFT_OUT.values():
+        assert set(groups.without(group)) == set(NAMES) - set(group)
+    with pytest.raises(ValueError, match="no such features: wit"):
+        groups.without(("wit",))
+
+
+@pytest.mark.parametrize(
+    ("features", "reason"),
+    [
+        ({"sender": 0.0}, "the question names one speaker, the other one said it"),
+        ({"cover": 0.0, "p": 0.0}, "no word of the question in the turn or beside it"),
+        ({"p": 0.0}, "the question's words stand only beside the turn"),
+        ({"p": 0.5}, "many turns hold the same words, and more of them"),
+        ({}, "others are nearer in meaning and context"),
+    ],
+)
+def test_a_failure_has_the_first_reason_that_holds(
+    modules: dict[str, Any], features: dict[str, float], reason: str
+) -> None:
+    """It is read off the features of the evidence that stands best."""
+    [failure] = modules["recall_groups"].failures([tried("en-01.json", "D1:12", **features)])
+    assert (failure.place, failure.turn, failure.reason) == (12, "D1:12", reason)
+
+
+def test_only_questions_with_nothing_among_the_first_ten_failed(modules: dict[str, Any]) -> None:
+    """The tenth place is no failure; a turn that is no candidate has no place."""
+    found = modules["recall_groups"].failures([tried("a", "D1:10"), tried("b", "D1:11"), tried("c", "D7:1")])
+    assert [(one.sample.conversation.file, one.place) for one in found] == [("b", 11), ("c", None)]
+
+
+def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
+    """With development conversations and without, and the same ones every time."""
+    page, groups = modules["recall_page"], modules["recall_groups"]
+
+    def measured(file: str) -> Any:
+        one = tried(file, "D1:12", p=0.0)
+        ranked = [one.ranked]
+        dropped = dict.fromkeys([*groups.LEFT_OUT, "words alone"], ranked)
+        return page.Measured(ranked, {"BM25 of the turn": ranked}, ranked, dropped, groups.failures([one]))
+
+    own, there = measured("ru-01.json"), measured("26.json")
+    quoted = groups.spread(own.failures, 12)
+    whole = page.page(there, there.shipped, own, quoted, [{"messages": 100_000, "p50 ms": 12.5}])
+    assert "“Who?” (ru-01, place 12): the question's words stand only beside the turn" in whole
+    assert "(26, " not in whole
+    assert "| 100,000 | 12.5 |" in whole
+    assert "| Russian | 1 | 0.000 |" in whole
+    alone = page.page(None, [], own, quoted, [])
+    assert "## Development" not in alone
+    assert "## Speed" not in alone
+
+
+def test_a_plot_is_one_line_a_way(modules: dict[str, Any]) -> None:
+    """Each ends with its name, and no two names stand on each other."""
+    plots = modules["plots"]
+    lines = {"words & more": [(1, 0.5), (10, 0.8)], "meaning": [(1, 0.4), (10, 0.8)]}
+    drawn = ET.fromstring(plots.svg([plots.Panel("Ours", "turns", "recall", lines, (0, 1))]))
+    texts = {text.text: float(text.get("y", 0)) for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"Ours: recall", "turns", "words & more", "meaning", "0.4"} <= set(texts)
+    assert abs(texts["words & more"] - texts["meaning"]) > 10
