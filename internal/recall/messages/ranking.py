@@ -21,10 +21,14 @@ from internal.recall.messages.rows import Floats
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A linear score of features, and its logistic calibration: chance = 1 / (1 + exp(-(slope * score + offset)))."""
+    """A linear score of features, and its logistic calibration.
+
+    chance = 1 / (1 + exp(-(slope * score + lag * (score - the question's best) + offset))).
+    """
 
     weights: Mapping[str, float]
     slope: float
+    lag: float
     offset: float
 
     def scores(self, matrix: Floats) -> Floats:
@@ -33,8 +37,9 @@ class Ranking:
         return found
 
     def chances(self, scores: Floats) -> Floats:
-        """How likely each score is that of an answer, in [0, 1]."""
-        found: Floats = 1 / (1 + np.exp(-np.clip(self.slope * scores + self.offset, -50, 50)))
+        """How likely each is an answer, in [0, 1], by the scores of all candidates of one question."""
+        behind = scores - scores.max(initial=-np.inf)
+        found: Floats = 1 / (1 + np.exp(-np.clip(self.slope * scores + self.lag * behind + self.offset, -50, 50)))
         return found
 
 

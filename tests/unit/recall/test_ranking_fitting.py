@@ -39,7 +39,15 @@ def test_chances_grow_with_scores_and_tell_how_often_answers_come() -> None:
     ranking = fit(questions)
     chances = [ranking.chances(ranking.scores(one.matrix)) for one in questions]
     assert sum(map(float, map(np.sum, chances))) == pytest.approx(len(questions), rel=0.01)
-    assert ranking.slope > 0
+    assert ranking.slope + ranking.lag > 0
+
+
+def test_what_stands_behind_a_better_one_is_less_likely() -> None:
+    """The same score has a lower chance beside a higher one; no candidates have no chances."""
+    ranking = Ranking({}, slope=1, lag=0.5, offset=0)
+    alone, beside = ranking.chances(np.float32([1]))[0], ranking.chances(np.float32([1, 3]))[0]
+    assert beside < alone
+    assert ranking.chances(np.float32([])).shape == (0,)
 
 
 def test_only_the_wanted_features_are_learned() -> None:
@@ -60,10 +68,10 @@ def test_nothing_to_learn_from_is_refused() -> None:
 
 def test_rankings_are_read_as_they_were_stored(tmp_path: Path) -> None:
     """Weights keep five digits; features that are not computed are refused."""
-    ranking = Ranking({"ctx": 1.25, "p/max": -0.5}, 2, -3)
+    ranking = Ranking({"ctx": 1.25, "p/max": -0.5}, 2, 1, -3)
     write_rankings(tmp_path / "ranking.json", Rankings(ranking, ranking))
     assert read_rankings(tmp_path / "ranking.json") == Rankings(ranking, ranking)
-    write_rankings(tmp_path / "ranking.json", Rankings(ranking, Ranking({"luck": 1}, 1, 0)))
+    write_rankings(tmp_path / "ranking.json", Rankings(ranking, Ranking({"luck": 1}, 1, 0, 0)))
     with pytest.raises(ValueError, match="luck"):
         read_rankings(tmp_path / "ranking.json")
     (tmp_path / "ranking.json").write_text("{}")
@@ -74,5 +82,5 @@ def test_rankings_are_read_as_they_were_stored(tmp_path: Path) -> None:
 def test_the_shipped_rankings_can_be_used() -> None:
     """They know only features that are computed, and without vectors none of theirs."""
     rankings = shipped_rankings()
-    assert rankings.lexical.slope > 0
+    assert rankings.lexical.slope + rankings.lexical.lag > 0
     assert set(rankings.lexical.weights) <= set(LEXICAL)
