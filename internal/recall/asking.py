@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 from internal.agents.model import Enricher, EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelError, ModelReplyInvalid
 from internal.language.followups import leans_on_before
-from internal.language.terms import Word, plain_query_terms
+from internal.language.terms import Word
 from internal.llm.model import Embedder, Vectors
-from internal.recall.knowledge import Asked, KnowledgeSearch
+from internal.recall.knowledge import Asked
 from internal.recall.observing import RecallObserver
 from internal.recall.scoring import normalised
 from internal.storage.vectors import Vector
@@ -36,13 +36,13 @@ class QuestionReader:
     def __init__(
         self,
         embedder: Embedder,
-        knowledge: KnowledgeSearch | None,
+        words: Callable[[str], Awaitable[Sequence[Word]]],
         enricher: Enricher | None,
         enricher_timeout: float,
         observer: RecallObserver,
     ) -> None:
-        """`knowledge` analyses words with dictionaries; without it they are taken as written."""
-        self._embedder, self._knowledge, self._observer = embedder, knowledge, observer
+        """`words` gives the words of a text that are to be looked for; function words are not among them."""
+        self._embedder, self._words, self._observer = embedder, words, observer
         self._enricher, self._enricher_timeout = enricher, enricher_timeout
 
     async def read(self, owner: OwnerProfile, question: str, recent: Sequence[TranscriptLine]) -> Asked:
@@ -90,9 +90,6 @@ class QuestionReader:
         both = vectors[0] + np.float32(BEFORE_WEIGHT) * vectors[1] if vectors else None
         vector = normalised(both, self._embedder.dimensions) if both is not None else None
         return Asked(question, vector, _with(own, await self._words(before)), before)
-
-    async def _words(self, text: str) -> Sequence[Word]:
-        return await self._knowledge.words(text) if self._knowledge is not None else plain_query_terms(text)
 
     async def _embedded(self, user_id: int, texts: Sequence[str]) -> list[Vector]:
         """The normalised vectors of all these texts, or of none."""

@@ -23,6 +23,7 @@ from internal.agents.model import (
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyUnknownIds
 from internal.language.names import NAMED
+from internal.language.terms import Word, plain_query_terms
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
@@ -109,6 +110,10 @@ class Recalled:
         return {kind: len(one) for kind, one in (found | said).items()}
 
 
+async def _plain_words(text: str) -> Sequence[Word]:
+    return plain_query_terms(text)
+
+
 class TurnRecall:
     """Recalls people, facts, memories, passages and lessons for a question. Never raises a model's error: a part that
     fails is left out.
@@ -136,8 +141,8 @@ class TurnRecall:
         self._database, self._search, self._reranker, self._names = database, search, reranker, names
         self._limits, self._observer = limits, observer or Unobserved()
         self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
-        knowledge = next((part.search for part in (facts, memories, passages) if part is not None), None)
-        self._reader = QuestionReader(embedder, knowledge, enricher, limits.enricher_timeout, self._observer)
+        words = next((part.search.words for part in (facts, memories, passages) if part is not None), _plain_words)
+        self._reader = QuestionReader(embedder, words, enricher, limits.enricher_timeout, self._observer)
 
     async def recall(
         self,

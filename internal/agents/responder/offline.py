@@ -11,14 +11,22 @@ from itertools import pairwise, takewhile
 from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.calling import roles_of, says_more_than_names
-from internal.agents.model import DialogueLine, Language, RecalledFact, RecalledMemory, ResponderRequest
+from internal.agents.model import (
+    DialogueLine,
+    Language,
+    PassageLine,
+    RecalledFact,
+    RecalledMemory,
+    RecalledPassage,
+    ResponderRequest,
+)
 from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
 from internal.agents.responder.known import answering, told_of
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
-from internal.agents.responder.recollections import of_kind, sharing_words
+from internal.agents.responder.recollections import of_kind, said_before, sharing_words
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
 from internal.language.sightings import find_people
 from internal.language.spelling import sentences, text_language, tokens
@@ -31,6 +39,9 @@ MODEL = "offline-rules"
 _MAX_QUOTED = 3
 _MAX_LISTED = 20
 _LONGEST_NAME = 3
+_QUOTE = 400
+"""Characters of an earlier message that are quoted."""
+
 _STANDING = frozenset({"active", "achieved", "abandoned", "open", "partial", "answered", "liked", "disliked"})
 """Where a goal, a question or a liking may stand; a project's and a contradiction's status says nothing in a list."""
 
@@ -188,6 +199,8 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     if remembered := sharing_words(said, request.memories) or sharing_words(request.query, request.memories):
         return _memories(remembered, request, speech)
+    if quoted := said_before(said, request.passages) or said_before(request.query, request.passages):
+        return _quoted(*quoted, request, speech)
     return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
 
 
@@ -239,6 +252,16 @@ def _memories(memories: Sequence[RecalledMemory], request: ResponderRequest, spe
     if len(told) == 1:
         return f"{told[0]}."
     return "\n".join((speech("remembered"), *(f"- {line}" for line in told)))
+
+
+def _quoted(passage: RecalledPassage, line: PassageLine, request: ResponderRequest, speech: _Speech) -> str:
+    """What was said, with who said it, when, and the number of its passage."""
+    words = " ".join(line.text.split())
+    text = _plain(words if len(words) <= _QUOTE else words[:_QUOTE].rsplit(" ", 1)[0] + "…")
+    at = day(line.at, request.owner.timezone)
+    if line.kind == "own":
+        return f"{speech('said-own', at=at, text=text)} [S{passage.n}]"
+    return f"{speech('said-by', name=_plain(line.speaker), at=at, text=text)} [S{passage.n}]"
 
 
 def _remembered(memory: RecalledMemory, timezone: str, speech: _Speech) -> str:

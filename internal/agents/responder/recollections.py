@@ -1,13 +1,14 @@
-"""Which of the memories given answer a question: those of the kind it asks for, else those that share its words."""
+"""Which memories and earlier messages answer a question: those of the kind it asks for, those that share its words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-from internal.agents.model import RecalledMemory
+from internal.agents.model import PassageLine, RecalledMemory, RecalledPassage
 from internal.language.memory_kinds import KindsAsked, kinds_asked
 from internal.language.terms import document_terms, query_terms, words_of
+from internal.language.traits import ENDS_AS_QUESTION, traits_of
 
 MOST_LISTED: Final = 10
 _MOST_SHARING: Final = 3
@@ -33,6 +34,23 @@ def sharing_words(said: str, memories: Sequence[RecalledMemory]) -> list[Recalle
     return _saying_most(said, [one for one in memories if not one.associated])[:_MOST_SHARING]
 
 
+def said_before(said: str, passages: Sequence[RecalledPassage]) -> tuple[RecalledPassage, PassageLine] | None:
+    """The line of an earlier conversation that holds most of a question's words, at least half of them.
+
+    Not the assistant's own, nobody's, and no question: those tell nothing. None if there is no such line.
+    """
+    asked = [{term for term, _ in word} for word in query_terms(said)]
+    lines = [(one, line) for one in passages for line in one.lines if _tells(line)]
+    shares = [sum(bool(terms & _terms(line.text)) for terms in asked) for _, line in lines]
+    best = max(shares, default=0)
+    return lines[shares.index(best)] if best * 2 >= max(len(asked), 1) else None
+
+
+def _tells(line: PassageLine) -> bool:
+    known = line.kind == "own" or (line.kind == "other" and bool(line.speaker))
+    return known and not traits_of(line.text) & ENDS_AS_QUESTION
+
+
 def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
     asked = [{term for term, _ in word} for word in query_terms(said)]
     shares = {one.n: sum(bool(terms & _told(one)) for terms in asked) for one in memories}
@@ -41,4 +59,8 @@ def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[Recalled
 
 
 def _told(memory: RecalledMemory) -> set[str]:
-    return {term for word in words_of(document_terms([memory.text])[0]) for term in word}
+    return _terms(memory.text)
+
+
+def _terms(text: str) -> set[str]:
+    return {term for word in words_of(document_terms([text])[0]) for term in word}

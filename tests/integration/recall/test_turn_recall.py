@@ -240,3 +240,12 @@ async def test_a_person_whose_vector_is_not_there_yet_is_recalled_by_name(known:
 def test_the_limits_come_from_the_configuration() -> None:
     """candidates 50, max_people 10, retrieved_people_count 10, the model's own threshold, the agents' timeouts."""
     assert RecallLimits.of(Config()) == RecallLimits(50, 10, 10, None, 20.0, 60.0)
+
+
+async def test_a_follow_up_without_a_model_is_searched_with_the_turn_before_it(known: Memory, watched: Watched) -> None:
+    """People too; and what was recalled is counted by its kind."""
+    recent = (TranscriptLine(1, "user", "Оля", NOON, "Была у врача в детской больнице"),)
+    recalled = await recall(known, watched, "а что она сказала?", recent=recent)
+    assert recalled.query == "Была у врача в детской больнице\nа что она сказала?"
+    assert named(recalled.relevant_people) == ["Мария"]
+    assert watched.recalls == [{"person": 1, "fact": 0, "memory": 0, "message": 0, "episode": 0}]

@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from internal.agents.citing import marks_in, with_numbers
-from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, RecalledMemory, ResponderRequest
+from internal.agents.model import (
+    DialogueLine,
+    OwnerProfile,
+    PassageLine,
+    RecalledFact,
+    RecalledMemory,
+    RecalledPassage,
+    ResponderRequest,
+)
 from internal.agents.responder.offline import compose
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -30,7 +38,16 @@ GOALS_RU = (
 )
 
 
-def answer(question: str, memories: tuple[RecalledMemory, ...] = MEMORIES, facts: tuple[RecalledFact, ...] = ()) -> str:
+def said(n: int, *lines: PassageLine) -> RecalledPassage:
+    return RecalledPassage(n, "message", f"p{n}", lines)
+
+
+def answer(
+    question: str,
+    memories: tuple[RecalledMemory, ...] = MEMORIES,
+    facts: tuple[RecalledFact, ...] = (),
+    passages: tuple[RecalledPassage, ...] = (),
+) -> str:
     return compose(
         ResponderRequest(
             owner=OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv"),
@@ -43,6 +60,7 @@ def answer(question: str, memories: tuple[RecalledMemory, ...] = MEMORIES, facts
             query=question,
             facts=facts,
             memories=memories,
+            passages=passages,
         )
     )
 
@@ -79,6 +97,27 @@ def test_a_fact_that_answers_comes_first() -> None:
     fact = RecalledFact(1, "f1", "Петров работает в ACME", relation="WORKS_FOR", source="Петров", target="ACME")
     told = RecalledMemory(1, "m1", "Memory", "Петров работает без выходных", None, TOLD)
     assert answer("Где работает Петров?", (told,), (fact,)) == "Петров работает в ACME [F1]."
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Когда уходит поезд в Одессу?", "Твои слова от 2026-02-01: «Поезд в Одессу уходит в шесть» [S1]"),
+        ("О котрій відходить поїзд до Одеси?", "Твої слова від 2026-02-01: «Поїзд до Одеси відходить о шостій» [S1]"),
+        ("When does the train to Odesa leave?", "Masha *I*, 2026-02-01: “The train to Odesa leaves at six” [S2]"),
+    ],
+)
+def test_what_was_said_answers_where_nothing_else_does(question: str, reply: str) -> None:
+    """With who said it and when; a question, and what the bot said itself, are no answer."""
+    lines = [
+        PassageLine(TOLD, "Оля", "Когда уходит поезд в Одессу?"),
+        PassageLine(TOLD, "", "Поезд в Одессу уходит когда захочет", "assistant"),
+        PassageLine(TOLD, "Оля", "Поезд в Одессу уходит в шесть"),
+        PassageLine(TOLD, "Оля", "Поїзд до Одеси відходить о шостій"),
+    ]
+    english = said(2, PassageLine(TOLD, "Masha *I*", "The train to Odesa leaves at six", "other"))
+    assert answer(question, (), (), (said(1, *lines), english)) == reply.replace("*", r"\*")
+    assert marks_in(answer("Где мой велосипед?", (), (), (said(1, *lines), english))) == []
 
 
 def test_the_owner_sees_small_numbers() -> None:

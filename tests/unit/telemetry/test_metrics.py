@@ -75,6 +75,7 @@ def everything_happened(counted: Metrics) -> None:
     counted.people_selected(7, 2)
     counted.reranker_fallback("timeout")
     counted.recall_degraded("enricher")
+    counted.recalled(0.004, {"fact": 2, "message": 3})
     counted.turn_ended("answered", 2.0)
     counted.agent_run("archivist", "applied")
     counted.finished(ASKED, ChatReply("", "m", Usage(10, 5, 0.25)), None, 1.0)
