@@ -13,14 +13,12 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, Message
 from internal.language import terms as language
 from internal.language.terms import Word
-from internal.language.traits import traits_of
 from internal.llm.model import Embedder
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import Asked
 from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.recall.scoring import normalised
 from internal.recall.terms import TermsFollowing
-from internal.storage import search_items
 from internal.storage.engine import Database
 from internal.testing import FrozenClock
 
@@ -71,7 +69,6 @@ class Talk:
         incoming = Incoming(user_id, BOT, CHAT, self.count, text, at, forward=forward)
         message = dialogue.add_incoming(connection, incoming, metadata={}, turn_id=None)
         assert message is not None
-        put_item(connection, message)
         return message
 
     async def follow(self) -> None:
@@ -94,8 +91,3 @@ class Talk:
     async def found(self, question: str, limit: int = 10, *, user_id: int = OWNER) -> list[str]:
         """What is found, best first."""
         return [hit.message.content for hit in await self.hits(question, limit, user_id=user_id)]
-
-
-def put_item(connection: Connection, message: Message) -> None:
-    traits = traits_of(message.content)
-    search_items.put(connection, message.user_id, "message", message.id, message.content, message.rev, traits=traits)

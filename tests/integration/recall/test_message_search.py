@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from message_stage import Talk, put_item
+from message_stage import Talk
 from recall_stage import NOON, OWNER, STRANGER
 
 from internal.dialogue import erase_repository
@@ -13,7 +13,6 @@ from internal.dialogue import repository as dialogue
 from internal.recall.knowledge import Asked
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
-from internal.storage import search_items
 from internal.storage.engine import Database
 from internal.storage.erasure import ask as ask_to_forget
 from internal.testing.vectors import TrigramEmbedder
@@ -48,8 +47,7 @@ async def test_edited_lines_are_found_by_what_they_say_now(talk: Talk) -> None:
     message = await talk.say("A badger")
     await talk.say("How lovely")
     assert await talk.found("badger", 1) == ["A badger"]
-    edited = await talk.database.write(lambda c: dialogue.edit(c, message, "An otter", NOON))
-    await talk.database.write(lambda c: put_item(c, edited))
+    await talk.database.write(lambda c: dialogue.edit(c, message, "An otter", NOON))
     hits = {hit.message.content: hit.reasons for hit in await talk.hits("otter")}
     assert hits["An otter"].words > 0
     assert hits["How lovely"].context > 0, "it still stands behind the edited line"
@@ -63,11 +61,7 @@ async def test_deleted_lines_are_found_no_more(talk: Talk) -> None:
     await talk.say("How lovely")
     assert "A badger" in await talk.found("badger")
 
-    def erase(connection) -> None:  # type: ignore[no-untyped-def]
-        search_items.remove(connection, OWNER, "message", [message.id])
-        erase_repository.drop(connection, OWNER, [message.id])
-
-    await talk.database.write(erase)
+    await talk.database.write(lambda c: erase_repository.drop(c, OWNER, [message.id]))
     assert "A badger" not in await talk.found("badger")
     hits = {hit.message.content: hit.reasons for hit in await talk.hits("animal")}
     assert hits["How lovely"].context > 0
