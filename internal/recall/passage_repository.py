@@ -2,36 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, and_, literal, select
+from sqlalchemy import BigInteger, Connection, Row, Select, and_, bindparam, literal, select, type_coerce
 
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, facts, messages, observations, search_items
+from internal.storage.types import to_micros
 from internal.storage.vectors import MESSAGE
 
-REACH: Final = 6
+REACH: Final = 4
 """Places of the log on either side in which a line's neighbours are looked for: other lanes may stand between."""
 
 _CHUNK: Final = 500
 
-
-def around(connection: Connection, user_id: int, seqs: Iterable[int]) -> list[Message]:
-    """The messages at these places and close to them that anybody may be shown, in order."""
-    wanted = sorted({near for seq in seqs for near in range(seq - REACH, seq + REACH + 1)})
-    found = and_(
-        search_items.c.user_id == messages.c.user_id,
-        search_items.c.item == literal(item_of(MESSAGE, "")) + messages.c.id,
+# Run for every prompt: built once, for building a statement takes longer than running it.
+_NEAR: Final = (
+    select(
+        messages.c.seq,
+        messages.c.id,
+        messages.c.chat_id,
+        messages.c.thread_id,
+        type_coerce(messages.c.timestamp, BigInteger).label("moment"),
     )
-    ids: list[str] = []
-    for part in _chunks(wanted):
-        query = select(messages.c.id).join(search_items, found)
-        ids += connection.execute(query.where(messages.c.user_id == user_id, messages.c.seq.in_(part))).scalars()
-    there = [message for part in _chunks(ids) for message in by_ids(connection, user_id, part)]
-    return sorted(there, key=lambda message: message.seq)
+    .join(
+        search_items,
+        and_(
+            search_items.c.user_id == messages.c.user_id,
+            search_items.c.item == literal(item_of(MESSAGE, "")) + messages.c.id,
+        ),
+    )
+    .where(messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True)))
+)
+
+
+def beside(
+    connection: Connection, user_id: int, found: Sequence[Message], *, gap: timedelta, before_seq: int | None
+) -> dict[str, list[Message]]:
+    """For each of these messages, by its id, the line before and the line after that anybody may be shown, in order.
+
+    Of the same chat and not farther away than `gap`; before `before_seq`, if there is one.
+    """
+    near = _near(connection, user_id, [message.seq for message in found], before_seq)
+    wanted = {message.id: _neighbours(message, near, gap) for message in found}
+    known = {message.id: message for message in found}
+    missing = sorted({one for ids in wanted.values() for one in ids} - known.keys())
+    for part in _chunks(missing):
+        known |= {message.id: message for message in by_ids(connection, user_id, part)}
+    return {message_id: [known[one] for one in ids if one in known] for message_id, ids in wanted.items()}
+
+
+def _near(connection: Connection, user_id: int, seqs: Sequence[int], before_seq: int | None) -> dict[int, Row[Any]]:
+    """Places of the log close to these, by `seq`: only what tells whether they are neighbours, for they are many."""
+    close = sorted({near for seq in seqs for near in range(seq - REACH, seq + REACH + 1)})
+    there = [seq for seq in close if before_seq is None or seq < before_seq]
+    rows: dict[int, Row[Any]] = {}
+    for part in _chunks(there):
+        rows |= {row[0]: row for row in connection.execute(_NEAR, {"owner": user_id, "seqs": part})}
+    return rows
+
+
+def _neighbours(message: Message, near: Mapping[int, Row[Any]], gap: timedelta) -> list[str]:
+    """The ids of the line before and the line after."""
+    at, most = to_micros(message.timestamp), gap // timedelta(microseconds=1)
+    found: list[str] = []
+    for step in (-1, 1):
+        for seq in range(message.seq + step, message.seq + step * (REACH + 1), step):
+            row = near.get(seq)
+            if row is not None and (row.chat_id, row.thread_id) == (message.chat_id, message.thread_id):
+                found += [row.id] if abs(row.moment - at) <= most else []
+                break
+    return found
 
 
 def drawn_from(

@@ -31,8 +31,8 @@ MAX_PASSAGES: Final = 12
 LEAST_CHANCE: Final = 0.02
 """A message that answers less likely than this stands in no prompt."""
 
-_CANDIDATES: Final = 24
-"""Messages that are looked at: twice the passages, for lines that stand together become one."""
+_CANDIDATES: Final = 18
+"""Messages that are looked at: more than passages, for lines that stand together become one."""
 
 _EPISODES: Final = 4
 _MOST_SEGMENTS: Final = 400
@@ -171,8 +171,8 @@ def _of_messages(
     hits: Sequence[MessageHit],
     before_seq: int | None,
 ) -> list[FoundPassage]:
-    near = passage_repository.around(connection, user_id, [hit.message.seq for hit in hits])
-    earlier = [message for message in near if before_seq is None or message.seq < before_seq]
+    said = [hit.message for hit in hits]
+    beside = passage_repository.beside(connection, user_id, said, gap=GAP, before_seq=before_seq)
     return [
         FoundPassage(
             kind="message",
@@ -180,7 +180,7 @@ def _of_messages(
             chance=hit.chance,
             session=session_of(hit.message),
             found=_line(hit.message, owner_name, asked.words),
-            beside=tuple(_line(one, owner_name, None) for one in _neighbours(hit.message, earlier)),
+            beside=tuple(_line(one, owner_name, None) for one in beside[hit.message.id]),
         )
         for hit in hits
     ]
@@ -190,16 +190,7 @@ def session_of(message: Message) -> str:
     """The conversation of a message: its fragment; until that is published its chat on that day."""
     if message.episode_id is not None:
         return message.episode_id
-    return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp:%Y-%m-%d}"
-
-
-def _neighbours(message: Message, among: Sequence[Message]) -> list[Message]:
-    """The line before and the line after, of the same chat and near in time."""
-    lane = (message.chat_id, message.thread_id)
-    here = [one for one in among if (one.chat_id, one.thread_id) == lane]
-    before = [one for one in here if one.seq < message.seq][-1:]
-    after = [one for one in here if one.seq > message.seq][:1]
-    return [one for one in (*before, *after) if abs(one.timestamp - message.timestamp) <= GAP]
+    return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp.date()}"
 
 
 def _line(message: Message, owner_name: str, words: Sequence[Word] | None) -> Line:
