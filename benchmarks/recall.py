@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plots import Panel, svg
-from recall_groups import DENSE, LEFT_OUT, by_one, failures, spread, without
+from recall_groups import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
 from recall_page import PLOT, Measured, page
 
 from bot.evaluating import NO_EMBEDDER, Progress, open_stage, vectors_folder
@@ -27,7 +27,6 @@ from internal.evaluation import locomo, training
 from internal.evaluation.scores import DEPTH, Ranked, recall
 from internal.evaluation.training import Sample, Tried, left_out
 from internal.llm.offline.embedder import OfflineEmbedder
-from internal.recall.messages.fitting import LEXICAL
 
 ROOT = Path(__file__).parent.parent
 OWN = ROOT / "tests" / "data" / "recall"
@@ -36,11 +35,15 @@ PARTS, HALVES = 5, 2
 """In so many parts our own conversations are left out, and where much is compared: a learning takes 20 seconds."""
 FAILURES = 12
 
-ALONE = {
-    "meaning (all vectors)": DENSE,
-    "words and what a turn shows (no vectors)": LEXICAL,
+ALONE = {"only vectors": DENSE, "only words": WORDS}
+"""Learned from these features alone."""
+
+SINGLE = {
+    "BM25 of the turn": "p",
+    "BM25 of the turn and the one before": "ctx",
+    "vector of the turn and the one before": "dense",
 }
-SINGLE = {"BM25 of the turn": "p", "BM25 of the turn and the one before": "ctx", "meaning of the turn": "dense"}
+"""In the order of a single feature, without any learning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def of_development(there: Found, own: Found) -> Measured:
         shipped=there.with_vectors,
         ways=_single(there) | {"without an embedder": there.by_words},
         whole=_ranked(whole),
-        dropped={name: learned(names) for name, names in _variants().items()},
+        dropped={name: learned(names) for name, names in _variants().items()} | _only(there),
         failures=failures(whole),
     )
 
@@ -86,13 +89,18 @@ def of_own(own: Found) -> Measured:
         shipped=_ranked(whole),
         ways=_single(own),
         whole=_ranked(left_out(own.samples, parts=HALVES)),
-        dropped={name: _ranked(left_out(own.samples, names, parts=HALVES)) for name, names in _variants().items()},
+        dropped={name: _ranked(left_out(own.samples, names, parts=HALVES)) for name, names in _variants().items()}
+        | _only(own),
         failures=failures(whole),
     )
 
 
 def _variants() -> dict[str, Sequence[str]]:
-    return {name: without(group) for name, group in LEFT_OUT.items()} | ALONE
+    return {f"without {name}": without(group) for name, group in LEFT_OUT.items()} | ALONE
+
+
+def _only(of: Found) -> dict[str, Sequence[Ranked]]:
+    return {f"only {name}": ranked for name, ranked in _single(of).items()}
 
 
 def _single(of: Found) -> dict[str, Sequence[Ranked]]:
@@ -105,13 +113,14 @@ def _ranked(tried: Sequence[Tried]) -> list[Ranked]:
 
 def plot(sets: dict[str, Measured]) -> str:
     """Recall over the number of turns looked at, a panel a set."""
+    short = dict(zip(SINGLE, ("BM25", "BM25, with before", "vector"), strict=True))
     panels = []
     for title, measured in sets.items():
         ways = {"all together": measured.shipped} | dict(measured.ways)
-        short = {
-            name: name.replace("BM25 of the turn", "BM25").replace(" and the one before", " + before") for name in ways
+        lines = {
+            short.get(name, name): [(k, _recall(ranked, k)) for k in range(1, DEPTH + 1)]
+            for name, ranked in ways.items()
         }
-        lines = {short[name]: [(k, _recall(ranked, k)) for k in range(1, DEPTH + 1)] for name, ranked in ways.items()}
         panels.append(Panel(title, "turns", "recall", lines, (0, 1)))
     return svg(panels)
 

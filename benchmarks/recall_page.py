@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from recall_groups import FOUND_WITHIN, LEFT_OUT, NO_CANDIDATE, REASONS, Failure
+from recall_groups import FOUND_WITHIN, NO_CANDIDATE, REASONS, Failure
 
 from internal.evaluation.locomo import CATEGORIES
 from internal.evaluation.scores import Metrics, Ranked, averaged, report
@@ -28,7 +28,7 @@ class Measured:
     """What one set of conversations gave: by way of ranking, and what failed.
 
     `shipped` is the ranking that is told of in detail; `ways` are others, by name. `whole` is the ranking that was
-    learned with all features, `dropped` without a group of them, by the group's name.
+    learned with all features; `dropped` are those with fewer, by what is told of them.
     """
 
     shipped: Sequence[Ranked]
@@ -97,7 +97,7 @@ ABLATION = """
 ## What each part gives
 
 The ranking is learned anew on our own conversations without one group of features, and tried on the development
-conversations and on our own (learned on one half of them, tried on the other, in turn). Below the line are parts alone.
+conversations and on our own (learned on one half of them, tried on the other, in turn); at the end are parts alone.
 What one group loses, others that say nearly the same make up for: the rows do not add up.
 
 {table}
@@ -190,6 +190,7 @@ def _own(own: Measured) -> str:
     by_language = [
         (name, averaged(one for one in own.shipped if one.conversation.file.startswith(short)))
         for short, name in LANGUAGES.items()
+        if any(one.conversation.file.startswith(short) for one in own.shipped)
     ]
     ways = [("all, by " + name, of) for name, of in _averages(own.ways)]
     return OWN.format(
@@ -203,10 +204,7 @@ def _ablation(development: Measured | None, own: Measured) -> str:
     names = [name for one in (["development"] if development is not None else []) + ["own"] for name in _short(one)]
     whole = [averaged(one.whole) for one in sets]
     rows = [["everything", *_cells(whole)]]
-    rows += [[f"without {name}", *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in LEFT_OUT]
-    rows.append(["—"] * len(rows[0]))
-    alone = [name for name in own.dropped if name not in LEFT_OUT]
-    rows += [[f"only {name}", *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in alone]
+    rows += [[name, *_cells([averaged(one.dropped[name]) for one in sets], whole)] for name in own.dropped]
     return ABLATION.format(table=table(["features", *names], rows))
 
 

@@ -82,7 +82,7 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     def measured(file: str) -> Any:
         one = tried(file, "D1:12", p=0.0)
         ranked = [one.ranked]
-        dropped = dict.fromkeys([*groups.LEFT_OUT, "words alone"], ranked)
+        dropped = {"without words": ranked, "only words": ranked}
         return page.Measured(ranked, {"BM25 of the turn": ranked}, ranked, dropped, groups.failures([one]))
 
     own, there = measured("ru-01.json"), measured("26.json")
@@ -92,6 +92,8 @@ def test_the_page_quotes_our_own_failures_only(modules: dict[str, Any]) -> None:
     assert "(26, " not in whole
     assert "| 100,000 | 12.5 |" in whole
     assert "| Russian | 1 | 0.000 |" in whole
+    assert "| English |" not in whole
+    assert "| only words | 0.000 (+0.000) |" in whole
     alone = page.page(None, [], own, quoted, [])
     assert "## Development" not in alone
     assert "## Speed" not in alone
