@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, literal,
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
-from internal.dialogue.repository import by_ids
+from internal.dialogue.rows import message_of
 from internal.language.terms import ANALYZER
 from internal.recall.item_repository import VectorKind, found_by, micros
 from internal.recall.messages.index import MessageRow
@@ -27,14 +27,16 @@ def rows(
     connection: Connection, user_id: int, of: VectorKind | None, ids: Iterable[str] | None = None
 ) -> Iterator[MessageRow]:
     """Every message that may be found (of these ids) as it is stored now, in order."""
-    query = _searchable(user_id, of).order_by(messages.c.seq)
     if ids is None:
+        query = _searchable(of).where(messages.c.user_id == user_id).order_by(messages.c.seq)
         yield from map(_row, connection.execute(query))
         return
-    wanted = list(ids)
+    wanted, chosen = list(ids), []
     for start in range(0, len(wanted), _CHUNK):
-        chosen = query.where(messages.c.id.in_(wanted[start : start + _CHUNK]))
-        yield from map(_row, connection.execute(chosen))
+        # Owners are compared below: with `user_id =` beside the ids SQLite reads the owner's whole log.
+        query = _searchable(of).where(messages.c.id.in_(wanted[start : start + _CHUNK]))
+        chosen += [row for row in connection.execute(query) if row.user_id == user_id]
+    yield from map(_row, sorted(chosen, key=lambda row: row.seq))
 
 
 def touched(entries: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -52,16 +54,16 @@ def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int
     """Those of these messages that may still be shown: not those that are about to be forgotten."""
     shown: dict[int, Message] = {}
     for start in range(0, len(seqs), _CHUNK):
-        query = select(messages.c.id).where(
+        query = select(messages).where(
             messages.c.user_id == user_id, messages.c.seq.in_(seqs[start : start + _CHUNK]), ~_forgotten(user_id)
         )
-        ids = list(connection.execute(query).scalars())
-        shown |= {message.seq: message for message in by_ids(connection, user_id, ids)}
+        shown |= {row.seq: message_of(row) for row in connection.execute(query)}
     return shown
 
 
-def _searchable(user_id: int, of: VectorKind | None) -> Select[Any]:
-    query = found_by(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
+def _searchable(of: VectorKind | None) -> Select[Any]:
+    return found_by(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
+        messages.c.user_id,
         messages.c.seq,
         micros(messages.c.timestamp).label("moment"),
         messages.c.role,
@@ -70,7 +72,6 @@ def _searchable(user_id: int, of: VectorKind | None) -> Select[Any]:
         messages.c.forward["name"].as_string().label("name"),
         search_items.c.traits,
     )
-    return query.where(messages.c.user_id == user_id)
 
 
 def _forgotten(user_id: int) -> ColumnElement[bool]:
