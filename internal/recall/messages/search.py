@@ -223,7 +223,7 @@ class MessageSearch:
         if self._names is not None:
             try:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                    return await self._names.boosts(asked.text, names)
+                    return await self._names.boosts(asked.whole, names)
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
                 self._degraded("names", error)
         return {number: _plain_boost(asked.words, index.sender_terms[number]) for number in names}
