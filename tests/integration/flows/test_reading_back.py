@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from internal.errors import Conflict, Refused
 from internal.flows import forgetting, uniting
 from internal.flows.export import export_document
+from internal.flows.message_items import MessagesFollowing
 from internal.flows.reading_back import ReadBack, read_back
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
@@ -114,6 +115,7 @@ async def test_an_export_read_back_is_the_same_memory(stage: ErasingStage, elsew
     assert done.rows["merges"] == 1
     here = await stage.talk.read(lambda c: owner_hashes(c, OWNER))
     assert await elsewhere.read(lambda c: owner_hashes(c, OWNER)) == here
+    await MessagesFollowing(elsewhere).follow_due()
     assert await elsewhere.read(items) == await stage.talk.read(items)
     again = export.rows_by_table
     assert await elsewhere.read(lambda c: dict(again(c, OWNER)).keys()) == exported["tables"].keys()

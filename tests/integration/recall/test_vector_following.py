@@ -213,8 +213,9 @@ async def test_a_new_model_embeds_everything_and_then_removes_the_old_vectors(
 async def test_going_back_to_a_model_costs_only_what_it_has_not_embedded(memory: Memory, database: Database) -> None:
     """Vectors that are still there are acknowledged, not made again."""
     await memory.learn(Added("Петров"), Added("Мария"))
-    new = Memory(database, Moody(None, ModelUnavailable()))
-    new.embedder.name = "new"
+    other = Moody(None, ModelUnavailable())
+    other.name = "new"
+    new = Memory(database, other)
     await memory.learn(*(Added(f"Имя {n}") for n in range(BATCH)))
     assert await new.follow() == BATCH
     memory.embedder = moody = Moody()
