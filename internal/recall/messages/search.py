@@ -43,7 +43,7 @@ _LANGUAGE_TIMEOUT: Final = 3.0
 _NAMED_CANDIDATES: Final = 64
 """Senders that share a word with the question and are looked at by name."""
 
-_SPARE: Final = 20
+_SPARE: Final = 5
 """Found beyond the limit, for those that are about to be forgotten."""
 
 _COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
