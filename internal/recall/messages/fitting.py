@@ -23,7 +23,7 @@ LEXICAL: Final = tuple(name for name in NAMES if name not in _DENSE)
 
 _EITHER_WAY: Final = frozenset({"sender*ctx", "assistant", "question", "time", "number", "names"})
 """What may speak for an answer or against it. All else cannot speak against: a negative weight of "the very day that is
-named", learned from four questions, cost five points of recall@10 in other conversations."""
+named", learned from a few questions, cost five points of recall@10 in other conversations."""
 
 _RIVALS: Final = 60
 """Candidates of a question that are learned from besides its answers: further ones change no weight and cost time."""
