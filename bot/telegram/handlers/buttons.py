@@ -177,6 +177,14 @@ class MessagesButton(Owned, prefix="FM"):
     fact: Id
 
 
+class ForgetSaidButton(Owned, prefix="FS"):
+    """Forgets a message that the answer `origin` rests on. Without `sure` it asks first."""
+
+    message: Id
+    origin: Id
+    sure: bool = False
+
+
 class WhyButton(Owned, prefix="W"):
     """What a reply rests on."""
 

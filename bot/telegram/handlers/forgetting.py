@@ -1,4 +1,4 @@
-"""/forget: a person, a fact or everything, after a confirmation, with ten minutes to change one's mind."""
+"""/forget: a person, a fact, a message or everything, after a confirmation, with ten minutes to change one's mind."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bot.telegram.handlers.buttons import (
     FactButton,
     ForgetButton,
     ForgetFactButton,
+    ForgetSaidButton,
     KeepButton,
     MessagesButton,
     PersonAction,
@@ -22,6 +23,7 @@ from bot.telegram.handlers.buttons import (
     SentenceButton,
     SurelyForgetFactButton,
     UndoButton,
+    WhyButton,
     button,
 )
 from bot.telegram.handlers.finding import answer_text, find, find_answer
@@ -29,6 +31,8 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.telling import LINE, cut, number_rows, numbered, quotable
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
+from internal.dialogue import repository as dialogue
+from internal.errors import NotFound
 from internal.flows import erasing, forgetting, retold
 from internal.flows.forgetting import messages_to_forget
 from internal.flows.retold import Remaining
@@ -169,6 +173,25 @@ def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | N
     return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
 
 
+async def said_pressed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
+    """A past message that an answer rests on: it asks first."""
+    user, data = chat.user, callback_data
+    found = await services.read(lambda c: dialogue.by_ids(c, user.user_id, [data.message]))
+    if not found:
+        raise NotFound("the message is gone")
+    yes = button(label(user.lang, "forget-button-yes"), data.model_copy(update={"sure": True}))
+    no = button(label(user.lang, "button-cancel"), WhyButton(owner=user.user_id, reply=data.origin))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-said-confirm", text=quotable(found[0].content)), [[yes, no]])
+
+
+async def said_confirmed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+    asked = await services.write(lambda c: forgetting.ask(c, user.user_id, "message", callback_data.message, now=now))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-said-done", minutes=_UNDO_MINUTES), [_undo(user, asked)])
+
+
 async def messages_pressed(query: CallbackQuery, callback_data: MessagesButton, chat: Chat, services: Services) -> None:
     user, fact_id, now = chat.user, callback_data.fact, services.clock.now()
 
@@ -239,6 +262,8 @@ def router() -> Router:
     built.callback_query.register(unsure_pressed, ForgetButton.filter())
     built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
     built.callback_query.register(fact_pressed, ForgetFactButton.filter())
+    built.callback_query.register(said_confirmed, ForgetSaidButton.filter(F.sure))
+    built.callback_query.register(said_pressed, ForgetSaidButton.filter())
     built.callback_query.register(messages_pressed, MessagesButton.filter())
     built.callback_query.register(sentence_pressed, SentenceButton.filter())
     built.callback_query.register(undo_pressed, UndoButton.filter())

@@ -16,6 +16,7 @@ from bot.telegram.handlers.buttons import (
     FactButton,
     ForgetFactButton,
     ForgetMemoryButton,
+    ForgetSaidButton,
     MemoryButton,
     PersonButton,
     Rows,
@@ -112,6 +113,8 @@ def _rows(user: User, found: Explanation) -> Rows:
     short = [(number, one) for number, one in shown if number > min(len(found.cited), _MOST_ROWS)]
     rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
     rows += number_rows([_opening(user, found.reply.id, str(number), one) for number, one in short])
+    said = [(number, one) for number, one in enumerate(found.cited[:_MOST_CITED], start=1) if isinstance(one, Said)]
+    rows += number_rows([_forgetting(user, found.reply.id, number, one) for number, one in said], 2)
     return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
 
 
@@ -128,6 +131,12 @@ def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Butto
         button(label(user.lang, "fact-button-correct"), correct),
         button(label(user.lang, "fact-button-forget"), forget),
     ]
+
+
+def _forgetting(user: User, reply_id: str, number: int, said: Said) -> Button:
+    """A past message cannot be corrected: it was said like that. It can be forgotten."""
+    data = ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
+    return button(label(user.lang, "said-button-forget", n=number), data)
 
 
 def _opening(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:

@@ -150,7 +150,12 @@ class Life:
         return episode_id, message_id
 
     async def reply(
-        self, words: str, cited: Sequence[str] = (), given: Sequence[str] = (), people: Sequence[int] = ()
+        self,
+        words: str,
+        cited: Sequence[str] = (),
+        given: Sequence[str] = (),
+        people: Sequence[int] = (),
+        said: Sequence[str] = (),
     ) -> int:
         """An answer to a question, as C4 keeps it; the id of its first Telegram message."""
         self.told += 1
@@ -159,13 +164,15 @@ class Life:
 
         def work(connection: Connection) -> None:
             turn_id = new_id()
-            said = Incoming(user_id, 7, user_id, asked, "?", now)
-            dialogue.add_incoming(connection, said, metadata={}, turn_id=turn_id)
+            question = Incoming(user_id, 7, user_id, asked, "?", now)
+            dialogue.add_incoming(connection, question, metadata={}, turn_id=turn_id)
+            past = [dialogue.add(connection, user_id, "user", one, now=now).id for one in said]
             message = dialogue.add(
                 connection, user_id, "assistant", words, now=now, turn_id=turn_id, bot_id=7, chat_id=user_id
             )
             dialogue.mark_delivery(connection, user_id, message.id, "sent", answered)
             kept = [ReplySource(n, "fact", one, one in cited) for n, one in enumerate((*cited, *given), start=1)]
+            kept += [ReplySource(n, "message", one, True) for n, one in enumerate(past, start=len(kept) + 1)]
             kept += [ReplySource(n, "person", str(one)) for n, one in enumerate(people, start=len(kept) + 1)]
             sources.add(connection, user_id, message.id, kept)
             out = Outgoing(
@@ -688,6 +695,24 @@ async def test_a_correction_moves_the_other_end(world: World, life: Life, known:
     assert "Петров работает в Ромашке" in only(await world.send("/facts Ромашка")).text
     chain = await world.read(lambda c: knowledge.citation_chain(c, 1, fact.target))
     assert len(chain) == 1
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_why_quotes_messages_and_forgets_them(world: World, lang: Language) -> None:
+    """With who wrote them and when; asked once more, gone at once, and back again on demand."""
+    await world.admit(2, "Оля", lang)
+    at = await Life(world, 2).reply("В шесть.", said=["Поезд уходит в шесть"])
+    shown = only(await world.send("/why", 2, **reply_to(at)))
+    when = text("source-own", lang, at=world.clock.now())
+    assert f"1. {text('source-quote', lang, text='Поезд уходит в шесть')} — {when}" in shown.text
+    asked = await press(world, shown, label(lang, "said-button-forget", n=1), 2)
+    assert asked.text == text("forget-said-confirm", lang, text="Поезд уходит в шесть")
+    assert (await press(world, asked, label(lang, "button-cancel"), 2)).text == shown.text
+    gone = await press(world, asked, label(lang, "forget-button-yes"), 2)
+    assert gone.text == text("forget-said-done", lang, minutes=10)
+    assert text("why-gone", lang) in only(await world.send("/why", 2, **reply_to(at))).text
+    await press(world, gone, label(lang, "forget-button-undo"), 2)
+    assert only(await world.send("/why", 2, **reply_to(at))).text == shown.text
 
 
 # -- /asof

@@ -94,6 +94,13 @@ forget-messages-done = { $count ->
 }
 forget-messages-late = The fact is erased already, and I no longer know which messages said it.
 
+said-button-forget = Forget { $n }
+forget-said-confirm = Forget this message? “{ $text }” Everything that is known only from it goes too.
+forget-said-done = Forgetting this message. You can still change your mind for { $minutes } { $minutes ->
+    [one] minute
+   *[other] minutes
+}.
+
 correct-ask =
     How should it be? Put it in one sentence.
     Now: “{ $text }”

@@ -99,6 +99,14 @@ forget-messages-done = { $count ->
 }
 forget-messages-late = Факт уже стёрт, и из каких он сообщений, я больше не знаю.
 
+said-button-forget = Забыть { $n }
+forget-said-confirm = Забыть это сообщение? «{ $text }» С ним уйдёт всё, что известно только из него.
+forget-said-done = Забываю это сообщение. В ближайшие { $minutes } { $minutes ->
+    [one] минуту
+    [few] минуты
+   *[other] минут
+} ещё можно передумать.
+
 correct-ask =
     Как правильно? Напиши это одним предложением.
     Сейчас: «{ $text }»

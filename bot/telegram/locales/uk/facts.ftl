@@ -98,6 +98,13 @@ forget-messages-done = { $count ->
 }
 forget-messages-late = Факт уже стерто, і з яких він повідомлень, я більше не знаю.
 
+said-button-forget = Забути { $n }
+forget-said-confirm = Забути це повідомлення? «{ $text }» З ним зникне все, що відомо лише з нього.
+forget-said-done = Забуваю це повідомлення. Упродовж { $minutes } { $minutes ->
+    [one] хвилини
+   *[other] хвилин
+} ще можна передумати.
+
 correct-ask =
     Як правильно? Напиши це одним реченням.
     Зараз: «{ $text }»
