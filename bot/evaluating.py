@@ -162,6 +162,8 @@ async def _embedder(
 @contextlib.contextmanager
 def replaced(target: Path) -> Iterator[Path]:
     """A file to write, which takes the target's place when the block ends well. LaplacedError if none can be made."""
+    if target.exists() and not target.is_file():  # as root, a file would take the place of /dev/stdout for everybody
+        raise LaplacedError(f"{target} is no file that could be written")
     made = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         made.touch()

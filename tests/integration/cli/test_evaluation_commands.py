@@ -59,6 +59,7 @@ def test_scores_are_one_json_object(folder: Path) -> None:
         (["score", "one.json", "one.json"], 1, "laplaced: one.json, line 1 has no file, question or ranking"),
         (["locomo", "rankings.jsonl", "--out", "x"], 1, "laplaced: rankings.jsonl is not JSON (line 2)"),
         (["locomo", "one.json", "--out", "no/x"], 1, "laplaced: cannot write no/x: No such file or directory"),
+        (["locomo", "one.json", "--out", "/dev/null"], 1, "laplaced: /dev/null is no file that could be written"),
         (["locomo", "one.json", "--out", "x", "--embedder", "mine"], 2, "Error: there is no embedder mine; there are"),
         (["train", "absent.json", "--out", "x"], 1, "laplaced: cannot read absent.json: No such file or directory"),
     ],
