@@ -20,6 +20,9 @@ from internal.storage.types import new_id
 
 # Run at every message: built once, for building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)
+# The same for what a prompt brings along. Owners are compared afterwards: with `user_id =` beside it SQLite reads the
+# owner's whole log instead of the ids.
+_BY_IDS: Final = select(messages).where(messages.c.id.in_(bindparam("ids", expanding=True)))
 _SENT: Final = select(messages).where(
     messages.c.user_id == bindparam("owner"),
     messages.c.bot_id == bindparam("bot"),
@@ -129,8 +132,8 @@ def of_turn(connection: Connection, turn: Turn) -> list[Message]:
 
 def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Message]:
     """The messages with these ids that still exist, in order."""
-    query = select(messages).where(messages.c.user_id == user_id, messages.c.id.in_(ids))
-    return [message_of(row) for row in connection.execute(query.order_by(messages.c.seq))]
+    found = connection.execute(_BY_IDS, {"ids": list(ids)})
+    return sorted((message_of(row) for row in found if row.user_id == user_id), key=lambda message: message.seq)
 
 
 def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:

@@ -29,6 +29,9 @@ VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & grap
 _BY_ID: Final = select(graph_nodes).where(
     graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node")
 )
+_BY_IDS: Final = select(graph_nodes).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True)), VISIBLE
+)
 
 _OWNERS: Final = UUID("6c61706c-6163-5564-a077-6e65726e6f64")
 """The namespace of owners' own nodes; it may never change, or every owner would get a second one."""
@@ -106,8 +109,7 @@ def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> 
     """The visible ones among these nodes of this owner, by id."""
     wanted, found = sorted(set(ids)), dict[str, Node]()
     for start in range(0, len(wanted), CHUNK):
-        one = graph_nodes.c.id.in_(wanted[start : start + CHUNK])
-        rows = connection.execute(select(graph_nodes).where(graph_nodes.c.user_id == user_id, one, VISIBLE))
+        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": wanted[start : start + CHUNK]})
         found |= {row.id: node_of(row) for row in rows}
     return found
 

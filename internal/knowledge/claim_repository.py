@@ -113,7 +113,8 @@ def retracted(connection: Connection, user_id: int, sources: Collection[str]) ->
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
     """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
-    return [one for part in _chunks(edge_ids) for one in _found(connection, user_id, claims.c.edge_id.in_(part))]
+    parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
+    return [_claim(row) for part in parts for row in connection.execute(_OF_EDGES, part)]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
@@ -280,6 +281,11 @@ _OF_RELATION: Final = (
     .order_by(claims.c.said_at, claims.c.id)
 )
 _OF_STATEMENT: Final = _OF_RELATION.where(claims.c.target == bindparam("end"))
+_OF_EDGES: Final = (
+    select(claims)
+    .where(_MINE, claims.c.edge_id.in_(bindparam("ids", expanding=True)))
+    .order_by(claims.c.said_at, claims.c.id)
+)
 _SET_EDGE: Final = (
     update(claims).where(_MINE, claims.c.id.in_(bindparam("ids", expanding=True))).values(edge_id=bindparam("edge"))
 )

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, func, insert, literal, select, update
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
@@ -17,6 +17,11 @@ from internal.storage.tables import episodes, runs, segments
 from internal.storage.tables import search_items as items
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
+
+# Run for every prompt: built once, for building a statement takes longer than running it.
+_BY_IDS: Final = select(episodes).where(
+    episodes.c.user_id == bindparam("owner"), episodes.c.id.in_(bindparam("ids", expanding=True))
+)
 
 
 def add_episode(connection: Connection, episode: Episode, parts: Sequence[Segment]) -> None:
@@ -32,6 +37,12 @@ def episode(connection: Connection, user_id: int, episode_id: str) -> Episode | 
     query = select(episodes).where(episodes.c.user_id == user_id, episodes.c.id == episode_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else _episode(row)
+
+
+def episodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
+    """Those of these few episodes that exist, by id."""
+    rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": list(ids)})
+    return {row.id: _episode(row) for row in rows}
 
 
 def episode_by_dedupe(connection: Connection, user_id: int, dedupe: str) -> Episode | None:

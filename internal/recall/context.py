@@ -156,8 +156,10 @@ class TurnRecall:
 
         Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
         """
-        inner = await self._database.read(lambda connection: people.inner_circle(connection, owner.user_id))
-        asked = await self._reader.read(owner, question, recent)
+        inner, asked = await asyncio.gather(
+            self._database.read(lambda connection: people.inner_circle(connection, owner.user_id)),
+            self._reader.read(owner, question, recent),
+        )
         began = time.perf_counter()
         (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
             self._people(owner, asked),

@@ -220,8 +220,8 @@ class KnowledgeSearch:
             candidates = await self._ranked(index, asked, nobody, None, limit)
 
         def read(connection: Connection) -> list[EpisodeHit]:
-            found = ((one, episodes.episode(connection, user_id, one.id)) for one in candidates)
-            return [EpisodeHit(episode, one.score, one.reasons) for one, episode in found if episode is not None]
+            found = episodes.episodes_by_ids(connection, user_id, [one.id for one in candidates])
+            return [EpisodeHit(found[one.id], one.score, one.reasons) for one in candidates if one.id in found]
 
         return await self._database.read(read)
 

@@ -6,7 +6,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Row, Select, and_, bindparam, literal, select, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    literal,
+    select,
+    type_coerce,
+)
 
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
@@ -37,6 +49,23 @@ _NEAR: Final = (
         ),
     )
     .where(messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True)))
+)
+
+
+def _supports(prefix: str, table: Table) -> ColumnElement[bool]:
+    # What holds no message is left out afterwards: asked for that, SQLite reads all of the owner's evidence for each.
+    of_it = and_(evidence.c.user_id == table.c.user_id, evidence.c.target == literal(prefix) + table.c.id)
+    return and_(table.c.user_id == bindparam("owner"), of_it)
+
+
+_OF_FACTS: Final = select(claims.c.edge_id, evidence.c.message_id).where(
+    claims.c.edge_id.in_(bindparam("ids", expanding=True)), claims.c.retracted_at.is_(None), _supports("claim:", claims)
+)
+_OF_NODES: Final = select(observations.c.target, evidence.c.message_id).where(
+    observations.c.target.in_(bindparam("ids", expanding=True)), _supports("observation:", observations)
+)
+_REPLACED: Final = select(facts.c.supersedes, facts.c.edge_id).where(
+    facts.c.user_id == bindparam("owner"), facts.c.supersedes.in_(bindparam("ids", expanding=True))
 )
 
 
@@ -84,32 +113,21 @@ def drawn_from(
 ) -> dict[str, frozenset[str]]:
     """For each of these facts and memories the ids of the messages that tell it; none for what came otherwise."""
     found: dict[str, set[str]] = {}
-    of_facts = select(claims.c.edge_id, evidence.c.message_id).where(
-        claims.c.user_id == user_id, claims.c.retracted_at.is_(None), _supports("claim:", claims)
-    )
-    of_nodes = select(observations.c.target, evidence.c.message_id).where(
-        observations.c.user_id == user_id, _supports("observation:", observations)
-    )
-    for query, column, ids in ((of_facts, claims.c.edge_id, fact_ids), (of_nodes, observations.c.target, node_ids)):
-        for ref_id, message_id in _rows(connection, query, column, ids):
-            found.setdefault(ref_id, set()).add(message_id)
+    for query, ids in ((_OF_FACTS, fact_ids), (_OF_NODES, node_ids)):
+        for ref_id, message_id in _rows(connection, user_id, query, ids):
+            if message_id is not None:
+                found.setdefault(ref_id, set()).add(message_id)
     return {ref_id: frozenset(ids) for ref_id, ids in found.items()}
 
 
 def replaced_by(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, str]:
     """Which version took the place of each of these facts that has one."""
-    query = select(facts.c.supersedes, facts.c.edge_id).where(facts.c.user_id == user_id)
-    return dict(_rows(connection, query, facts.c.supersedes, fact_ids))
+    return dict(_rows(connection, user_id, _REPLACED, fact_ids))
 
 
-def _supports(prefix: str, table: Any) -> Any:
-    of_it = and_(evidence.c.user_id == table.c.user_id, evidence.c.target == literal(prefix) + table.c.id)
-    return and_(of_it, evidence.c.message_id.is_not(None))
-
-
-def _rows(connection: Connection, query: Select[Any], column: Any, ids: Collection[str]) -> Iterable[tuple[str, str]]:
+def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterable[tuple[str, Any]]:
     for part in _chunks(sorted(ids)):
-        yield from ((row[0], row[1]) for row in connection.execute(query.where(column.in_(part))))
+        yield from ((row[0], row[1]) for row in connection.execute(query, {"owner": user_id, "ids": part}))
 
 
 def _chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
