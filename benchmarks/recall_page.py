@@ -48,7 +48,7 @@ that have evidence; *sessions @5* the same for the sessions of the evidence, in 
 rewards evidence that stands early. Embeddings are those that are built in (multilingual-e5-small, 384 numbers, on the
 processor).
 
-**What the ranking was learned from.** The weights that ship are learned from our own conversations only, those in
+**What the ranking was learned from.** The weights that ship are learned from conversations of our own only, out of
 `tests/data/recall`: {own_questions} questions over {own_conversations} dialogues in English, Russian and Ukrainian,
 written for this. The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
 theirs is in the repository or in the weights, and none of their text is quoted here. What this page says of our own
@@ -58,8 +58,8 @@ conversations is said of conversations that were left out: learned on the others
 DEVELOPMENT = """
 ## Development conversations
 
-{files}: {questions} questions with evidence. The first rows order the candidates by one value alone; the others are
-what the bot does with the weights it ships.
+{questions} questions with evidence, in {files}. The first rows order the candidates by one value alone; the others
+are what the bot does with the weights it ships.
 
 {ways}
 
