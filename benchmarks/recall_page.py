@@ -16,7 +16,7 @@ from internal.evaluation.scores import Metrics, Ranked, averaged, report
 COLUMNS = ("recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "session_recall@5")
 HEADINGS = ("recall@5", "@10", "@20", "@50", "NDCG@10", "sessions @5")
 LANGUAGES = {"en": "English", "ru": "Russian", "uk": "Ukrainian"}
-PLOT = "images/recall.svg"
+PLOT = "plots/recall.svg"
 QUOTED = 160
 """Characters of a turn that are quoted."""
 
