@@ -57,6 +57,17 @@ FOREVER: Final = 1 << 62
 """Microseconds that stand for an unknown beginning and an end that has not come."""
 
 _CHUNK: Final = 500
+_VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
+
+# Run for every question: built once, for building a statement takes longer than running it.
+_NODE_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name, graph_nodes.c.props).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True))
+)
+_PROFILE_NAMES: Final = select(people.c.entity_id, people.c.display_name, people.c.aliases, people.c.username).where(
+    people.c.user_id == bindparam("owner"),
+    people.c.entity_id.in_(bindparam("ids", expanding=True)),
+    *_VISIBLE_PERSON,
+)
 _NOTHING: Final = literal("")
 _CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
     EDGE_CHANGE: ["fact"],
@@ -155,16 +166,10 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """All names of these nodes: name and aliases, of a person's also those of the profile, the username with its @."""
     found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
-    nodes = select(graph_nodes.c.id, graph_nodes.c.name, graph_nodes.c.props).where(
-        graph_nodes.c.user_id == user_id, graph_nodes.c.id.in_(node_ids)
-    )
-    for row in connection.execute(nodes):
+    for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}):
         aliases = row.props.get("aliases") or ()
         found[row.id] |= dict.fromkeys(name for name in (row.name, *aliases) if isinstance(name, str) and name)
-    profiles = select(people.c.entity_id, people.c.display_name, people.c.aliases, people.c.username).where(
-        people.c.user_id == user_id, people.c.entity_id.in_(node_ids), *_VISIBLE_PERSON
-    )
-    for profile in connection.execute(profiles):
+    for profile in connection.execute(_PROFILE_NAMES, {"owner": user_id, "ids": list(node_ids)}):
         username = [f"@{profile.username}"] if profile.username else []
         found[profile.entity_id] |= dict.fromkeys([profile.display_name, *profile.aliases, *username])
     return {node_id: tuple(names) for node_id, names in found.items() if names}
@@ -263,9 +268,6 @@ def store_terms(connection: Connection, due: DueText, terms: str, analyzer: str)
         return False
     record_change(connection, due.user_id, TERMS_CHANGE, due.item)
     return True
-
-
-_VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
 
 
 def _queries(user_id: int, kind: ItemKind, of: VectorKind | None, analyzer: str) -> list[Select[Any]]:

@@ -52,6 +52,8 @@ class PeopleMatrix:
     @property
     def unembedded(self) -> list[Person]:
         """People whose vector is not there yet, or is of an older text."""
+        if self.count == len(self.profiles):
+            return []
         return [person for person in self.profiles.values() if self._rows.row_of(person.id) is None]
 
     @property
