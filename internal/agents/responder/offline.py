@@ -26,7 +26,7 @@ from internal.agents.responder.known import answering, told_of
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
-from internal.agents.responder.recollections import of_kind, said_before, sharing_words
+from internal.agents.responder.recollections import of_kind, said_before, said_here, shared, sharing_words
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
 from internal.language.sightings import find_people
 from internal.language.spelling import sentences, text_language, tokens
@@ -199,9 +199,14 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
     if remembered := sharing_words(said, request.memories) or sharing_words(request.query, request.memories):
         return _memories(remembered, request, speech)
-    if quoted := said_before(said, request.passages) or said_before(request.query, request.passages):
+    quoted = said_before(said, request.passages) or said_before(request.query, request.passages)
+    here = said_here(said, request.dialogue)
+    if quoted and (not here or shared(said, quoted[1].text) > shared(said, here)):
         return _quoted(*quoted, request, speech)
-    return _of_strangers(request, said, speech) or _guess(said, request, known, speech)
+    told = speech("told", said=_plain(here)) if here else ""
+    if quoted:
+        return told
+    return _of_strangers(request, said, speech) or told or _guess(said, request, known, speech)
 
 
 def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from internal.agents.model import PassageLine, RecalledMemory, RecalledPassage
+from internal.agents.model import DialogueLine, PassageLine, RecalledMemory, RecalledPassage
+from internal.agents.responder.phrases import wanted
+from internal.agents.responder.told import author_of
 from internal.language.memory_kinds import KindsAsked, kinds_asked
 from internal.language.terms import document_terms, query_terms, words_of
 from internal.language.traits import ENDS_AS_QUESTION, traits_of
 
 MOST_LISTED: Final = 10
 _MOST_SHARING: Final = 3
+_LATEST: Final = 60
+"""Lines of this dialogue that are looked through."""
+
 _SETTLED: Final = frozenset({"achieved", "abandoned", "answered"})
 
 
@@ -44,6 +49,23 @@ def said_before(said: str, passages: Sequence[RecalledPassage]) -> tuple[Recalle
     shares = [sum(bool(terms & _terms(line.text)) for terms in asked) for _, line in lines]
     best = max(shares, default=0)
     return lines[shares.index(best)] if best * 2 >= max(len(asked), 1) else None
+
+
+def said_here(said: str, dialogue: Sequence[DialogueLine]) -> str:
+    """The owner's latest line of this dialogue that holds most of a question's words, at least half of them, else ''.
+
+    The dialogue's own lines stand in no passage: the prompt shows them anyway.
+    """
+    told = [one.text for one in dialogue[-_LATEST:] if one.role == "user" and not author_of(one)]
+    told = [text for text in reversed(told) if not traits_of(text) & ENDS_AS_QUESTION and wanted(text).wish == "news"]
+    best = max(told, key=lambda text: shared(said, text), default="")
+    return best if shared(said, best) >= 0.5 else ""
+
+
+def shared(said: str, text: str) -> float:
+    """The share of a question's words that a text holds."""
+    asked, there = query_terms(said), _terms(text)
+    return sum(not there.isdisjoint(term for term, _ in word) for word in asked) / max(len(asked), 1)
 
 
 def _tells(line: PassageLine) -> bool:

@@ -47,6 +47,7 @@ def answer(
     memories: tuple[RecalledMemory, ...] = MEMORIES,
     facts: tuple[RecalledFact, ...] = (),
     passages: tuple[RecalledPassage, ...] = (),
+    dialogue: tuple[DialogueLine, ...] = (DialogueLine("assistant", "Слушаю"),),
 ) -> str:
     return compose(
         ResponderRequest(
@@ -55,7 +56,7 @@ def answer(
             persona_tone="warm",
             inner_circle=(),
             relevant_people=(),
-            dialogue=(DialogueLine("assistant", "Слушаю"), DialogueLine("user", question)),
+            dialogue=(*dialogue, DialogueLine("user", question)),
             now=NOW,
             query=question,
             facts=facts,
@@ -124,3 +125,25 @@ def test_the_owner_sees_small_numbers() -> None:
     """As for facts, in the order in which they are cited."""
     assert "[M" not in with_numbers(answer("Какие у меня цели?"))
     assert with_numbers(answer("Какие у меня цели?")).endswith("(достигнуто, 2026-02-01)²")
+
+
+def test_what_this_dialogue_holds_is_quoted_from_it() -> None:
+    """No passage repeats what the dialogue shows; the owner's questions and the assistant's replies tell nothing."""
+    dialogue = (
+        DialogueLine("user", "The landlord wants 900 euros deposit for the flat."),
+        DialogueLine("assistant", "I see, a deposit for the landlord."),
+        DialogueLine("user", "What deposit did the landlord want?"),
+        DialogueLine("assistant", "Nothing on that."),
+    )
+    told = "From our conversation: “The landlord wants 900 euros deposit for the flat.”"
+    assert answer("How much deposit does the landlord want?", (), dialogue=dialogue) == told
+    assert "From our conversation" not in answer("Where is my umbrella?", (), dialogue=dialogue)
+
+
+def test_the_dialogue_and_what_was_said_before_compete_by_words() -> None:
+    earlier = said(1, PassageLine(NOW, "Оля", "The key of the garage lies under the red pot", "own", True))
+    dialogue = (DialogueLine("user", "I sold the garage"), DialogueLine("assistant", "I see."))
+    question = "Where lies the key of the garage?"
+    assert answer(question, (), passages=(earlier,), dialogue=dialogue).endswith("[S1]")
+    newer = (DialogueLine("user", "The key of the garage lies in the drawer"), DialogueLine("assistant", "I see."))
+    assert "drawer" in answer(question, (), passages=(earlier,), dialogue=newer)
