@@ -53,7 +53,7 @@ async def rank_files(config: Config, files: Sequence[Path], target: Path, embedd
     Raises ConversationsUnreadable, ModelUnavailable, and UsageError for an unknown embedder.
     """
     conversations = locomo.read(files)
-    with replaced(target) as made:
+    with replaced(target, files) as made:
         async with open_stage(config, embedder, vectors) as stage:
             progress = Progress()
             ranked = await stage.rank(await stage.take_in(conversations, progress), progress)
@@ -69,7 +69,7 @@ async def train_on_files(
     `left_out` is None for a single conversation. Raises as `rank_files`, and Refused where there is nothing to learn.
     """
     conversations = locomo.read(files)
-    with replaced(target) as made:
+    with replaced(target, files) as made:
         async with open_stage(config, OfflineEmbedder.name, vectors or vectors_folder()) as stage:
             progress = Progress()
             samples = await stage.samples(await stage.take_in(conversations, progress), progress)
@@ -160,8 +160,13 @@ async def _embedder(
 
 
 @contextlib.contextmanager
-def replaced(target: Path) -> Iterator[Path]:
-    """A file to write, which takes the target's place when the block ends well. LaplacedError if none can be made."""
+def replaced(target: Path, read: Sequence[Path]) -> Iterator[Path]:
+    """A file to write, which takes the target's place when the block ends well.
+
+    LaplacedError if none can be made, or if the target is one of the files that are `read`.
+    """
+    if any(target.resolve() == one.resolve() for one in read):
+        raise LaplacedError(f"{target} is one of the conversations; choose another file for --out")
     if target.exists() and not target.is_file():  # as root, a file would take the place of /dev/stdout for everybody
         raise LaplacedError(f"{target} is no file that could be written")
     made = target.with_name(f".{target.name}.{os.getpid()}")

@@ -61,6 +61,8 @@ def test_scores_are_one_json_object(folder: Path) -> None:
         (["locomo", "one.json", "--out", "no/x"], 1, "laplaced: cannot write no/x: No such file or directory"),
         (["locomo", "one.json", "--out", "/dev/null"], 1, "laplaced: /dev/null is no file that could be written"),
         (["locomo", "one.json", "--out", "x", "--embedder", "mine"], 2, "Error: there is no embedder mine; there are"),
+        (["locomo", "one.json", "--out", "./one.json"], 1, "laplaced: one.json is one of the conversations; choose"),
+        (["train", "one.json", "--out", "one.json"], 1, "laplaced: one.json is one of the conversations; choose"),
         (["train", "absent.json", "--out", "x"], 1, "laplaced: cannot read absent.json: No such file or directory"),
     ],
 )
