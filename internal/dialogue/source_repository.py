@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
 from internal.dialogue.rows import message_of
 from internal.storage.tables import messages, reply_sources
+
+_TELLING_WORDS = 3
+"""Words of the shortest message that is known again in an answer: "yes" is no quotation."""
 
 
 def add(connection: Connection, user_id: int, message_id: str, sources: Sequence[ReplySource]) -> None:
@@ -25,6 +28,26 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
         reply_sources.c.user_id == user_id, reply_sources.c.message_id == message_id
     )
     return [ReplySource(*row) for row in connection.execute(query.order_by(reply_sources.c.n))]
+
+
+def echoes(connection: Connection, user_id: int, message_id: str) -> list[str]:
+    """The answers that cite a message, or hold its words as they are: its words live on in them."""
+    cites = select(reply_sources.c.message_id).where(
+        reply_sources.c.user_id == user_id,
+        reply_sources.c.kind == "message",
+        reply_sources.c.ref_id == message_id,
+        reply_sources.c.cited,
+    )
+    told = connection.execute(
+        select(messages.c.content).where(messages.c.user_id == user_id, messages.c.id == message_id)
+    ).scalar_one_or_none()
+    holds: ColumnElement[bool] = messages.c.id.in_(cites)
+    if told is not None and len(told.split()) >= _TELLING_WORDS:
+        holds = holds | (func.instr(messages.c.content, told.strip()) > 0)
+    query = select(messages.c.id).where(
+        messages.c.user_id == user_id, messages.c.role == "assistant", messages.c.id != message_id, holds
+    )
+    return list(connection.execute(query.order_by(messages.c.seq)).scalars())
 
 
 def last_reply(connection: Connection, user_id: int) -> Message | None:

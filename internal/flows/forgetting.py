@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,6 +15,7 @@ from sqlalchemy import Connection
 
 from internal.chronicle import repository as line
 from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue.source_repository import echoes
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows import erasing, retold
 from internal.flows.fallen import Fallen
@@ -68,8 +70,8 @@ def ask(
 ) -> Forgetting:
     """Hides something at once and has it erased at `due_at`, else after UNDO_WINDOW; twice it answers with the first.
 
-    `ref_id` is the id of what is meant, None for everything. The confirmation is the caller's. Raises NotFound, and
-    Refused("owner") for the owner's own entity.
+    `ref_id` is the id of what is meant, None for everything. With a message go the answers that quote it. The
+    confirmation is the caller's. Raises NotFound, and Refused("owner") for the owner's own entity.
     """
     if kind == "entity" and ref_id is not None:
         person_id = fact_repository.person_of(connection, user_id, ref_id)
@@ -81,6 +83,8 @@ def ask(
     asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=due_at or now + UNDO_WINDOW)
     hide(connection, asked)
     _touch_events(connection, asked)
+    for echo in echoes(connection, user_id, asked.ref_id or "") if kind == "message" else ():
+        ask(connection, user_id, "message", echo, now=now, due_at=asked.due_at)
     return asked
 
 
@@ -104,7 +108,7 @@ def ask_forget(connection: Connection, user_id: int, person_id: int | None, *, n
 
 
 def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting:
-    """Brings back what was to be forgotten, a fact with its messages.
+    """Brings back what was to be forgotten, a fact with its messages, a message with the answers that quote it.
 
     Raises NotFound when it is too late, or nothing of that id was asked.
     """
@@ -120,10 +124,22 @@ def undo(connection: Connection, user_id: int, forgetting_id: str) -> Forgetting
 
 
 def _with(connection: Connection, asked: Forgetting) -> list[Forgetting]:
-    """The messages that go with a fact."""
-    told = own_messages(connection, asked.user_id, asked.ref_id or "") if asked.kind == "fact" else []
+    """The messages that go with a fact, and the answers that go with a message."""
+    ref_id = asked.ref_id or ""
+    told = own_messages(connection, asked.user_id, ref_id) if asked.kind == "fact" else []
+    told = [*told, *_quoting(connection, asked.user_id, [ref_id] if asked.kind == "message" else told)]
     waiting = erasure.pending(connection, asked.user_id)
     return [one for one in waiting if one.kind == "message" and one.ref_id in told and one.due_at == asked.due_at]
+
+
+def _quoting(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[str]:
+    """The answers that quote one of these messages, or such an answer, each once."""
+    found, look = dict.fromkeys(message_ids), list(message_ids)
+    while look:
+        new = [one for one in echoes(connection, user_id, look.pop()) if one not in found]
+        found |= dict.fromkeys(new)
+        look += new
+    return [one for one in found if one not in message_ids]
 
 
 def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
@@ -197,6 +213,8 @@ class Eraser:
     async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
         """Erases something without a time to undo, and empties the log; with `messages` those that told a fact too.
 
+        With a message go the answers that quote it.
+
         Raises NotFound, Conflict while it is in use, and Refused("owner") for the owner's own entity.
         """
         now = self._clock.now()
@@ -205,13 +223,15 @@ class Eraser:
             checked = check(connection, user_id, kind, ref_id)
             left = retold.remaining(connection, user_id, checked) if kind == "fact" and checked else []
             told = own_messages(connection, user_id, checked) if messages and kind == "fact" and checked else []
+            told += _quoting(connection, user_id, [checked] if kind == "message" and checked else told)
             asked = erasure.ask(connection, user_id, kind, checked, now=now, due_at=now)
             if kind == EVERYTHING and asked.id not in {one.id for one in erasure.due(connection, now, limit=_BATCH)}:
                 raise Conflict("a message is being answered; try again in a moment")
             erasure.close(connection, asked, "done")
             fallen = self._erase(connection, asked)
             for message_id in told:
-                fallen.join(erasing.erase_message(connection, user_id, message_id, now=now))
+                with suppress(NotFound):  # gone with the fragment that had no other line
+                    fallen.join(erasing.erase_message(connection, user_id, message_id, now=now))
             return fallen, [] if told else [f"{one.name}: {one.sentence}" for one in left]
 
         fallen, left = await self._database.write(work)
