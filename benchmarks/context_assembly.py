@@ -1,7 +1,7 @@
 """What a question brings into the prompt, assembled among 100,000 messages: how long it takes, and what it costs.
 
     python benchmarks/context_assembly.py [--folder FOLDER] [--dimensions 384] [--sizes 1000 10000 30000 100000]
-        [--rounds 200] [--small 1000] [--plot docs/images/context_assembly.svg] [--json]
+        [--rounds 200] [--small 1000] [--plot docs/plots/context_assembly.svg] [--json]
 
 One owner for each of the sizes, with a fifth as many facts, a fiftieth as many memories and a hundredth as many people:
 see `made_up_lives`. Questions are already embedded; enricher and reranker are switched off. All else is the product's

@@ -21,8 +21,8 @@ FLOOD = 1000 if LONG else 150
 SENT_A_SECOND = 25
 """What Telegram lets a bot send to all its chats."""
 
-GROWTH_MB = 150 if LONG else 80
-"""A prompt, a turn and a message of each of them are far below; each of them kept for ever would not be."""
+GROWTH_MB = 220 if LONG else 120
+"""A prompt, a turn, a message and a small search index of each are below; each of them kept for ever would not be."""
 
 
 def resident_mb(stage: Stage) -> float:

@@ -235,11 +235,13 @@ async def test_a_folder_with_a_long_name_has_its_socket_elsewhere(tmp_path: Path
 
 async def test_a_server_with_a_password_and_a_cluster(tmp_path: Path) -> None:
     """A graph and its mark are on one shard of a cluster; a wrong password is told without showing it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+    with socket.socket() as free, socket.socket() as beside:
+        for one in (free, beside):
+            one.bind(("127.0.0.1", 0))
+        port, bus = int(free.getsockname()[1]), int(beside.getsockname()[1])
     options = ("--port", str(port), "--bind", "127.0.0.1", "--requirepass", "secret-of-tests")
-    cluster = await _redis(tmp_path, *options, "--cluster-enabled", "yes")
+    # By default the bus is 10,000 above the port, where there may be none.
+    cluster = await _redis(tmp_path, *options, "--cluster-enabled", "yes", "--cluster-port", str(bus))
     url, short = f"falkor://:secret-of-tests@127.0.0.1:{port}", timedelta(seconds=5)
     falkor = Falkor(url, "falkor://tests", timeout=short, rows=ROWS)
     stranger = Falkor(url.replace("secret", "wrong"), "falkor://tests", timeout=short, rows=ROWS)

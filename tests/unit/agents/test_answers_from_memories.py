@@ -141,6 +141,7 @@ def test_what_this_dialogue_holds_is_quoted_from_it() -> None:
 
 
 def test_the_dialogue_and_what_was_said_before_compete_by_words() -> None:
+    """An earlier message that shares more words with the question is quoted before a line of this dialogue."""
     earlier = said(1, PassageLine(NOW, "Оля", "The key of the garage lies under the red pot", "own", True))
     dialogue = (DialogueLine("user", "I sold the garage"), DialogueLine("assistant", "I see."))
     question = "Where lies the key of the garage?"
