@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from weakref import WeakValueDictionary
 
 import numpy as np
 from sqlalchemy import Connection
 
-from internal.errors import ModelUnavailable
 from internal.language.terms import ANALYZER, Word
-from internal.language.worker import LanguageCallFailed
 from internal.recall import item_repository, repository
 from internal.recall.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
 from internal.recall.lexical import LexicalIndex
-from internal.recall.rows import FIRST_ROWS, ByteCache, VectorRows
+from internal.recall.rows import FIRST_ROWS, ByteCache, OwnerLocks, VectorRows
 from internal.recall.scoring import Mask, Scores
-from internal.recall.terms import TermTools
+from internal.recall.terms import TermTools, analysed
 from internal.storage.engine import Database
 from internal.storage.types import to_micros
 from internal.storage.vectors import Vector
-
-log = logging.getLogger(__name__)
 
 CACHE_BYTES: Final = 512 * 1024 * 1024
 """Memory for all owners together: some 250,000 facts of 384 dimensions."""
 
 _ITEM_BYTES: Final = 400
 """About what one item takes besides its numbers: ids and the places where they are looked up."""
-
-_ANALYSED_AT_ONCE: Final = 200
-"""Texts too new to have stored terms that a search analyses itself; more of them wait for the background."""
-
-_ANALYSIS_TIMEOUT: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +224,7 @@ class ItemIndexes:
         """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
         self._database, self._of, self._tools = database, of, terms
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
-        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._locks = OwnerLocks()
 
     @property
     def nbytes(self) -> int:
@@ -243,10 +232,7 @@ class ItemIndexes:
 
     def lock(self, user_id: int) -> asyncio.Lock:
         """An owner's searches run one after the other."""
-        lock = self._locks.get(user_id)
-        if lock is None:
-            lock = self._locks[user_id] = asyncio.Lock()
-        return lock
+        return self._locks.of(user_id)
 
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
@@ -260,7 +246,8 @@ class ItemIndexes:
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, kind, cached, commits)
         if cached.unread and self._tools is not None:
-            await self._read(cached, self._tools)
+            found = await analysed(self._tools, cached.unread)
+            cached.read(found)
         return cached
 
     async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, commits: int) -> ItemIndex:
@@ -289,15 +276,3 @@ class ItemIndexes:
         everything = item_repository.rows(connection, user_id, kind, self._of, ANALYZER)
         dimensions = self._of.dimensions if self._of is not None else 0
         return _Refreshed(seq, ItemIndex.load(dimensions, seq, everything, expected=expected))
-
-    @staticmethod
-    async def _read(index: ItemIndex, tools: TermTools) -> None:
-        """Analyses what is too new to have stored terms, so that what was just written is found by its words."""
-        waiting = dict(list(index.unread.items())[:_ANALYSED_AT_ONCE])
-        try:
-            async with asyncio.timeout(_ANALYSIS_TIMEOUT):
-                found = await tools.document_terms(list(waiting.values()), urgent=True)
-        except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-            log.warning("terms_missing", extra={"reason": type(error).__name__})
-            return
-        index.read(dict(zip(waiting, found, strict=True)))

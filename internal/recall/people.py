@@ -11,7 +11,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.repository import PersonVector
+from internal.recall.rows import OwnerLocks
 from internal.recall.scoring import normalised, product, top
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
@@ -79,8 +79,7 @@ class PeopleSearch:
         self._database, self._embedder, self._names = database, embedder, names
         self._observer = observer or Unobserved()
         self._cache = MatrixCache(cache_bytes)
-        # Weak: a lock lives as long as somebody holds or awaits it, so owners who are silent take no memory.
-        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._locks = OwnerLocks()
 
     @property
     def cached_bytes(self) -> int:
@@ -105,7 +104,7 @@ class PeopleSearch:
         started = time.perf_counter()
         query = normalised(embedding, self._embedder.dimensions)
         least = self._embedder.people_threshold if threshold is None else threshold
-        async with self._lock(user_id):
+        async with self._locks.of(user_id):
             matrix = await self._matrix(user_id)
             scores = await product(matrix.vectors, query)
             named = np.zeros(len(scores), dtype=np.bool_)
@@ -117,19 +116,13 @@ class PeopleSearch:
 
     async def unembedded(self, user_id: int, exclude_circles: Collection[Circle] = ()) -> list[Person]:
         """People whose vector is not there yet: a search by meaning cannot find them. In the order of their ids."""
-        async with self._lock(user_id):
+        async with self._locks.of(user_id):
             waiting = (await self._matrix(user_id)).unembedded
         return sorted((one for one in waiting if one.circle not in exclude_circles), key=lambda person: person.id)
 
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._cache.drop(user_id)
-
-    def _lock(self, user_id: int) -> asyncio.Lock:
-        lock = self._locks.get(user_id)
-        if lock is None:
-            lock = self._locks[user_id] = asyncio.Lock()
-        return lock
 
     async def _matrix(self, user_id: int) -> PeopleMatrix:
         """This owner's matrix with every committed write in it."""

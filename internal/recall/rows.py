@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -91,6 +93,19 @@ def _grown(old: NDArray[Any], count: int, rows: int) -> NDArray[Any]:
     grown = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
     grown[:count] = old[:count]
     return grown
+
+
+class OwnerLocks:
+    """A lock for each owner, for as long as somebody holds or awaits it: owners who are silent take no memory."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, user_id: int) -> asyncio.Lock:
+        lock = self._locks.get(user_id)
+        if lock is None:
+            lock = self._locks[user_id] = asyncio.Lock()
+        return lock
 
 
 class Sized(Protocol):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from sqlalchemy import Connection
@@ -21,6 +22,12 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 64
 """Texts of one call: 20 ms of the language process, in which no question can pass."""
+
+
+_ANALYSED_AT_ONCE: Final = 200
+"""Texts too new to have stored terms that a search analyses itself; more of them wait for the background."""
+
+_ANALYSIS_TIMEOUT: Final = 3.0
 
 
 class TermTools(Protocol):
@@ -47,6 +54,21 @@ class WorkerTerms:
 
     async def query_terms(self, text: str) -> list[Word]:
         return await self._worker.run(language.query_terms, text)
+
+
+async def analysed(tools: TermTools, waiting: Mapping[str, str]) -> dict[str, str]:
+    """The terms of texts too new to have stored ones, by id: what was just written is found by its words.
+
+    Of very many the newest; none if the language process cannot be asked: they wait for the background.
+    """
+    newest = dict(list(waiting.items())[-_ANALYSED_AT_ONCE:])
+    try:
+        async with asyncio.timeout(_ANALYSIS_TIMEOUT):
+            found = await tools.document_terms(list(newest.values()), urgent=True)
+    except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
+        log.warning("terms_missing", extra={"reason": type(error).__name__})
+        return {}
+    return dict(zip(newest, found, strict=True))
 
 
 class TermsFollowing:

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from dataclasses import dataclass
 from typing import Final
-from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
-from internal.errors import ModelUnavailable
-from internal.language.worker import LanguageCallFailed
 from internal.recall import repository as changes
 from internal.recall.item_repository import VectorKind
 from internal.recall.messages import repository
 from internal.recall.messages.index import OWNER, MessageIndex, MessageRow
-from internal.recall.rows import ByteCache
-from internal.recall.terms import TermTools
+from internal.recall.rows import ByteCache, OwnerLocks
+from internal.recall.terms import TermTools, analysed
 from internal.storage.engine import Database
-
-log = logging.getLogger(__name__)
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """Memory for all owners together: some 300,000 messages of 384 dimensions."""
-
-_ANALYSED_AT_ONCE: Final = 200
-"""Texts too new to have stored terms that a search analyses itself; more of them wait for the background."""
-
-_ANALYSIS_TIMEOUT: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +40,7 @@ class MessageIndexes:
         """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
         self._database, self._of, self._tools = database, of, terms
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
-        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._locks = OwnerLocks()
 
     @property
     def nbytes(self) -> int:
@@ -59,10 +48,7 @@ class MessageIndexes:
 
     def lock(self, user_id: int) -> asyncio.Lock:
         """An owner's searches run one after the other."""
-        lock = self._locks.get(user_id)
-        if lock is None:
-            lock = self._locks[user_id] = asyncio.Lock()
-        return lock
+        return self._locks.of(user_id)
 
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
@@ -75,7 +61,8 @@ class MessageIndexes:
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, cached, commits)
         if cached.unread and self._tools is not None:
-            await self._read(cached, self._tools)
+            found = await analysed(self._tools, cached.unread)
+            await asyncio.to_thread(cached.read, found)
         return cached
 
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
@@ -105,15 +92,3 @@ class MessageIndexes:
         dimensions = self._of.dimensions if self._of is not None else 0
         index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._of))
         return _Refreshed(seq, owner, index)
-
-    @staticmethod
-    async def _read(index: MessageIndex, tools: TermTools) -> None:
-        """Analyses what is too new to have stored terms, so that what was just written is found by its words."""
-        waiting = dict(list(index.unread.items())[-_ANALYSED_AT_ONCE:])
-        try:
-            async with asyncio.timeout(_ANALYSIS_TIMEOUT):
-                found = await tools.document_terms(list(waiting.values()), urgent=True)
-        except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-            log.warning("terms_missing", extra={"reason": type(error).__name__})
-            return
-        await asyncio.to_thread(index.read, dict(zip(waiting, found, strict=True)))
