@@ -50,7 +50,8 @@ processor).
 
 **What the ranking was learned from.** The weights that ship are learned from the English conversations of our own in
 `tests/data/recall`, which holds {own_questions} questions over {own_conversations} dialogues in English, Russian
-and Ukrainian, written for this. The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
+and Ukrainian, written for this.
+The development conversations are LoCoMo's (Maharana et al., ACL 2024; CC BY-NC 4.0): nothing of
 theirs is in the repository or in the weights, and none of their text is quoted here. What this page says of our own
 conversations is said of conversations that were left out: learned on the others.
 """
