@@ -12,8 +12,6 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from urllib.parse import urlsplit
 
-from aiogram.exceptions import TelegramAPIError
-
 from bot.core import App, open_app
 from bot.doctor import Doctor
 from bot.serving import Doors, Served, served
@@ -21,14 +19,14 @@ from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
 from bot.telegram.budget import Budget
 from bot.telegram.commands import Commands
-from bot.telegram.delivery import Sender, describe
+from bot.telegram.delivery import Sender
 from bot.telegram.drafts import TelegramDrafts
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
-from bot.telegram.menu import ChatMenus, set_menu
+from bot.telegram.menu import ChatMenus, publish
 from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
@@ -100,13 +98,7 @@ async def _work(app: App, side: TelegramSide, server: Served, stop: asyncio.Even
 
 async def _publish_menu(app: App, side: TelegramSide) -> None:
     everybody = await app.database.read(users.everybody)
-    try:
-        await set_menu(side.bot)
-        for owner in everybody:
-            if owner.role is Role.OWNER:
-                await ChatMenus(side.bot).show(owner)
-    except TelegramAPIError as error:  # cosmetic: the next start tries again
-        log.warning("menu_not_set", extra={"error": describe(error)})
+    await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
 
 
 @contextlib.contextmanager

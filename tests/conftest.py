@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
 
 # No test may reach a real model provider: it would cost money and make the suite depend on the network.

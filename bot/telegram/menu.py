@@ -79,3 +79,14 @@ class ChatMenus:
             await self._bot.set_my_commands(commands(user.lang, names), scope=scope, request_timeout=TIMEOUT_S)
         except TelegramAPIError as error:
             log.warning("menu_not_set", extra={"user_id": user.user_id, "error": describe(error)})
+
+
+async def publish(bot: Bot, owners: list[User]) -> None:
+    """The menus of everybody and of these. Cosmetic: what Telegram refuses is tried again by the next start."""
+    try:
+        await set_menu(bot)
+    except TelegramAPIError as error:
+        log.warning("menu_not_set", extra={"error": describe(error)})
+        return
+    for owner in owners:
+        await ChatMenus(bot).show(owner)

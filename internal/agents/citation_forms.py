@@ -21,26 +21,31 @@ LONGEST: Final = 100
 _FLAGS: Final = regex.VERSION1 | regex.IGNORECASE
 _SPACE: Final = r"[ \t\u00a0]"
 _GAP: Final = rf"{_SPACE}{{0,2}}"
+_WORD, _LEAD, _SPAN, _MORE, _SQUARE = "(?&word)", "(?&lead)", "(?&span)", "(?&more)", "(?&square)"
 _FACT: Final = r"(?:facts?(?:[ _]?id)?|факт(?:[ыиа]|ів|ов)?|[fф])"
 _MEMORY: Final = r"(?:memor(?:y|ies)|память|воспоминани[ея]|пам['’]ять|спогад[иа]?|[mм])"
 _PASSAGE: Final = r"(?:past[ _]messages?|messages?|passages?|said|сообщени[еяй]|повідомлення|слова|[sс])"
-_WORD: Final = rf"(?:(?:{_FACT}|{_MEMORY}|{_PASSAGE}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
-_LEAD: Final = rf"(?:(?:see|cf|sources?|см|смотри|источник[и]?|див|дивись|джерел[оа])[.:]?{_SPACE}{{1,2}})?"
-_SPAN: Final = rf"\d{{1,3}}(?:{_SPACE}?[-–]{_SPACE}?{_WORD}?\d{{1,3}})?"
-_MORE: Final = rf"(?:{_GAP}[,;&]{_GAP}{_WORD}{{0,2}}{_SPAN}){{0,9}}"
+_NAMED: Final = rf"(?:(?:{_FACT}|{_MEMORY}|{_PASSAGE}|sources?|источник[иа]?|джерел[оа]){_GAP}[:#№.]?{_GAP})"
+_LEADING: Final = rf"(?:(?:see|cf|sources?|см|смотри|источник[и]?|див|дивись|джерел[оа])[.:]?{_SPACE}{{1,2}})?"
+_SPANNING: Final = rf"\d{{1,3}}(?:{_SPACE}?[-–]{_SPACE}?{_WORD}?\d{{1,3}})?"
+_FURTHER: Final = rf"(?:{_GAP}[,;&]{_GAP}{_WORD}{{0,2}}{_SPAN}){{0,9}}"
 _NO_LINK: Final = r"(?!\()"
 _PERSON: Final = rf"person:{_SPACE}?\d{{1,12}}"
-_SQUARE: Final = rf"[\[［]{{1,2}}\^?{_GAP}(?:{_PERSON}|{_WORD}{{1,2}}{_SPAN}{_MORE}){_GAP}[\]］]{{1,2}}{_NO_LINK}"
+_SQUARED: Final = rf"[\[［]{{1,2}}\^?{_GAP}(?:{_PERSON}|{_WORD}{{1,2}}{_SPAN}{_MORE}){_GAP}[\]］]{{1,2}}{_NO_LINK}"
 _LENTICULAR: Final = rf"【{_GAP}{_WORD}{{0,2}}{_SPAN}(?::\d{{1,3}})?{_MORE}{_GAP}(?:†[^】\n]{{0,60}})?】"
 _BESIDE: Final = rf"{_GAP}[,;]?{_GAP}"
+_DEFINED: Final = (
+    rf"(?(DEFINE)(?P<word>{_NAMED})(?P<lead>{_LEADING})(?P<span>{_SPANNING})(?P<more>{_FURTHER})(?P<square>{_SQUARED}))"
+)
+"""Each of them is written, and compiled, once: a citation has several forms of the same parts."""
 _ONE: Final = (
     rf"(?P<plain>{_SQUARE}|{_LENTICULAR}|\({_SPACE}?{_LEAD}{_SQUARE}(?:{_BESIDE}{_SQUARE}){{0,5}}{_SPACE}?\))"
     rf"|(?P<bare>[\[［]\^?{_SPAN}{_MORE}[\]］](?![(\[:]))"
     rf"|(?P<round>\({_SPACE}?{_LEAD}{_WORD}{{1,2}}{_SPAN}{_MORE}{_SPACE}?\))"
 )
-CITATION: Final = regex.compile(_ONE, _FLAGS)
+CITATION: Final = regex.compile(_DEFINED + _ONE, _FLAGS)
 CLUSTER: Final = regex.compile(
-    rf"(?P<comma>[,;:]?)(?P<gap>{_SPACE}{{0,8}})(?P<body>(?:{_ONE})(?:{_BESIDE}(?:{_ONE})){{0,99}})"
+    rf"{_DEFINED}(?P<comma>[,;:]?)(?P<gap>{_SPACE}{{0,8}})(?P<body>(?P<one>{_ONE})(?:{_BESIDE}(?&one)){{0,99}})"
     rf"(?P<behind>{_GAP}[.,](?=\s|$)|[,;:!?…]|\.(?!\.))?",
     _FLAGS,
 )
