@@ -156,13 +156,18 @@ def alone(folder: Path) -> Iterator[None]:
         raise SystemExit(f"another run uses {folder}") from None
 
 
+def _absolute(path: str) -> Path:
+    """The bot lives in another folder than the one this was started in."""
+    return Path(path).resolve()
+
+
 def main(arguments: Sequence[str]) -> int:
     """Begins a series, or goes on with the one that was broken off. Ends with 1 if anything was not as promised."""
     parser = argparse.ArgumentParser(prog="torture", description=main.__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, help="of a new series, or of the one to go on with; else drawn and printed")
     parser.add_argument("--batch", type=int, default=BATCH)
-    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--folder", type=_absolute, default=FOLDER)
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
     with alone(options.folder):
