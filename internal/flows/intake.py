@@ -164,7 +164,7 @@ class Intake:
             return None
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         after_edit(connection, message, now)
-        sessions.after_edit(connection, message)
+        sessions.after_edit(connection, message, now)
         events.append(
             connection,
             "message_edited",

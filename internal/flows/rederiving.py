@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection
@@ -23,14 +23,8 @@ from internal.people.bio import without_sentences
 from internal.people.model import Person
 from internal.people.support_repository import Lost
 from internal.scheduling import repository as runs
-from internal.scheduling.model import Run, RunState
+from internal.scheduling.model import BEHIND, EDITING, Run, RunState
 from internal.storage.owners import next_rev
-
-EDITING: Final = timedelta(seconds=10)
-"""How long the slice of an edited message waits: who corrects one word often corrects the next."""
-
-_BEHIND: Final = 1 << 47
-"""Added to the place of such a run: what is said meanwhile goes first, and imports of years come last."""
 
 _OPEN: Final = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
 
@@ -104,6 +98,6 @@ def settle_profiles(connection: Connection, run: Run, lost: Lost, mentioned: Col
 
 
 def _replace(connection: Connection, run: Run, due_at: datetime, now: datetime) -> None:
-    rev = next_rev(connection, run.user_id) + _BEHIND
+    rev = next_rev(connection, run.user_id) + BEHIND
     runs.replace(connection, run, rev=rev, due_at=due_at, now=now)
     episodes.reopen(connection, run.user_id, run.episode_id)

@@ -21,7 +21,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
 from internal.memory import sessions as memory
 from internal.scheduling import repository as runs
-from internal.scheduling.model import RunState
+from internal.scheduling.model import BEHIND, EDITING, RunState
 from internal.storage import traces
 from internal.storage.owners import next_rev
 
@@ -114,9 +114,14 @@ UNJUDGED: Final = Chronicling()
 """Where no agent looks at closed sessions."""
 
 
-def after_edit(connection: Connection, message: Message) -> None:
-    """The event of an edited message has its new words; the topic and the mirror follow."""
+def after_edit(connection: Connection, message: Message, now: datetime) -> None:
+    """The event of an edited message has its new words; the topic and the mirror follow, and a judgement is made anew.
+
+    A session that nobody has judged yet needs nothing: its analyst sees the new words.
+    """
     chronicle.edited(connection, _spoken(message))
+    for session_id in line.session_of_messages(connection, message.user_id, [message.id]).values():
+        _judge_anew(connection, message.user_id, session_id, now, now + EDITING, behind=BEHIND)
 
 
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> Lost:
@@ -132,12 +137,21 @@ def lose_messages(connection: Connection, user_id: int, message_ids: Collection[
     for session_id in lost.touched:
         held = runs.of_session(connection, user_id, session_id)
         runs.forget_replies(connection, user_id, [run.id for run in held])
-        for agent in sorted({run.agent for run in held if run.state is RunState.APPLIED}):
-            latest = [run for run in held if run.agent == agent][-1]
-            if latest.state is RunState.APPLIED:
-                rev = next_rev(connection, user_id)
-                runs.create_for_session(connection, user_id, agent, session_id, rev=rev, now=now, replaces=latest.id)
+        _judge_anew(connection, user_id, session_id, now, now)
     return lost
+
+
+def _judge_anew(
+    connection: Connection, user_id: int, session_id: str, now: datetime, due_at: datetime, *, behind: int = 0
+) -> None:
+    """Makes a run for each agent whose last one over the session is applied."""
+    latest = {run.agent: run for run in runs.of_session(connection, user_id, session_id)}
+    for agent, run in sorted(latest.items()):
+        if run.state is RunState.APPLIED:
+            rev = next_rev(connection, user_id) + behind
+            runs.create_for_session(
+                connection, user_id, agent, session_id, rev=rev, now=now, due_at=due_at, replaces=run.id
+            )
 
 
 def drop_wiped(connection: Connection, user_id: int) -> None:

@@ -7,6 +7,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+EDITING: Final = timedelta(seconds=10)
+"""How long the work on an edited text waits: who corrects one word often corrects the next."""
+
+BEHIND: Final = 1 << 47
+"""Added to the place of work that is done again: what is said meanwhile goes first, and imports of years come last."""
+
 DAILY_COST: Final = "daily_cost"
 """The `error` of a run that failed at nothing: it waits for what its owner may spend on another day."""
 

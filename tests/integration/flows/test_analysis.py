@@ -19,7 +19,7 @@ from internal.events import repository as events
 from internal.flows import erasing
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.scheduling.model import DAILY_COST, RunState
+from internal.scheduling.model import DAILY_COST, EDITING, RunState
 from internal.storage import erasure
 
 ASKED = ("Where is the office?", "In Lviv, as far as I know.")
@@ -123,6 +123,25 @@ async def test_what_changes_while_the_analyst_reads_is_judged_anew(stage: Analys
     assert stage.watched.outcomes == ["stale", "applied"]
     assert (await stage.run(session)).attempts == 1
     assert await stage.verdicts(session) == ["correct", "correct"]
+
+
+async def test_an_edit_after_the_judgement_is_judged_anew(stage: AnalysisStage) -> None:
+    """Once, however often its words change before the analyst looks; what is said meanwhile is judged before it."""
+    session = await stage.conversation(ASKED)
+    stage.analyst.script.append({"responses": [ruling(2, "incorrect")]})
+    await stage.judge()
+    (asked, _) = await stage.talk.messages()
+    await stage.talk.edit(asked, "Where is the old office?")
+    await stage.talk.edit(asked, "Where is the new office?")
+    again = await stage.run(session)
+    assert (again.state, again.due_at) == (RunState.DUE, stage.talk.clock.now() + EDITING)
+    assert again.rev > (await stage.run(await stage.conversation(THANKED))).rev
+    stage.analyst.script += [{"responses": [ruling(2)]}, {"responses": [ruling(2, "partially_correct")]}]
+    await stage.judge()
+    assert [one.transcript[0].text for one in stage.analyst.asked[1:]] == [THANKED[0], "Where is the new office?"]
+    assert (await stage.run(session)).replaces == again.replaces
+    assert await stage.verdicts(session) == ["partially_correct", "partially_correct"]
+    await stage.talk.read(lambda c: check_line(c, OWNER))
 
 
 async def test_what_is_erased_while_the_analyst_reads_is_not_judged(stage: AnalysisStage) -> None:
