@@ -5,12 +5,10 @@ Names, defaults and meanings are the table in the README; unknown keys are error
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +16,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -26,85 +23,31 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from internal.config_agents import AgentsConfig
 from internal.config_sources import from_environment, from_file, merge
+from internal.config_values import (
+    Address,
+    Duration,
+    OptionalAddress,
+    Port,
+    PositiveDuration,
+    Secret,
+    Section,
+    folder,
+    listing,
+    named_types,
+    off_word,
+    unset,
+)
 from internal.errors import ConfigurationError
 
 DEFAULT_LLM_URL = "https://openrouter.ai/api/v1"
 SPECIFIED_EMBEDDING_MODEL = "google/gemini-embedding-001"
 SQLITE_URL = "sqlite:///"
 
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
-_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+TIME_OF_DAY = r"^([01]\d|2[0-3]):[0-5]\d$"
+QUIET_HOURS = r"^$|^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
 _WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9_-]{0,256}")
-
-
-def _duration(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value
-    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:  # a bare number too: nobody could tell whether 30 means seconds or minutes
-        raise ValueError("a duration is a number and a unit, such as 0.2s, 45s, 30m or 1h")
-    try:
-        return timedelta(microseconds=round(Fraction(match[1]) * _MICROSECONDS[match[2]]))
-    except OverflowError:
-        raise ValueError("this duration is longer than time itself") from None
-
-
-def _listing(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    return json.loads(text) if text.startswith("[") else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _named_types(value: object) -> object:
-    items = _listing(value)
-    return [{"name": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
-
-
-def _address(value: str) -> str:
-    text = value.strip().rstrip("/")
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError("an address begins with http:// or https://")
-    return text
-
-
-def _given(value: str) -> str:
-    if not value:
-        raise ValueError("an address is needed here")
-    return value
-
-
-def _stripped(value: object) -> object:
-    """A secret pasted or mounted with a line break at its end would break the header it is sent in."""
-    return value.strip() if isinstance(value, str) else value
-
-
-def _off(value: object) -> object:
-    return "off" if value is False else value  # YAML reads a bare off as false
-
-
-def _unset(value: object) -> object:
-    return None if value == "" else value  # the environment knows no null
-
-
-def _folder(value: object) -> object:
-    if value == "":
-        raise ValueError("a folder is needed here")
-    return Path(value).expanduser() if isinstance(value, str) else value
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
-PositiveDuration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
-OptionalAddress = Annotated[str, AfterValidator(_address)]
-Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
-Secret = Annotated[SecretStr, BeforeValidator(_stripped)]
-Port = Annotated[int, Field(ge=0, le=65535)]
-"""0 lets the system choose a free one."""
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class WebhookConfig(Section):
@@ -139,7 +82,7 @@ class TelegramConfig(Section):
 
 
 class AccessConfig(Section):
-    allowed_user_ids: Annotated[list[int], BeforeValidator(_listing)] = []
+    allowed_user_ids: Annotated[list[int], BeforeValidator(listing)] = Field(default_factory=list)
     daily_cost_usd: float = Field(5.0, ge=0)
     messages_per_minute: int = Field(20, ge=0)
 
@@ -147,51 +90,6 @@ class AccessConfig(Section):
 class LLMConfig(Section):
     base_url: Address = DEFAULT_LLM_URL
     api_key: Secret = SecretStr("")
-
-
-class AgentConfig(Section):
-    enabled: bool = True
-    model: str = "google/gemini-3-flash-preview"
-    temperature: float = Field(0.0, ge=0, le=2)
-    max_tokens: int = Field(2048, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=60)
-
-
-class ResponderConfig(AgentConfig):
-    temperature: float = Field(0.7, ge=0, le=2)
-    timeout: PositiveDuration = timedelta(seconds=120)
-    history_tokens: int = Field(6000, ge=100)
-
-
-class ArchivistConfig(AgentConfig):
-    model: str = "google/gemini-2-flash-thinking"
-    max_tokens: int = Field(4096, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=120)
-
-
-class AnalystConfig(AgentConfig):
-    max_tokens: int = Field(4096, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=120)
-
-
-class RerankerConfig(AgentConfig):
-    candidates: int = Field(50, ge=1, le=200)
-    max_people: int = Field(10, ge=0, le=50)
-
-
-class EnricherConfig(AgentConfig):
-    max_tokens: int = Field(256, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=20)
-
-
-class AgentsConfig(Section):
-    responder: ResponderConfig = ResponderConfig()
-    archivist: ArchivistConfig = ArchivistConfig()
-    analyst: AnalystConfig = AnalystConfig()
-    reranker: RerankerConfig = RerankerConfig()
-    enricher: EnricherConfig = EnricherConfig()
-    task_manager: AgentConfig = AgentConfig()
-    context_manager: AgentConfig = AgentConfig()
 
 
 class PersonaConfig(Section):
@@ -208,7 +106,7 @@ class EmbeddingConfig(Section):
 
 
 class RetrievalConfig(Section):
-    people_threshold: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=-1, le=1)
+    people_threshold: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=-1, le=1)
     retrieved_people_count: int = Field(10, ge=0, le=100)
     recall_tokens: int = Field(3000, ge=0, le=100_000)
 
@@ -248,11 +146,11 @@ class ServerConfig(Section):
     port: Port = 9081
     console_port: Port = 9082
     api_key: Secret = SecretStr("")
-    allowed_hosts: Annotated[list[str], BeforeValidator(_listing)] = []
+    allowed_hosts: Annotated[list[str], BeforeValidator(listing)] = Field(default_factory=list)
 
 
 class MetricsConfig(Section):
-    identity: Annotated[Literal["raw", "hashed", "off"], BeforeValidator(_off)] = "raw"
+    identity: Annotated[Literal["raw", "hashed", "off"], BeforeValidator(off_word)] = "raw"
     max_identities: int = Field(1000, ge=1)
 
 
@@ -277,15 +175,32 @@ PlasticityPreset = Literal["default", "conservative", "aggressive", "off"]
 
 
 class MemoryConfig(Section):
-    plasticity: Annotated[PlasticityPreset, BeforeValidator(_off)] = "default"
-    strengthen: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
+    plasticity: Annotated[PlasticityPreset, BeforeValidator(off_word)] = "default"
+    strengthen: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
     # From a quarter of an hour to a century: what is shorter or longer is no fading any more.
-    half_life_days: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0.01, le=36_500)
-    prune_below: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
-    forget_below: Annotated[float | None, BeforeValidator(_unset)] = Field(None, ge=0, le=1)
+    half_life_days: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0.01, le=36_500)
+    prune_below: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
+    forget_below: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=1)
     maintenance_hour: int = Field(3, ge=0, le=23)
     associations: int = Field(3, ge=0, le=20)
     questions_per_day: int = Field(1, ge=0, le=10)
+
+
+class NotificationsConfig(Section):
+    quiet_hours: Annotated[str, Field(pattern=QUIET_HOURS)] = "22:00-08:00"
+    whole_day_at: Annotated[str, Field(pattern=TIME_OF_DAY)] = "09:00"
+
+
+class EventsConfig(Section):
+    keep_days: int = Field(90, ge=1)
+    keep_rows: int = Field(1_000_000, ge=1000)
+
+
+class ConsoleConfig(Section):
+    enabled: bool = True
+    url: OptionalAddress = ""
+    link_lifetime: PositiveDuration = timedelta(minutes=10)
+    session_lifetime: PositiveDuration = timedelta(days=7)
 
 
 class EntityTypeConfig(Section):
@@ -294,7 +209,7 @@ class EntityTypeConfig(Section):
 
 
 class GraphitiConfig(Section):
-    entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(_named_types)] = []
+    entity_types: Annotated[list[EntityTypeConfig], BeforeValidator(named_types)] = Field(default_factory=list)
 
 
 class Config(BaseSettings):
@@ -311,13 +226,16 @@ class Config(BaseSettings):
     scheduler: SchedulerConfig = SchedulerConfig()
     storage: StorageConfig = StorageConfig()
     runs: RunsConfig = RunsConfig()
-    data_dir: Annotated[Path, BeforeValidator(_folder)] = Path("data")
+    data_dir: Annotated[Path, BeforeValidator(folder)] = Path("data")
     server: ServerConfig = ServerConfig()
     metrics: MetricsConfig = MetricsConfig()
     mcp: McpConfig = McpConfig()
     graph: GraphConfig = GraphConfig()
     memory: MemoryConfig = MemoryConfig()
     graphiti: GraphitiConfig = GraphitiConfig()
+    notifications: NotificationsConfig = NotificationsConfig()
+    events: EventsConfig = EventsConfig()
+    console: ConsoleConfig = ConsoleConfig()
 
     @classmethod
     def settings_customise_sources(

@@ -13,7 +13,8 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
 from internal.agents.prompts import with_metadata
-from internal.config import PersonaConfig, ResponderConfig
+from internal.config import PersonaConfig
+from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import HIDDEN_MARK, Message, Turn, visible

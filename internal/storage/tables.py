@@ -669,3 +669,137 @@ spend = Table(
     Column("tokens", Integer, nullable=False),
     Column("cost_usd", Float, nullable=False),
 )
+
+event_links = Table(
+    "event_links",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("ref", Text, primary_key=True),
+    Column("event_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, primary_key=True),
+    Index("idx_event_links_event", "event_seq"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("title", Text, nullable=False, info=TEXT),
+    Column("details", Text, info=TEXT),
+    Column("person_id", BigInteger),
+    Column("for_user", BigInteger),
+    Column("due_at", Moment),
+    Column("whole_day", Boolean, nullable=False, server_default=false()),
+    Column("recurrence", Text),
+    Column("tz", Text, nullable=False),
+    Column("next_at", Moment),
+    Column("origin", Text, nullable=False),
+    Column("episode_id", Text),
+    Column("message_id", Text),
+    Column("run_id", Text),
+    Column("event_id", Text),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("closed_at", Moment),
+    Column("rev", BigInteger, nullable=False),
+    Index("idx_tasks_next_at", "next_at", sqlite_where=text("next_at IS NOT NULL")),
+    Index("idx_tasks_state", "user_id", "state", "next_at"),
+)
+
+task_firings = Table(
+    "task_firings",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("task_id", Text, primary_key=True),
+    Column("due_at", Moment, primary_key=True),
+    Column("fired_at", Moment, nullable=False),
+    Column("notification_id", Text, nullable=False),
+)
+
+notifications = Table(
+    "notifications",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("ref_id", Text),
+    Column("text", Text, nullable=False, info=TEXT),
+    Column("payload", JSON, nullable=False, info=TEXT),
+    Column("state", Text, nullable=False),
+    Column("urgent", Boolean, nullable=False, server_default=false()),
+    Column("not_before", Moment, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("decided_at", Moment),
+    Column("reason", Text, info=TEXT),
+    Column("merged_into", Text),
+    Column("event_id", Text, nullable=False),
+    Column("message_id", Text),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("dedupe", Text, nullable=False),
+    UniqueConstraint("user_id", "dedupe"),
+    Index(
+        "idx_notifications_waiting",
+        "not_before",
+        "user_id",
+        sqlite_where=text("state IN ('waiting', 'deferred')"),
+    ),
+)
+
+context_snapshots = Table(
+    "context_snapshots",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("content", JSON, nullable=False, info=TEXT),
+    Column("run_id", Text),
+    Column("restored_from", Integer),
+    Column("created_at", Moment, nullable=False),
+)
+
+team_members = Table(
+    "team_members",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("team_id", Text, primary_key=True),
+    Column("team_name", Text, nullable=False, info=TEXT),
+    Column("joined_at", Moment, nullable=False),
+    Index("idx_team_members_team", "team_id"),
+)
+
+team_invitations = Table(
+    "team_invitations",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("team_id", Text, nullable=False),
+    Column("team_name", Text, nullable=False, info=TEXT),
+    Column("invited_by", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("decided_at", Moment),
+)
+
+console_links = Table(
+    "console_links",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Column("used_at", Moment),
+)
+
+console_sessions = Table(
+    "console_sessions",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("user_id", BigInteger),
+    Column("csrf", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("seen_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Index("idx_console_sessions_user", "user_id"),
+)

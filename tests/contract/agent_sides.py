@@ -20,7 +20,7 @@ from internal.agents.reranker.agent import ModelReranker
 from internal.agents.reranker.offline import OfflineReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.agents.responder.offline import OfflineResponder
-from internal.config import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
 from internal.language.worker import LanguageWorker
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person

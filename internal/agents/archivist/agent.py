@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from internal.agents.archivist.output import DEFAULT, reply_schema
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
-from internal.config import ArchivistConfig
+from internal.config_agents import ArchivistConfig
 from internal.knowledge.entity_types import EntityType, EntityTypes
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest
 from internal.memory.model import KnownMemory

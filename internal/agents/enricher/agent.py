@@ -5,7 +5,7 @@ from __future__ import annotations
 from internal.agents.enricher.output import REPLY_SCHEMA, parse
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
-from internal.config import AgentConfig
+from internal.config_agents import AgentConfig
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse
-from internal.config import RerankerConfig
+from internal.config_agents import RerankerConfig
 from internal.llm.model import ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
 

@@ -23,7 +23,7 @@ from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
-from internal.config import ResponderConfig
+from internal.config_agents import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
 

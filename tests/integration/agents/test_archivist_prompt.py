@@ -14,7 +14,7 @@ from internal.agents.archivist.memories import LINKS
 from internal.agents.archivist.memory_values import COUNTED
 from internal.agents.archivist.output import REPLY_SCHEMA
 from internal.agents.model import ArchivistRequest, KnownEntity
-from internal.config import ArchivistConfig
+from internal.config_agents import ArchivistConfig
 from internal.graph.labels import NODES
 from internal.knowledge.entity_types import DEFAULT_TYPES, EntityTypes
 from internal.llm.openai import OpenAIChat

@@ -38,7 +38,7 @@ from internal.agents.model import (
 )
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
-from internal.config import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
+from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
 from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUnknownIds, ModelUnavailable
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle

@@ -15,7 +15,8 @@ from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import ResponderRequest
-from internal.config import AccessConfig, DialogueConfig, PersonaConfig, ResponderConfig
+from internal.config import AccessConfig, DialogueConfig, PersonaConfig
+from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn

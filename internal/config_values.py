@@ -1,0 +1,84 @@
+"""What a setting may be: durations, addresses, secrets, lists; and the section that knows its own keys only."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
+_MICROSECONDS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+
+def _duration(value: object) -> object:
+    if isinstance(value, timedelta):
+        return value
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:  # a bare number too: nobody could tell whether 30 means seconds or minutes
+        raise ValueError("a duration is a number and a unit, such as 0.2s, 45s, 30m or 1h")
+    try:
+        return timedelta(microseconds=round(Fraction(match[1]) * _MICROSECONDS[match[2]]))
+    except OverflowError:
+        raise ValueError("this duration is longer than time itself") from None
+
+
+def listing(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    return json.loads(text) if text.startswith("[") else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def named_types(value: object) -> object:
+    items = listing(value)
+    return [{"name": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else items
+
+
+def _address(value: str) -> str:
+    text = value.strip().rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("an address begins with http:// or https://")
+    return text
+
+
+def _given(value: str) -> str:
+    if not value:
+        raise ValueError("an address is needed here")
+    return value
+
+
+def _stripped(value: object) -> object:
+    """A secret pasted or mounted with a line break at its end would break the header it is sent in."""
+    return value.strip() if isinstance(value, str) else value
+
+
+def off_word(value: object) -> object:
+    return "off" if value is False else value  # YAML reads a bare off as false
+
+
+def unset(value: object) -> object:
+    return None if value == "" else value  # the environment knows no null
+
+
+def folder(value: object) -> object:
+    if value == "":
+        raise ValueError("a folder is needed here")
+    return Path(value).expanduser() if isinstance(value, str) else value
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
+PositiveDuration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+OptionalAddress = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
+Secret = Annotated[SecretStr, BeforeValidator(_stripped)]
+Port = Annotated[int, Field(ge=0, le=65535)]
+"""0 lets the system choose a free one."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
