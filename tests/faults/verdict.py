@@ -216,7 +216,14 @@ def _runs(verdict: Verdict, user: int, database: sqlite3.Connection, episodes: S
     closed = "SELECT id FROM sessions WHERE user_id = ? AND closed_at IS NOT NULL"
     sessions = [row[0] for row in database.execute(closed, (user,))]
     applied = Counter(episode for _, episode, state, _, replaces in runs if state == "applied" and replaces is None)
-    verdict.says(f"fragment {one} of {user} has {applied[one]} applied runs" for one in episodes if applied[one] != 1)
+    # A fragment of nothing but answers that Telegram refused holds nothing to be read, and no run.
+    told = "SELECT DISTINCT episode_id FROM segments WHERE user_id = ?"
+    holding = {row[0] for row in database.execute(told, (user,))}
+    verdict.says(
+        f"fragment {one} of {user} has {applied[one]} applied runs"
+        for one in episodes
+        if applied[one] != (one in holding)
+    )
     verdict.says(f"session {one} of {user} has {applied[one]} applied runs" for one in sessions if applied[one] != 1)
     verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, state, error, _ in runs if state != "applied")
     results = Counter(
