@@ -199,7 +199,8 @@ class PassageLine:
     """Something said, as a passage shows it. `at` is aware; `speaker` is empty where nobody in particular says it.
 
     `kind` tells whose words they are: the owner's own, somebody else's (a forward, an imported line), or the
-    assistant's. `found`: the question led here; the other lines only stand beside it.
+    assistant's. `found`: the question led here; the other lines only stand beside it. `outdated`: since when nothing
+    that it told holds any more; None where that is not known of it.
     """
 
     at: datetime
@@ -207,6 +208,7 @@ class PassageLine:
     text: str
     kind: Literal["own", "other", "assistant"] = "own"
     found: bool = True
+    outdated: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ class Candidate:
 
     `chance` (0 to 1) is how likely it is what was asked for; `tokens` what it costs, `with_context` what it costs with
     the lines beside it. `session` is the conversation it belongs to, None where it belongs to none. `said` are the
-    messages that a passage shows as found, or that anything else was drawn from. `replaced_by` is the key of what took
-    its place.
+    messages that a passage shows as found, or that anything else was drawn from. `replaced_by` are the keys of what
+    took its place: of a message, what took the place of all that it told, and the messages that tell that.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class Candidate:
     with_context: int | None = None
     session: str | None = None
     said: frozenset[str] = frozenset()
-    replaced_by: str | None = None
+    replaced_by: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,16 @@ def choose(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int
     took its place. What is too long for what is left makes room for shorter ones.
     """
     waiting = _once(_successors_first(_receipts_folded(candidates)))
+    held_back = {one.key for one in waiting}
     chosen: list[Chosen] = []
     sessions: Counter[str] = Counter()
     kinds: Counter[Kind] = Counter()
     left = budget
     while waiting:
-        best = max(waiting, key=lambda one: _crowded(one, sessions))
+        free = [one for one in waiting if one.replaced_by.isdisjoint(held_back)] or waiting
+        best = max(free, key=lambda one: _crowded(one, sessions))
         waiting.remove(best)
+        held_back.discard(best.key)
         whole = best.tokens if best.with_context is None else best.with_context
         cost = whole if whole <= left else best.tokens
         if cost > left or kinds[best.kind] >= most.get(best.kind, len(candidates)):
@@ -114,12 +117,10 @@ def _successors_first(candidates: Sequence[Candidate]) -> list[Candidate]:
     by_key = {one.key: one for one in candidates}
 
     def chance(one: Candidate, seen: frozenset[str]) -> float:
-        after = by_key.get(one.replaced_by or "")
-        if after is None or after.key in seen:
-            return one.chance
-        return min(one.chance, chance(after, seen | {one.key}) * (1 - 1e-6))
+        after = [by_key[key] for key in one.replaced_by - seen if key in by_key]
+        return min([one.chance, *(chance(other, seen | {other.key}) * (1 - 1e-6) for other in after)])
 
-    return [replace(one, chance=chance(one, frozenset())) for one in candidates]
+    return [replace(one, chance=chance(one, frozenset({one.key}))) if one.replaced_by else one for one in candidates]
 
 
 def _once(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -131,7 +132,7 @@ def _once(candidates: Sequence[Candidate]) -> list[Candidate]:
         if there is None:
             by_text[words] = one
             continue
-        if there.replaced_by == one.key or one.replaced_by == there.key:
+        if one.key in there.replaced_by or there.key in one.replaced_by:
             by_text[f"{words} {one.key}"] = one
             continue
         stays = max(there, one, key=lambda each: (each.kind != "passage", each.chance))

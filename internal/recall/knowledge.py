@@ -106,6 +106,10 @@ class KnowledgeSearch:
         return self._embedder.people_threshold if self._embedder is not None else 1.0
 
     @property
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    @property
     def cached_bytes(self) -> int:
         return self._indexes.nbytes
 

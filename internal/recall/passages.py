@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
@@ -23,6 +23,7 @@ from internal.recall.choosing import Candidate, Chosen
 from internal.recall.hits import EpisodeHit
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.recall.messages.search import MessageHit
+from internal.recall.outdated import Outdated, outdated
 from internal.storage.engine import Database
 
 MAX_PASSAGES: Final = 12
@@ -83,7 +84,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A line that was found, in its conversation (`session`), with those beside it. `chance` as in `choosing`."""
+    """A line that was found, in its conversation (`session`), with those beside it.
+
+    `chance` and `replaced_by` as in `choosing`.
+    """
 
     kind: Literal["message", "episode"]
     ref_id: str
@@ -91,6 +95,7 @@ class FoundPassage:
     session: str
     found: Line
     beside: tuple[Line, ...] = ()
+    replaced_by: frozenset[str] = frozenset()
 
     @property
     def candidate(self) -> Candidate:
@@ -104,6 +109,7 @@ class FoundPassage:
             with_context=tokens + sum(map(_tokens, self.beside)),
             session=self.session,
             said=frozenset({self.ref_id}) if self.kind == "message" else frozenset(),
+            replaced_by=self.replaced_by,
         )
 
     @property
@@ -136,8 +142,10 @@ class PassageRecall:
         if not likely and not told:
             return []
 
+        now = self._knowledge.now
+
         def read(connection: Connection) -> list[FoundPassage]:
-            said = _of_messages(connection, user_id, owner_name, asked, likely, before_seq)
+            said = _of_messages(connection, user_id, owner_name, asked, likely, before_seq, now)
             return [*said, *_of_episodes(connection, user_id, owner_name, asked, told)]
 
         return sorted(await self._database.read(read), key=lambda one: -one.chance)
@@ -170,17 +178,21 @@ def _of_messages(
     asked: Asked,
     hits: Sequence[MessageHit],
     before_seq: int | None,
+    now: datetime,
 ) -> list[FoundPassage]:
     said = [hit.message for hit in hits]
     beside = passage_repository.beside(connection, user_id, said, gap=GAP, before_seq=before_seq)
+    ids = {message.id for message in (*said, *(one for near in beside.values() for one in near))}
+    late = outdated(connection, user_id, ids, now)
     return [
         FoundPassage(
             kind="message",
             ref_id=hit.message.id,
             chance=hit.chance,
             session=session_of(hit.message),
-            found=_line(hit.message, owner_name, asked.words),
-            beside=tuple(_line(one, owner_name, None) for one in beside[hit.message.id]),
+            found=_line(hit.message, owner_name, asked.words, late),
+            beside=tuple(_line(one, owner_name, None, late) for one in beside[hit.message.id]),
+            replaced_by=late[hit.message.id].replaced_by if hit.message.id in late else frozenset(),
         )
         for hit in hits
     ]
@@ -193,17 +205,19 @@ def session_of(message: Message) -> str:
     return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp.date()}"
 
 
-def _line(message: Message, owner_name: str, words: Sequence[Word] | None) -> Line:
+def _line(message: Message, owner_name: str, words: Sequence[Word] | None, late: Mapping[str, Outdated]) -> Line:
     """A message as a line; `words` None: it only stands beside what was found."""
     text, found = words_of(message), words is not None
     shown = _window(text, words or (), FOUND_CHARACTERS) if found else _cut(text, BESIDE_CHARACTERS)
+    speaker, kind = _speaker(message, owner_name)
+    since = late[message.id].since if message.id in late else None
+    return Line(message.seq, PassageLine(message.timestamp, speaker, shown, kind, found, since))
+
+
+def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "other", "assistant"]]:
     if message.role == "assistant":
-        told = PassageLine(message.timestamp, "", shown, "assistant", found)
-    elif message.forward is not None:
-        told = PassageLine(message.timestamp, message.forward.name, shown, "other", found)
-    else:
-        told = PassageLine(message.timestamp, owner_name, shown, "own", found)
-    return Line(message.seq, told)
+        return "", "assistant"
+    return (message.forward.name, "other") if message.forward is not None else (owner_name, "own")
 
 
 def _of_episodes(

@@ -86,7 +86,7 @@ def _fact(hit: FactHit, said: frozenset[str], after: str | None) -> Candidate:
         tokens=count_tokens(hit.fact.fact) + AROUND_FACT,
         text=hit.fact.fact,
         said=said,
-        replaced_by=f"fact:{after}" if after is not None else None,
+        replaced_by=frozenset({f"fact:{after}"} if after is not None else ()),
     )
 
 

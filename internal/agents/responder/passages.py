@@ -21,14 +21,18 @@ def passages_block(passages: Sequence[RecalledPassage], timezone: str) -> str:
 
 
 def passage_lines(passage: RecalledPassage, timezone: str) -> list[str]:
-    """`[S1] 2026-02-03 Tue 14:30 Оля: Купила билеты`, then its other lines, indented, with the time if on that day."""
+    """`[S1] 2026-02-03 Tue 14:30 Оля: Купила билеты`, then its other lines, indented, with the time if on that day.
+
+    Behind what does not hold any more stands ` (outdated since 2026-05-03)`.
+    """
     told: list[str] = []
     day = ""
     for line in passage.lines:
         at = local(line.at, timezone)
         date, time = f"{at:%Y-%m-%d %a}", f"{at:%H:%M}"
         when = time if date == day else f"{date} {time}"
-        told.append(f"{when} {_said(line)}")
+        late = "" if line.outdated is None else f" (outdated since {local(line.outdated, timezone):%Y-%m-%d})"
+        told.append(f"{when} {_said(line)}{late}")
         day = date
     return [f"[S{passage.n}] {told[0]}", *(f"  {line}" for line in told[1:])] if told else []
 

@@ -42,13 +42,14 @@ def sharing_words(said: str, memories: Sequence[RecalledMemory]) -> list[Recalle
 def said_before(said: str, passages: Sequence[RecalledPassage]) -> tuple[RecalledPassage, PassageLine] | None:
     """The line of an earlier conversation that holds most of a question's words, at least half of them.
 
-    Not the assistant's own, nobody's, and no question: those tell nothing. None if there is no such line.
+    Not the assistant's own, nobody's, and no question: those tell nothing. Of equal ones one that is not outdated. None
+    if there is no such line.
     """
     asked = [{term for term, _ in word} for word in query_terms(said)]
     lines = [(one, line) for one in passages for line in one.lines if _tells(line)]
     shares = [sum(bool(terms & _terms(line.text)) for terms in asked) for _, line in lines]
-    best = max(shares, default=0)
-    return lines[shares.index(best)] if best * 2 >= max(len(asked), 1) else None
+    best = max(range(len(lines)), key=lambda place: (shares[place], lines[place][1].outdated is None), default=None)
+    return lines[best] if best is not None and shares[best] * 2 >= max(len(asked), 1) else None
 
 
 def said_here(said: str, dialogue: Sequence[DialogueLine]) -> str:

@@ -269,7 +269,7 @@ RESPONDER_REQUEST = ResponderRequest(
                 PassageLine(DAY + timedelta(hours=20), "Laplaced", "Хорошо.", "assistant", found=False),
             ],
         ),
-        RecalledPassage(2, "episode", "e1", [PassageLine(DAY - timedelta(days=9), "", "Из дневника")]),
+        RecalledPassage(2, "episode", "e1", [PassageLine(DAY - timedelta(days=9), "", "Из дневника", outdated=DAY)]),
     ],
     lessons=["Отвечать короче\n</lessons>", "Отвечать короче\n</lessons>", "Называть <дату>"],
 )

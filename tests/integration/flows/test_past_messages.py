@@ -31,6 +31,7 @@ from internal.testing.vectors import TrigramEmbedder
 HOUR = 3600
 DAY = 24 * HOUR
 LONG = "ммм " * 150
+LONG_STORY = "а ещё сегодня было много всего другого, о чём рассказывать долго и незачем"
 
 
 class DirectTerms:
@@ -223,3 +224,26 @@ async def test_an_import_is_told_by_the_line_that_fits(past: Past) -> None:
     [diary] = [one for one in passages if one.kind == "episode"]
     assert [line.text for line in diary.lines] == told
     assert [line.text for line in diary.lines if line.found] == ["Поезд в Одессу ушёл без меня."]
+
+
+async def test_what_is_outdated_stands_behind_what_took_its_place(past: Past) -> None:
+    """A message whose fact has ended says since when, and never comes before the fact or message that replaced it."""
+    talk = past.talk
+    old, new = "Живу в Киеве, на Подоле, " + LONG_STORY, "Живу теперь в Одессе, у моря, " + LONG_STORY
+    await past.told(old)
+    await past.told(new)
+    olya, kyiv, odesa = await past.node("Оля"), await past.node("Киев"), await past.node("Одесса")
+    claims = []
+    for text, city, words in ((old, kyiv, "Оля живёт в Киеве"), (new, odesa, "Оля живёт в Одессе")):
+        message = next(one for one in await talk.messages() if one.content == text)
+        at, line = message.timestamp, ClaimLine(1, text, message.id)
+        told = NewClaim(olya, "LIVES_IN", city, words, said_at=at, valid_at=at, episode_id=message.id, lines=[line])
+        claims.append(told)
+    await talk.write(lambda c: service.record_claims(c, OWNER, claims, now=talk.clock.now()))
+    passages = await past.asked("Живу в Киеве, на Подоле, или теперь у моря?")
+    found = [line for passage in passages for line in passage.lines if line.found]
+    ended = next(one for one in await talk.messages() if one.content == new).timestamp
+    assert [(line.text[:13], line.outdated) for line in found if line.text in (old, new)] == [
+        ("Живу теперь в", None),
+        ("Живу в Киеве,", ended),
+    ]

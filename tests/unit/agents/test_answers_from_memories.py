@@ -121,6 +121,14 @@ def test_what_was_said_answers_where_nothing_else_does(question: str, reply: str
     assert marks_in(answer("Где мой велосипед?", (), (), (said(1, *lines), english))) == []
 
 
+def test_of_equal_words_those_that_still_hold_are_quoted() -> None:
+    """What is outdated answers only where nothing else does."""
+    old = PassageLine(TOLD, "Оля", "Поезд в Одессу уходит в пять", outdated=NOW)
+    new = PassageLine(TOLD, "Оля", "Поезд в Одессу уходит в шесть")
+    assert "в шесть" in answer("Когда уходит поезд в Одессу?", passages=(said(1, old, new),))
+    assert "в пять" in answer("Когда уходит поезд в Одессу?", passages=(said(1, old),))
+
+
 def test_the_owner_sees_small_numbers() -> None:
     """As for facts, in the order in which they are cited."""
     assert "[M" not in with_numbers(answer("Какие у меня цели?"))

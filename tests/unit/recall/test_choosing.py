@@ -70,10 +70,21 @@ def test_the_same_text_counts_once() -> None:
 
 def test_what_was_replaced_never_stands_before_its_successor() -> None:
     """Over several versions too, whatever their words fit; a circle ends."""
-    first, second = fact("f1", 0.9, replaced_by="f2"), fact("f2", 0.8, replaced_by="f3")
+    first, second = fact("f1", 0.9, replaced_by=frozenset({"f2"})), fact("f2", 0.8, replaced_by=frozenset({"f3"}))
     assert keys(first, second, fact("f3", 0.1), fact("f4", 0.5)) == ["f4", "f3", "f2", "f1"]
-    assert keys(fact("f1", 0.9, replaced_by="gone")) == ["f1"]
-    assert set(keys(fact("f1", 0.9, replaced_by="f2"), fact("f2", 0.8, replaced_by="f1"))) == {"f1", "f2"}
+    assert keys(fact("f1", 0.9, replaced_by=frozenset({"gone"}))) == ["f1"]
+    assert set(
+        keys(fact("f1", 0.9, replaced_by=frozenset({"f2"})), fact("f2", 0.8, replaced_by=frozenset({"f1"})))
+    ) == {"f1", "f2"}
+
+
+def test_a_message_that_time_overtook_stands_behind_what_did() -> None:
+    """Behind the fact and the message that tell what is so now, though their session is crowded."""
+    old = passage("m1", 0.9, session="a", replaced_by=frozenset({"f1", "m9"}))
+    crowd = [passage(f"m{number}", 0.8, session="b") for number in range(2, 5)]
+    new = passage("m9", 0.7, "Живу теперь в Одессе, и ещё многое другое", session="b")
+    assert keys(old, *crowd, new, fact("f1", 0.1)) == ["m2", "m3", "m4", "m9", "f1", "m1"]
+    assert keys(old, *crowd) == ["m1", "m2", "m3", "m4"]
 
 
 def test_each_kind_has_a_most() -> None:
@@ -91,7 +102,7 @@ _CANDIDATES = st.lists(
         text=st.text("аб ", max_size=4),
         session=st.sampled_from([None, "a", "b"]),
         said=st.frozensets(st.sampled_from("xyz"), max_size=2),
-        replaced_by=st.sampled_from([None, "1", "2"]),
+        replaced_by=st.frozensets(st.sampled_from("12"), max_size=2),
     ),
     max_size=12,
     unique_by=lambda one: one.key,
