@@ -1,0 +1,220 @@
+"""Notifications in the database: generated in the transaction of what causes them, decided once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+
+from internal.events import repository as events
+from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
+from internal.storage.tables import notifications
+from internal.storage.types import new_id, one_of
+
+GENERATED: Final = "notification_generated"
+SENT: Final = "notification_sent"
+WEIGHED: Final = "notification_weighed"
+"""It was put off, merged or dropped."""
+
+_OPEN = one_of(notifications.c.state, OPEN)
+
+
+def generate(
+    connection: Connection,
+    user_id: int,
+    kind: NotificationKind,
+    text: str,
+    *,
+    now: datetime,
+    dedupe: str,
+    ref_id: str | None = None,
+    payload: Mapping[str, Any] | None = None,
+    urgent: bool = False,
+    not_before: datetime | None = None,
+    links: Mapping[str, Any] | None = None,
+    source: str = "agent:TaskManager",
+) -> str | None:
+    """Has something told to a user when it fits; the id, or None if one with this `dedupe` (of this user) was before.
+
+    `urgent` is told at once, in quiet hours too, unless `not_before` lies ahead. `links` go into the event
+    `notification_generated`, which holds ids and no words; `source` is who wants it told.
+    """
+    before = (notifications.c.user_id == user_id) & (notifications.c.dedupe == dedupe)
+    if connection.execute(select(notifications.c.id).where(before)).first() is not None:
+        return None
+    notification_id = new_id()
+    event_id = events.append(
+        connection,
+        GENERATED,
+        source=source,
+        now=now,
+        user_id=user_id,
+        payload={"notification": notification_id, "kind": NotificationKind(kind).value, "urgent": urgent},
+        links={"notification": notification_id, **({"ref": ref_id} if ref_id else {}), **(links or {})},
+    )
+    connection.execute(
+        insert(notifications).values(
+            user_id=user_id,
+            id=notification_id,
+            kind=NotificationKind(kind).value,
+            ref_id=ref_id,
+            text=text,
+            payload=dict(payload or {}),
+            state=NotificationState.WAITING.value,
+            urgent=urgent,
+            not_before=not_before or now,
+            created_at=now,
+            event_id=event_id,
+            dedupe=dedupe,
+        )
+    )
+    return notification_id
+
+
+def find(connection: Connection, user_id: int, notification_id: str) -> Notification | None:
+    row = connection.execute(select(notifications).where(_one(user_id, notification_id))).one_or_none()
+    return None if row is None else _notification(row)
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    *,
+    state: NotificationState | None = None,
+    limit: int = 100,
+    offset: int = 0,
+) -> list[Notification]:
+    """A user's notifications, newest first."""
+    query = select(notifications).where(_of(user_id, state)).order_by(notifications.c.id.desc())
+    return [_notification(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count(connection: Connection, user_id: int, *, state: NotificationState | None = None) -> int:
+    return int(
+        connection.execute(select(func.count()).select_from(notifications).where(_of(user_id, state))).scalar_one()
+    )
+
+
+def owners_due(connection: Connection, now: datetime) -> list[int]:
+    """Whose notifications have to be looked at: something may be told by now."""
+    query = select(notifications.c.user_id).distinct().where(_OPEN, notifications.c.not_before <= now)
+    return list(connection.execute(query.order_by(notifications.c.user_id)).scalars())
+
+
+def due(connection: Connection, user_id: int, now: datetime, *, limit: int = 50) -> list[Notification]:
+    """What may be told to this user by now, oldest first."""
+    query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.not_before <= now)
+    return [_notification(row) for row in connection.execute(query.order_by(notifications.c.id).limit(limit))]
+
+
+def next_at(connection: Connection, after: datetime) -> datetime | None:
+    """When the next one may be told that may not be told at `after` yet."""
+    query = select(func.min(notifications.c.not_before)).where(_OPEN, notifications.c.not_before > after)
+    return connection.execute(query).scalar_one_or_none()
+
+
+def is_open(connection: Connection, user_id: int, notification_ids: Collection[str]) -> bool:
+    """Whether nothing was decided meanwhile about any of these."""
+    query = select(func.count()).where(
+        _OPEN, notifications.c.user_id == user_id, notifications.c.id.in_(notification_ids)
+    )
+    return int(connection.execute(query).scalar_one()) == len(set(notification_ids))
+
+
+def defer(
+    connection: Connection, user_id: int, notification_ids: Collection[str], until: datetime, reason: str, now: datetime
+) -> None:
+    """Puts these off: they are looked at again at `until`."""
+    _decide(connection, user_id, notification_ids, NotificationState.DEFERRED, now, reason, not_before=until)
+
+
+def mark_sent(
+    connection: Connection,
+    user_id: int,
+    notification_id: str,
+    *,
+    merged: Sequence[str] = (),
+    message_id: str,
+    reason: str,
+    now: datetime,
+) -> None:
+    """These are told by the assistant's message `message_id`: one of them, and `merged` in the same words."""
+    _decide(connection, user_id, [notification_id], NotificationState.SENT, now, reason, message_id=message_id)
+    together: dict[str, Any] = {"message_id": message_id, "merged_into": notification_id}
+    _decide(connection, user_id, merged, NotificationState.MERGED, now, reason, **together)
+
+
+def drop(connection: Connection, user_id: int, notification_ids: Collection[str], reason: str, now: datetime) -> None:
+    """These will never be told."""
+    _decide(connection, user_id, notification_ids, NotificationState.DROPPED, now, reason)
+
+
+def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> list[str]:
+    """Drops what still waits about a thing that needs no telling any more, such as a task that is done; the ids."""
+    waiting = select(notifications.c.id).where(
+        _OPEN, notifications.c.user_id == user_id, notifications.c.ref_id == ref_id
+    )
+    ids = list(connection.execute(waiting).scalars())
+    drop(connection, user_id, ids, reason, now)
+    return ids
+
+
+def count_attempt(connection: Connection, user_id: int, notification_ids: Collection[str]) -> None:
+    """One more attempt to weigh these that failed."""
+    mine = (notifications.c.user_id == user_id) & notifications.c.id.in_(notification_ids)
+    connection.execute(update(notifications).where(mine).values(attempts=notifications.c.attempts + 1))
+
+
+def waiting(connection: Connection, now: datetime) -> Waiting:
+    """What waits of everybody."""
+    late = func.count().filter(notifications.c.not_before <= now)
+    oldest = func.min(notifications.c.not_before).filter(notifications.c.not_before <= now)
+    row = connection.execute(select(func.count(), late, oldest).select_from(notifications).where(_OPEN)).one()
+    return Waiting(int(row[0]), int(row[1]), row[2])
+
+
+def _decide(
+    connection: Connection,
+    user_id: int,
+    notification_ids: Collection[str],
+    state: NotificationState,
+    now: datetime,
+    reason: str,
+    **values: Any,
+) -> None:
+    mine = (notifications.c.user_id == user_id) & notifications.c.id.in_(list(notification_ids)) & _OPEN
+    values |= {"state": state.value, "decided_at": now, "reason": reason}
+    connection.execute(update(notifications).where(mine).values(values))
+
+
+def _one(user_id: int, notification_id: str) -> ColumnElement[bool]:
+    return (notifications.c.user_id == user_id) & (notifications.c.id == notification_id)
+
+
+def _of(user_id: int, state: NotificationState | None) -> ColumnElement[bool]:
+    mine: ColumnElement[bool] = notifications.c.user_id == user_id
+    return mine if state is None else mine & (notifications.c.state == state.value)
+
+
+def _notification(row: Row[Any]) -> Notification:
+    return Notification(
+        user_id=row.user_id,
+        id=row.id,
+        kind=NotificationKind(row.kind),
+        ref_id=row.ref_id,
+        text=row.text,
+        payload=row.payload,
+        state=NotificationState(row.state),
+        urgent=row.urgent,
+        not_before=row.not_before,
+        created_at=row.created_at,
+        event_id=row.event_id,
+        dedupe=row.dedupe,
+        decided_at=row.decided_at,
+        reason=row.reason,
+        merged_into=row.merged_into,
+        message_id=row.message_id,
+        attempts=row.attempts,
+    )
