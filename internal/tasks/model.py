@@ -1,0 +1,285 @@
+"""Tasks, reminders and promises: what is to be done, when it is told of, and how that changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
+
+from dateutil.rrule import rrule, rrulestr
+
+from internal.errors import Refused
+
+MAX_TITLE: Final = 300
+"""Characters."""
+MAX_DETAILS: Final = 2000
+"""Characters."""
+MOST_OPEN: Final = 1000
+"""Tasks an owner may have open or proposed at once: more is no list any more, it is a loop."""
+
+WEEKDAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_FREQUENCIES: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
+_KEYS: Final = frozenset({"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "COUNT", "UNTIL"})
+_LATER_SAME_DAY: Final = timedelta(hours=3)
+_EVENING: Final = time(20)
+_SOON: Final = timedelta(minutes=15)
+_LONGEST_MONTHLESS: Final = 28
+
+Postponement = Literal["hour", "tomorrow", "week"]
+
+
+class TaskKind(StrEnum):
+    TASK = "task"
+    """Something to be done."""
+    REMINDER = "reminder"
+    """Something the owner wants to be told of at a moment."""
+    PROMISE = "promise"
+    """Something the owner told somebody that he would do."""
+
+
+class TaskState(StrEnum):
+    PROPOSED = "proposed"
+    """Found in what was said, and not yet confirmed: it is told of by nothing but the question whether it is meant."""
+    OPEN = "open"
+    DONE = "done"
+    CANCELLED = "cancelled"
+
+    @property
+    def closed(self) -> bool:
+        return self in (TaskState.DONE, TaskState.CANCELLED)
+
+
+class TaskOrigin(StrEnum):
+    """Where a task comes from."""
+
+    CHAT = "chat"
+    """The owner asked for it in so many words."""
+    FRAGMENT = "fragment"
+    """The agent found it in what was said."""
+    COMMAND = "command"
+    """`/tasks add`, REST, MCP or the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When something is due: `due_at` (aware; of a whole day its midnight in `tz`), `recurrence` an RRULE or None.
+
+    The days and hours of a recurrence are those of the clock on the wall in `tz` (an IANA name).
+    """
+
+    due_at: datetime | None = None
+    whole_day: bool = False
+    recurrence: str | None = None
+    tz: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task. Times are aware, in UTC. `next_at` = when it is told of next; None while it is proposed or closed.
+
+    `person_id` is whom it is about or was promised to, `for_user` the member of a team on whose behalf the owner took
+    it on. `episode_id`, `message_id` and `run_id` tell what it was found in; `event_id` is the event that opened it.
+    """
+
+    user_id: int
+    id: str
+    kind: TaskKind
+    state: TaskState
+    title: str
+    tz: str
+    origin: TaskOrigin
+    created_at: datetime
+    updated_at: datetime
+    rev: int
+    details: str | None = None
+    person_id: int | None = None
+    for_user: int | None = None
+    due_at: datetime | None = None
+    whole_day: bool = False
+    recurrence: str | None = None
+    next_at: datetime | None = None
+    episode_id: str | None = None
+    message_id: str | None = None
+    run_id: str | None = None
+    event_id: str | None = None
+    closed_at: datetime | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule(self.due_at, self.whole_day, self.recurrence, self.tz)
+
+    @property
+    def when(self) -> datetime | None:
+        """When it comes up: the next time it is told of, else when it was due."""
+        return self.next_at or self.due_at
+
+
+def first_firing(schedule: Schedule, whole_day_at: time, now: datetime) -> datetime | None:
+    """When a task that is opened at `now` is told of first (UTC); None where that is never (any more).
+
+    What is due some time today, its hour past already, is told of later today.
+    """
+    following = next_firing(schedule, whole_day_at, now)
+    if schedule.due_at is None or not schedule.whole_day:
+        return following
+    zone = ZoneInfo(schedule.tz)
+    today = now.astimezone(zone).date()
+    if not _falls_on(schedule, today) or (following and following.astimezone(zone).date() == today):
+        return following
+    evening = datetime.combine(today, _EVENING, zone).astimezone(UTC)
+    later = max(min(now + _LATER_SAME_DAY, evening), now + _SOON)
+    return later.astimezone(UTC)
+
+
+def next_firing(schedule: Schedule, whole_day_at: time, after: datetime) -> datetime | None:
+    """The first moment behind `after` (aware) at which a task is told of, in UTC; None if there is none.
+
+    An hour that the clock leaves out in spring is told of by the hour it is set to; one that comes twice in autumn is
+    told of once, the first time. Raises Refused("recurrence") for a rule that cannot be read.
+    """
+    if schedule.due_at is None:
+        return None
+    if schedule.recurrence is None:
+        moment = _moment(schedule, whole_day_at)
+        return moment if moment > after else None
+    zone = ZoneInfo(schedule.tz)
+    if hourly(schedule.recurrence):
+        found = _series(schedule.recurrence, _naive(schedule.due_at)).after(_naive(after))
+        return found.replace(tzinfo=UTC) if found else None
+    # A day back: between the clock on the wall and UTC lies less than that, and the clock may have been set.
+    since = after.astimezone(zone).replace(tzinfo=None) - timedelta(days=1)
+    series = _series(schedule.recurrence, _wall(schedule, whole_day_at))
+    while (wall := series.after(since)) is not None:
+        moment = wall.replace(tzinfo=zone).astimezone(UTC)
+        if moment > after:
+            return moment
+        since = wall
+    return None
+
+
+def postponed(postponement: Postponement, now: datetime, tz: str, whole_day_at: time) -> datetime:
+    """The moment (UTC) an hour from now, or tomorrow or in a week, at the hour at which days are told of."""
+    if postponement == "hour":
+        return now + timedelta(hours=1)
+    zone = ZoneInfo(tz)
+    day = now.astimezone(zone).date() + timedelta(days=1 if postponement == "tomorrow" else 7)
+    return datetime.combine(day, whole_day_at, zone).astimezone(UTC)
+
+
+def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
+    """A rule in the form that is stored: upper case, keys in order, and the last day of a month for one it lacks.
+
+    Raises Refused("recurrence"): hours, days, weeks, months and years are known; nothing is told more often.
+    """
+    parts = _parts(rule)
+    if parts["FREQ"] in ("MONTHLY", "YEARLY") and "BYDAY" not in parts:
+        parts |= _to_last_day(parts, schedule_due, tz)
+    text = ";".join(f"{key}={value}" for key, value in parts.items())
+    try:
+        found = _series(text, datetime(2024, 1, 1)).after(datetime(2024, 1, 1))
+    except ValueError as error:
+        raise Refused("recurrence", f"{rule!r}: {error}") from None
+    if found is None and "UNTIL" not in parts and "COUNT" not in parts:
+        raise Refused("recurrence", f"{rule!r} names no day that any calendar has")
+    return text
+
+
+def hourly(recurrence: str) -> bool:
+    """Whether a stored rule counts hours that pass, and not days on the wall."""
+    return recurrence.startswith("FREQ=HOURLY")
+
+
+def time_of_day(text: str) -> time:
+    """`09:00` as a time."""
+    hours, minutes = text.split(":")
+    return time(int(hours), int(minutes))
+
+
+def summary(task: Task) -> Mapping[str, Any]:
+    """As it stands in `pending_tasks`: id, title, due_at (ISO 8601), recurrence, state."""
+    return {
+        "id": task.id,
+        "title": task.title,
+        "due_at": task.due_at.isoformat() if task.due_at else None,
+        "recurrence": task.recurrence,
+        "state": task.state.value,
+    }
+
+
+def whole_day(day: date, tz: str) -> datetime:
+    """The midnight with which a day begins in a zone, in UTC."""
+    return datetime.combine(day, time(), ZoneInfo(tz)).astimezone(UTC)
+
+
+def _moment(schedule: Schedule, whole_day_at: time) -> datetime:
+    assert schedule.due_at is not None
+    if not schedule.whole_day:
+        return schedule.due_at.astimezone(UTC)
+    return _wall(schedule, whole_day_at).replace(tzinfo=ZoneInfo(schedule.tz)).astimezone(UTC)
+
+
+def _wall(schedule: Schedule, whole_day_at: time) -> datetime:
+    """What the clock on the wall shows when it is due first."""
+    assert schedule.due_at is not None
+    local = schedule.due_at.astimezone(ZoneInfo(schedule.tz)).replace(tzinfo=None, fold=0)
+    return datetime.combine(local.date(), whole_day_at) if schedule.whole_day else local
+
+
+def _falls_on(schedule: Schedule, day: date) -> bool:
+    wall = _wall(schedule, time())
+    if schedule.recurrence is None or hourly(schedule.recurrence):
+        return wall.date() == day
+    midnight = datetime.combine(day, time())
+    return _series(schedule.recurrence, wall).after(midnight, inc=True) == midnight
+
+
+def _naive(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _series(recurrence: str, begin: datetime) -> rrule:
+    """The moments of a rule, from `begin` (without a zone) on, one behind the other."""
+    found = rrulestr(recurrence, dtstart=begin)
+    assert isinstance(found, rrule)
+    return found
+
+
+def _parts(rule: str) -> dict[str, str]:
+    text = rule.strip().upper().removeprefix("RRULE:").strip(";")
+    parts: dict[str, str] = {}
+    for part in text.split(";"):
+        key, _, value = part.partition("=")
+        if key.strip() not in _KEYS or not value.strip() or key.strip() in parts:
+            raise Refused("recurrence", f"{rule[:80]!r} is no rule of recurrence known here")
+        parts[key.strip()] = value.strip()
+    if parts.get("FREQ") not in _FREQUENCIES:
+        raise Refused("recurrence", f"{rule[:80]!r}: FREQ is one of {', '.join(sorted(_FREQUENCIES))}")
+    if parts["FREQ"] == "HOURLY" and parts.keys() - {"FREQ", "INTERVAL", "COUNT", "UNTIL"}:
+        raise Refused("recurrence", f"{rule[:80]!r}: hours are counted without days")
+    if not parts.get("INTERVAL", "1").isascii() or not parts.get("INTERVAL", "1").isdecimal():
+        raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is a whole number")
+    if not 1 <= int(parts.get("INTERVAL", "1")) <= 1000:
+        raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is 1 to 1000")
+    # UNTIL in UTC cannot be compared with the clock on the wall; its day is what is meant.
+    if "UNTIL" in parts:
+        parts["UNTIL"] = parts["UNTIL"].rstrip("Z")
+    return {"FREQ": parts.pop("FREQ"), **parts}
+
+
+def _to_last_day(parts: Mapping[str, str], due: datetime | None, tz: str) -> dict[str, str]:
+    """The 31st of a month that has 30 days is its 30th: otherwise the rule would pass over that month."""
+    if "BYSETPOS" in parts or due is None:
+        return {}
+    local = due.astimezone(ZoneInfo(tz))
+    named = parts.get("BYMONTHDAY", str(local.day))
+    if not named.isdecimal() or int(named) <= _LONGEST_MONTHLESS or int(named) > 31:
+        return {}
+    if parts["FREQ"] == "YEARLY":
+        if "BYMONTHDAY" in parts or (local.month, local.day) != (2, 29):
+            return {}
+        return {"BYMONTH": "2", "BYMONTHDAY": "28,29", "BYSETPOS": "-1"}
+    days = ",".join(str(day) for day in range(_LONGEST_MONTHLESS, int(named) + 1))
+    return {"BYMONTHDAY": days, "BYSETPOS": "-1"}

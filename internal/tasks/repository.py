@@ -1,0 +1,189 @@
+"""Tasks in the database, and the times at which they were told of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, or_, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from internal.errors import Conflict
+from internal.storage.owners import next_rev, record_change
+from internal.storage.tables import forgettings, task_firings, tasks
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
+
+_PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)
+_COLUMNS: Final = [field.name for field in fields(Task)]
+
+# What is about to be forgotten is out of sight already, though it can be brought back until its time has come.
+_ASKED: Final = and_(forgettings.c.user_id == tasks.c.user_id, forgettings.c.state == "pending")
+_LEAVING: Final = or_(
+    and_(forgettings.c.kind == "message", forgettings.c.ref_id == tasks.c.message_id),
+    and_(forgettings.c.kind == "episode", forgettings.c.ref_id == tasks.c.episode_id),
+    and_(forgettings.c.kind == "person", forgettings.c.person_id == tasks.c.person_id),
+    and_(forgettings.c.kind == "everything", forgettings.c.created_at >= tasks.c.created_at),
+)
+_IN_SIGHT: Final = ~select(forgettings.c.id).where(_ASKED, _LEAVING).exists()
+
+
+def add(connection: Connection, task: Task) -> Task:
+    """Stores a new task and returns it with its `rev`."""
+    added = {name: getattr(task, name) for name in _COLUMNS} | {"rev": next_rev(connection, task.user_id)}
+    connection.execute(insert(tasks).values(added))
+    record_change(connection, task.user_id, "task", task.id)
+    return Task(**added)
+
+
+def get(connection: Connection, user_id: int, task_id: str) -> Task | None:
+    """A task of this owner, whatever its state; None if there is none, or it is about to be forgotten."""
+    row = connection.execute(select(tasks).where(*_one(user_id, task_id), _IN_SIGHT)).one_or_none()
+    return None if row is None else _task(row)
+
+
+def change(connection: Connection, task: Task, now: datetime, **values: Any) -> Task:
+    """Sets columns of a task that has not changed since it was read; the task as it is then.
+
+    Raises Conflict if it changed, or is gone.
+    """
+    told = values | {"updated_at": now, "rev": next_rev(connection, task.user_id)}
+    unchanged = tasks.c.rev == task.rev
+    query = update(tasks).where(*_one(task.user_id, task.id), unchanged).values(told).returning(tasks)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise Conflict(f"the task {task.id} changed meanwhile")
+    record_change(connection, task.user_id, "task", task.id)
+    return _task(row)
+
+
+def due(connection: Connection, now: datetime, limit: int) -> list[Task]:
+    """Open tasks of all owners that are to be told of now, the longest waiting first."""
+    query = select(tasks).where(tasks.c.next_at <= now, tasks.c.state == TaskState.OPEN.value, _IN_SIGHT)
+    return [_task(row) for row in connection.execute(query.order_by(tasks.c.next_at, tasks.c.id).limit(limit))]
+
+
+def next_moment(connection: Connection) -> datetime | None:
+    """When the next task of all is to be told of."""
+    query = select(func.min(tasks.c.next_at)).where(tasks.c.next_at.is_not(None), tasks.c.state == TaskState.OPEN.value)
+    moment: datetime | None = connection.execute(query).scalar_one()
+    return moment
+
+
+def fired(
+    connection: Connection, task: Task, notification_id: str, next_at: datetime | None, now: datetime
+) -> Task | None:
+    """Notes that a task's `next_at` was told of, and when it is told of next; None if that was noted before.
+
+    One row for each moment: whoever runs twice notes once.
+    """
+    moment = task.next_at
+    if moment is None:
+        return None
+    row = {"user_id": task.user_id, "task_id": task.id, "due_at": moment, "fired_at": now}
+    noted = upsert(task_firings).values(row | {"notification_id": notification_id}).on_conflict_do_nothing()
+    fresh = connection.execute(noted).rowcount == 1
+    told = change(connection, task, now, next_at=next_at)
+    return told if fresh else None
+
+
+def firings(connection: Connection, user_id: int, task_id: str) -> list[tuple[datetime, datetime, str]]:
+    """When a task was told of: (the moment it was due, when that was done, id of the notification), oldest first."""
+    theirs = (task_firings.c.user_id == user_id) & (task_firings.c.task_id == task_id)
+    query = select(task_firings.c.due_at, task_firings.c.fired_at, task_firings.c.notification_id).where(theirs)
+    return [(row.due_at, row.fired_at, row.notification_id) for row in connection.execute(query.order_by("due_at"))]
+
+
+def pending(connection: Connection, user_id: int) -> list[Task]:
+    """What is open or proposed: by time, that without a time last, in the order it came."""
+    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.state.in_(_PENDING), _IN_SIGHT)
+    return [_task(row) for row in connection.execute(query.order_by(*_BY_TIME))]
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    *,
+    states: Collection[TaskState] = (),
+    limit: int = 100,
+    offset: int = 0,
+) -> list[Task]:
+    """Tasks in these states (none named = all): by time, that without a time last."""
+    query = select(tasks).where(*_of(user_id, states)).order_by(*_BY_TIME)
+    return [_task(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count(connection: Connection, user_id: int, states: Collection[TaskState] = ()) -> int:
+    """How many tasks are in these states (none named = in any)."""
+    return connection.execute(select(func.count()).select_from(tasks).where(*_of(user_id, states))).scalar_one()
+
+
+def of_lines(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[Task]:
+    """Every task that was opened for one of these messages, whatever became of it."""
+    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.message_id.in_(list(message_ids)))
+    return [_task(row) for row in connection.execute(query.order_by(tasks.c.created_at, tasks.c.id))]
+
+
+def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Task]:
+    """Every task that was found in an episode, whatever became of it."""
+    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.episode_id == episode_id)
+    return [_task(row) for row in connection.execute(query.order_by(tasks.c.created_at, tasks.c.id))]
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """How many tasks of all owners are in each state."""
+    query = select(tasks.c.state, func.count()).group_by(tasks.c.state)
+    return dict(connection.execute(query).tuples().all())
+
+
+def overdue(connection: Connection, now: datetime) -> int:
+    """How many open tasks of all owners should have been told of by now, and were not."""
+    late = (tasks.c.next_at <= now) & (tasks.c.state == TaskState.OPEN.value)
+    return connection.execute(select(func.count()).select_from(tasks).where(late)).scalar_one()
+
+
+def drop(connection: Connection, user_id: int, task_ids: Collection[str]) -> int:
+    """Deletes tasks for good, with what is noted of when they were told of; how many."""
+    gone = 0
+    for task_id in task_ids:
+        gone += connection.execute(delete(tasks).where(*_one(user_id, task_id))).rowcount
+        theirs = (task_firings.c.user_id == user_id) & (task_firings.c.task_id == task_id)
+        connection.execute(delete(task_firings).where(theirs))
+        record_change(connection, user_id, "task", task_id, "delete")
+    return gone
+
+
+def of_people(connection: Connection, user_id: int, person_ids: Collection[int]) -> list[Task]:
+    """Every task that is about one of these people, whatever became of it."""
+    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.person_id.in_(list(person_ids)))
+    return [_task(row) for row in connection.execute(query)]
+
+
+def point_to(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
+    """Tasks about one person are about another from now on: the two were merged."""
+    theirs = (tasks.c.user_id == user_id) & (tasks.c.person_id == source_id)
+    connection.execute(update(tasks).where(theirs).values(person_id=target_id))
+
+
+_BY_TIME: Final = (
+    func.coalesce(tasks.c.next_at, tasks.c.due_at).is_(None),
+    func.coalesce(tasks.c.next_at, tasks.c.due_at),
+    tasks.c.created_at,
+    tasks.c.id,
+)
+
+
+def _one(user_id: int, task_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return tasks.c.user_id == user_id, tasks.c.id == task_id
+
+
+def _of(user_id: int, states: Collection[TaskState]) -> list[ColumnElement[bool]]:
+    wanted = [tasks.c.user_id == user_id, _IN_SIGHT]
+    return [*wanted, tasks.c.state.in_([state.value for state in states])] if states else wanted
+
+
+def _task(row: Row[Any]) -> Task:
+    told = {name: getattr(row, name) for name in _COLUMNS}
+    told |= {"kind": TaskKind(row.kind), "state": TaskState(row.state), "origin": TaskOrigin(row.origin)}
+    return Task(**told)
