@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
 from internal.events.model import Event
-from internal.storage.tables import events
+from internal.storage.tables import event_links, events, users
 from internal.storage.types import new_id
 
 
@@ -23,9 +23,9 @@ def append(
     payload: dict[str, Any] | None = None,
     links: dict[str, Any] | None = None,
 ) -> str:
-    """Records one event and returns its id."""
+    """Records one event and returns its id; `links` holds an id, or several, by what it is to this event."""
     event_id = new_id()
-    connection.execute(
+    added = connection.execute(
         insert(events).values(
             id=event_id,
             user_id=user_id,
@@ -36,7 +36,24 @@ def append(
             links=links,
         )
     )
+    if user_id is not None and added.inserted_primary_key is not None:
+        _link(connection, user_id, added.inserted_primary_key.seq, links or {})
     return event_id
+
+
+def _link(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]) -> None:
+    """One row for each id that is linked to, by which one walks from the id to the event."""
+    rows = {(name, str(ref)) for name, held in links.items() for ref in _refs(held)}
+    if rows:
+        values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
+        connection.execute(insert(event_links), values)
+
+
+def _refs(held: Any) -> Sequence[Any]:
+    """A link holds one id or several; None links to nothing."""
+    if held is None:
+        return ()
+    return held if isinstance(held, (list, tuple)) else (held,)
 
 
 def append_changes(
@@ -100,6 +117,18 @@ def following(
     """The owner's events behind a place, oldest first, each with its own place."""
     query = select(events).where(*_of(user_id, event_type, source), events.c.seq > place)
     return [(row.seq, _event(row)) for row in connection.execute(query.order_by(events.c.seq).limit(limit))]
+
+
+def newest_places(connection: Connection, event_type: str) -> dict[int, int]:
+    """Where the newest event of this type stands, by owner; owners without one are left out."""
+    newest = (
+        select(func.max(events.c.seq))
+        .where(events.c.user_id == users.c.user_id, events.c.event_type == event_type)
+        .scalar_subquery()
+    )
+    # One look into the index for each owner: grouping would read every event of the type.
+    query = select(users.c.user_id, newest.label("newest")).order_by(users.c.user_id)
+    return {row.user_id: row.newest for row in connection.execute(query) if row.newest is not None}
 
 
 def _of(user_id: int, event_type: str | None, source: str | None) -> list[ColumnElement[bool]]:

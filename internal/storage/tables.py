@@ -155,6 +155,8 @@ events = Table(
     Column("links", JSON),
     Index("idx_events_timestamp", "timestamp"),
     Index("idx_events_user", "user_id", "seq"),
+    Index("idx_events_type", "user_id", "event_type", "seq"),
+    Index("idx_events_source", "user_id", "source", "seq"),
     **_GROWING,
 )
 

@@ -56,6 +56,10 @@ def upgrade() -> None:
     with op.batch_alter_table("event_links", schema=None) as batch_op:
         batch_op.create_index("idx_event_links_event", ["event_seq"], unique=False)
 
+    with op.batch_alter_table("events", schema=None) as batch_op:
+        batch_op.create_index("idx_events_source", ["user_id", "source", "seq"], unique=False)
+        batch_op.create_index("idx_events_type", ["user_id", "event_type", "seq"], unique=False)
+
     op.create_table(
         "notifications",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
