@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -11,9 +12,12 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
+from sqlalchemy.dialects import registry
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 import migrations
 from internal.errors import SchemaTooNew
+from internal.storage.tables import metadata
 
 
 def alembic_config() -> Config:
@@ -29,7 +33,12 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def head_revision() -> str:
-    head = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    return _head_of(str(alembic_config().get_main_option("script_location")))
+
+
+@cache
+def _head_of(scripts: str) -> str:
+    head = ScriptDirectory(scripts).get_current_head()
     if head is None:
         raise RuntimeError("the program ships no migrations")
     return head
@@ -38,8 +47,9 @@ def head_revision() -> str:
 def migrate(connection: Connection, *, before: Callable[[], object] | None = None) -> bool:
     """Upgrades to the newest revision and says whether anything was done. Raises SchemaTooNew.
 
-    A connection outside any transaction is expected; a failing migration changes nothing. `before` is called when a
-    database that holds data is about to change (its backup is made there); what it raises stops the migration.
+    A new database gets the tables as they are now, an older one what was changed since. A connection outside any
+    transaction is expected; a failing migration changes nothing. `before` is called when a database that holds data
+    is about to change (its backup is made there); what it raises stops the migration.
     """
     current, head = current_revision(connection), head_revision()
     if current == head:
@@ -47,16 +57,39 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
     refuse_newer(current)
     if current is not None and before is not None:
         before()
-    config = alembic_config()
-    config.attributes["connection"] = connection
     connection.exec_driver_sql("BEGIN IMMEDIATE")
     try:
-        command.upgrade(config, head)
+        if current is None:
+            _create(connection, head)
+        else:
+            _upgrade(connection, head)
     except BaseException:
         connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
     return True
+
+
+def _create(connection: Connection, head: str) -> None:
+    for statement in _statements(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+    MigrationContext.configure(connection).stamp(ScriptDirectory.from_config(alembic_config()), head)
+
+
+def _upgrade(connection: Connection, head: str) -> None:
+    config = alembic_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, head)
+
+
+@cache
+def _statements(dialect: str) -> tuple[str, ...]:
+    """What makes every table and index of the program."""
+    spoken = registry.load(dialect)()
+    tables = metadata.sorted_tables
+    indexes = [index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    made: list[ExecutableDDLElement] = [*map(CreateTable, tables), *map(CreateIndex, indexes)]
+    return tuple(str(one.compile(dialect=spoken)) for one in made)
 
 
 def refuse_newer(current: str | None) -> None:
