@@ -105,7 +105,7 @@ async def test_newer_schema_is_refused_untouched(database: Database) -> None:
 
 async def test_failing_migration_changes_nothing(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A migration that breaks half-way leaves the database as it found it, and the next start can try again."""
-    await empty.exclusive(lambda connection: upgrade_to(REVISIONS[0], connection))
+    await empty.exclusive(lambda connection: upgrade_to(REVISIONS[-1], connection))
     before = await empty.read(schema)
     upgrade = command.upgrade
 
