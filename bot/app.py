@@ -9,7 +9,9 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from bot.core import App, open_app
@@ -31,6 +33,7 @@ from bot.telegram.polling import Poller
 from bot.telegram.rendering import render
 from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.upkeep import Upkeep
+from bot.web.simulator import Simulator
 from bot.web.webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
@@ -43,43 +46,74 @@ from internal.flows.question import Prompts
 from internal.flows.turn import Drafts, TurnFlow
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
+from internal.scheduling.clock import Clock
 from internal.storage.keys import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
 log = logging.getLogger(__name__)
 
 
-async def run(config: Config, *, local: LocalTelegram | None = None, budget: Budget | None = None) -> int:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The bot as it runs: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
+
+    app: App
+    side: TelegramSide
+    telegram: str
+    rest: str
+
+
+class Companion(Simulator, Protocol):
+    """A simulation: it goes on beside the bot, whose clock it moves. Its end is the bot's too."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def run(self, running: Running) -> None: ...
+
+
+async def run(
+    config: Config,
+    *,
+    local: LocalTelegram | None = None,
+    budget: Budget | None = None,
+    companion: Companion | None = None,
+) -> int:
     """Runs the bot until SIGTERM or SIGINT and returns 0.
 
     `local` is the local Telegram if it was begun already: it needs seconds, and so do the imports of this module.
-    `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind.
+    `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind. The clock is that of the
+    `companion`, which lives as long as the bot does; without one the system's.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
     with _stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
-            app = await stack.enter_async_context(open_app(config))
+            clock = None if companion is None else companion.clock
+            app = await stack.enter_async_context(open_app(config, clock=clock))
             await app.restore()
             api_base, token = await _telegram_address(config, local, stack)
             side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
             upkeep = _upkeep(app, side, api_base, token)
-            server = await stack.enter_async_context(_web(app, side, upkeep, api_base))
+            server = await stack.enter_async_context(_web(app, side, upkeep, api_base, companion))
             app.lock.announce(server.rest.url)
             await side.resume()
             await _greet(app, api_base, server)
             try:
-                await _work(app, side, server, stop)
+                beside = [] if companion is None else [companion.run(Running(app, side, api_base, server.rest.url))]
+                await _work(app, side, server, stop, beside)
             finally:
                 log.info("stopping")
                 await asyncio.gather(side.stop(), app.runs.drain(6))
     return 0
 
 
-async def _work(app: App, side: TelegramSide, server: Served, stop: asyncio.Event) -> None:
+async def _work(
+    app: App, side: TelegramSide, server: Served, stop: asyncio.Event, beside: Sequence[Coroutine[Any, Any, None]]
+) -> None:
     """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
-    endless = [side.sender.run(), app.maintenance().run(), app.mirrors.run(), app.recorder.run()]
+    endless = [*beside, side.sender.run(), app.maintenance().run(), app.mirrors.run(), app.recorder.run()]
     endless.append(app.database.until_damaged())
     if side.poller is not None:
         endless.append(side.poller.run())
@@ -245,7 +279,9 @@ def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
 
 
 @contextlib.asynccontextmanager
-async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> AsyncIterator[Served]:
+async def _web(
+    app: App, side: TelegramSide, upkeep: Upkeep, api_base: str, simulator: Simulator | None
+) -> AsyncIterator[Served]:
     config = app.config
 
     async def accept(body: bytes) -> None:
@@ -269,6 +305,7 @@ async def _web(app: App, side: TelegramSide, upkeep: Upkeep, api_base: str) -> A
         poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
         webhook=webhook,
         chat_page=api_base if config.local_telegram else None,
+        simulator=simulator,
     )
     async with served(app, doors) as server:
         yield server

@@ -21,6 +21,7 @@ from bot.web.graph import Graph
 from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Allows, Owners
 from bot.web.server import RunningServer, listening, serving, serving_on
+from bot.web.simulator import Simulator
 from bot.web.upkeep import Upkeep
 from bot.web.webhook import Webhook
 from internal.flows.importing import Importing
@@ -33,7 +34,8 @@ from internal.telemetry.logs import redact
 class Doors:
     """What of the application depends on who opens it.
 
-    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to.
+    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to;
+    `simulator` drives the virtual users, if it is they who talk.
     """
 
     allows: Allows
@@ -41,6 +43,7 @@ class Doors:
     poll_fresh: Callable[[], bool] = lambda: True
     webhook: Webhook | None = None
     chat_page: str | None = None
+    simulator: Simulator | None = None
 
 
 def server_key(app: App) -> str:
@@ -83,6 +86,7 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         upkeep=doors.upkeep,
         importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),
         keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
+        simulator=doors.simulator,
         webhook=doors.webhook,
         chat_page=doors.chat_page,
         mcp=mcp,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,7 +55,7 @@ class People:
                 "message_id": self._telegram.next_message_id(chat),
                 "from": user,
                 "chat": chat,
-                "date": int(time.time()),
+                "date": self._telegram.date(),
                 **content,
             }
             if reply_to is not None:
@@ -114,7 +113,7 @@ class People:
             raise ActRefused("a message needs a text")
         field, entities = ("text", "entities") if "text" in message else ("caption", "caption_entities")
         message.pop(entities, None)
-        message.update({field: body, "edit_date": int(time.time()), **_entities(with_found(body, []), entities)})
+        message.update({field: body, "edit_date": self._telegram.date(), **_entities(with_found(body, []), entities)})
         with self._repository.transaction():
             update_id = None
             if self._bot_sees(chat, message):
@@ -179,7 +178,7 @@ class People:
             {
                 "chat": chat,
                 "from": user,
-                "date": int(time.time()),
+                "date": self._telegram.date(),
                 "old_chat_member": self._membership(old),
                 "new_chat_member": self._membership(new),
             },

@@ -39,6 +39,11 @@ What the bot did
     GET    /sim/state                              {"bot", "pending_updates", "poll_in_flight", "last_poll_at",
                                                    "webhook"}
 
+Time
+    PUT    /sim/clock                              {now, until?}: messages are dated by a clock that goes on from `now`
+                                                   and waits at `until` (ISO 8601, with a zone) -> {"now"}
+    DELETE /sim/clock                              back to real time
+
 Faults (faults.py has the kinds and fields) and flood limits (flood.py)
     POST   /sim/faults   Fault -> {"number"}      GET /sim/faults      DELETE /sim/faults
     PUT    /sim/flood    FloodLimits
@@ -51,10 +56,11 @@ import binascii
 from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.simulator.actions import ActRefused, People
 from bot.simulator.botapi import file_response
+from bot.simulator.clock import SimulatedClock
 from bot.simulator.entities import checked, trimmed, with_found
 from bot.simulator.faults import Fault
 from bot.simulator.flood import FloodLimits
@@ -65,6 +71,7 @@ from bot.simulator.refusals import ApiRefusal
 from bot.simulator.repository import Json, Repository
 from bot.simulator.telegram import Draft, Telegram
 from bot.simulator.webhook import Webhook
+from internal.scheduling.clock import SystemClock
 
 
 class Body(BaseModel):
@@ -126,6 +133,11 @@ class Press(Body):
     chat_id: int | None = None
 
 
+class Time(Body):
+    now: AwareDatetime
+    until: AwareDatetime | None = None
+
+
 class NextId(Body):
     next: int = Field(ge=1)
 
@@ -133,7 +145,7 @@ class NextId(Body):
 def control_api(telegram: Telegram, webhook: Webhook) -> APIRouter:
     """The routes under `/sim`."""
     router = APIRouter(prefix="/sim", include_in_schema=False)
-    for add in (_people_routes, _act_routes, _observation_routes, _fault_routes):
+    for add in (_people_routes, _act_routes, _observation_routes, _time_routes, _fault_routes):
         add(router, telegram, webhook)
     return router
 
@@ -276,6 +288,20 @@ def _observation_routes(router: APIRouter, telegram: Telegram, webhook: Webhook)
             "last_poll_at": telegram.updates.last_poll_at,
             "webhook": webhook.state(),
         }
+
+
+def _time_routes(router: APIRouter, telegram: Telegram, webhook: Webhook) -> None:
+    @router.put("/clock")
+    async def move(time: Time) -> Json:
+        clock = SimulatedClock(time.now)
+        clock.advance(time.now, until=time.until)
+        telegram.clock = clock
+        return {"now": clock.now().isoformat()}
+
+    @router.delete("/clock")
+    async def release() -> Json:
+        telegram.clock = SystemClock()
+        return {}
 
 
 def _shown_draft(draft: Draft) -> Json:

@@ -16,6 +16,7 @@ from bot.simulator.flood import FloodGate, FloodLimits
 from bot.simulator.refusals import bad_request, blocked, kicked, upgraded
 from bot.simulator.repository import Json, Repository
 from bot.simulator.updates import UpdateQueue
+from internal.scheduling.clock import Clock, SystemClock
 
 DATABASE = "local_telegram.db"
 DRAFT_LIFETIME = 30.0
@@ -56,6 +57,7 @@ class Telegram:
         self.drafts: dict[int, Draft] = {}
         self.typing: dict[int, float] = {}
         self.bot = _bot_user(token, bot_name)
+        self.clock: Clock = SystemClock()
         self._settle_first_people()
 
     def close(self) -> None:
@@ -141,7 +143,7 @@ class Telegram:
             "message_id": self.next_message_id(chat),
             "from": self.bot,
             "chat": chat,
-            "date": int(time.time()),
+            "date": self.date(),
             **content,
         }
         if thread_id is not None:
@@ -161,6 +163,10 @@ class Telegram:
         if removed:
             self.feed.publish("deleted", chat_id, message_id)
         return removed
+
+    def date(self) -> int:
+        """What Telegram's messages bear as their date, in Unix seconds: the real one, or that of a simulation."""
+        return int(self.clock.now().timestamp())
 
     # Previews
 

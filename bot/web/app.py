@@ -29,6 +29,7 @@ from bot.web.memory import Memory, memory_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
+from bot.web.simulator import Simulator, simulator_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.webhook import Webhook, webhook_router
 from internal.errors import (
@@ -78,6 +79,7 @@ def build_web(
     upkeep: Upkeep | None = None,
     importing: Importing | None = None,
     keeping: Keeping | None = None,
+    simulator: Simulator | None = None,
     webhook: Webhook | None = None,
     chat_page: str | None = None,
     mcp: str | None = None,
@@ -111,6 +113,7 @@ def build_web(
     if chronicle is not None:
         app.include_router(chronicle_router(database, owners, chronicle))
     _take_orders(app, archive, recall, upkeep, importing, keeping)
+    app.include_router(simulator_router(simulator), include_in_schema=False)
     hosts, own_secret = list(allowed_hosts), []
     if webhook is not None:
         _refuse_taken(app, webhook.path)

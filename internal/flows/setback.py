@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from internal.scheduling.clock import Clock
+from internal.scheduling.clock import Clock, MovedClock
 from internal.storage import setback
 from internal.storage.engine import Database
 
@@ -29,10 +29,11 @@ class Setback:
         clock: Clock,
         *,
         longest: timedelta = LONGEST,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] | None = None,
     ) -> None:
         """`longest` is the longest pause of a run that the configuration allows."""
-        self._database, self._clock, self._monotonic = database, clock, monotonic
+        passing = clock.seconds if isinstance(clock, MovedClock) else time.monotonic
+        self._database, self._clock, self._monotonic = database, clock, monotonic or passing
         self._longest = max(longest, LONGEST)
         self._seen: tuple[datetime, float] | None = None
 

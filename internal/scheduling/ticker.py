@@ -19,11 +19,24 @@ class Ticker:
     def __init__(self, every: timedelta) -> None:
         self._every = max(every.total_seconds(), 0.05)
         self._due = asyncio.Event()
+        self._begun = self._ended = 0
+        self._turned = asyncio.Condition()
         self._scheduler = AsyncIOScheduler(timezone="UTC")
 
     def wake(self) -> None:
         """Makes the next tick come at once."""
         self._due.set()
+
+    async def round(self) -> None:
+        """Wakes, and waits until everything was looked at once, from the first job to the last.
+
+        Never returns while nobody goes through `ticks`.
+        """
+        async with self._turned:
+            wanted = self._begun + 1
+            while self._ended < wanted:
+                self.wake()
+                await self._turned.wait()
 
     async def _tick(self) -> None:
         # A coroutine: APScheduler calls plain functions in a thread, in which no event of the loop may be set.
@@ -42,7 +55,11 @@ class Ticker:
         self._scheduler.start()
         try:
             while True:
+                self._begun += 1
                 yield
+                async with self._turned:
+                    self._ended = self._begun
+                    self._turned.notify_all()
                 # APScheduler waits for a time of day: a clock set back by an hour would silence it for that hour.
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(2 * self._every):

@@ -160,7 +160,7 @@ def _store_edit(call: Call, before: Json, after: Json) -> Json:
         )
     # A change of the keyboard alone is no edit of the message for Telegram.
     same_text = all(before.get(key) == after.get(key) for key in ("text", "entities"))
-    message = after if same_text else {**after, "edit_date": int(time.time())}
+    message = after if same_text else {**after, "edit_date": call.telegram.date()}
     call.telegram.replace_message(message, by_bot=True)
     return message
 
