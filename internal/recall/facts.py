@@ -57,10 +57,10 @@ class FactRecall:
     async def hits_with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[FactHit]:
         """The facts of a question, then those about these nodes that fit it best, each once, at most MAX_FACTS."""
         hits = list(found.hits)
-        if node_ids:
+        if node_ids and len(hits) < MAX_FACTS:
             known = {hit.fact.id for hit in hits}
-            about = await self._search.facts(user_id, found.asked, MAX_FACTS, about=node_ids)
-            hits += [hit for hit in about if hit.fact.id not in known]
+            left = MAX_FACTS - len(hits)
+            hits += await self._search.facts(user_id, found.asked, left, about=node_ids, among=MAX_FACTS, without=known)
         return hits[:MAX_FACTS]
 
     async def as_of(

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from internal.language.terms import ANALYZER, Word
@@ -27,6 +28,9 @@ CACHE_BYTES: Final = 512 * 1024 * 1024
 
 _ITEM_BYTES: Final = 400
 """About what one item takes besides its numbers: ids and the places where they are looked up."""
+
+_NAMES_BYTES: Final = 300
+"""About what the names of one entity take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,11 @@ class ItemIndex:
         """`seq` is the place in the change log up to which this is right; `commits` as in PeopleMatrix."""
         self.seq = seq
         self.commits = -1
+        self.version = 0
+        """Grows with every change: what was worked out from the rows of one version holds for that version only."""
         self.unread: dict[str, str] = {}
+        self.names: dict[str, tuple[str, ...]] = {}
+        """What entities are called, as far as that was read since they changed last."""
         self._rows: VectorRows[str] = VectorRows(
             dimensions,
             rows,
@@ -83,7 +91,8 @@ class ItemIndex:
 
     @property
     def nbytes(self) -> int:
-        return self._rows.nbytes + self._words.nbytes + len(self._rows) * _ITEM_BYTES
+        items = len(self._rows) * _ITEM_BYTES + len(self.names) * _NAMES_BYTES
+        return self._rows.nbytes + self._words.nbytes + items
 
     @property
     def ids(self) -> Sequence[str]:
@@ -123,16 +132,18 @@ class ItemIndex:
 
     def source_in(self, node_ids: Collection[str]) -> Mask:
         """Which facts begin at one of these nodes; which nodes are of one of these labels."""
-        return np.isin(self._rows.column("source"), self._numbers(node_ids))
+        return _is_in(self._rows.column("source"), self._numbers(node_ids))
 
     def target_in(self, node_ids: Collection[str]) -> Mask:
         """Which facts end at one of these nodes."""
-        return np.isin(self._rows.column("target"), self._numbers(node_ids))
+        return _is_in(self._rows.column("target"), self._numbers(node_ids))
 
     def follow(self, touched: Iterable[str], current: Sequence[ItemRow]) -> None:
         """Takes over what became of those that were touched; those not among `current` are found no more."""
         there = {item.ref_id: item for item in current}
+        self.version += 1
         for ref_id in touched:
+            self.names.pop(ref_id, None)
             if ref_id not in there:
                 self._drop(ref_id)
         for item in there.values():
@@ -141,6 +152,7 @@ class ItemIndex:
 
     def read(self, terms: dict[str, str]) -> None:
         """Takes over the terms of texts that had none stored yet."""
+        self.version += 1
         for ref_id, found in terms.items():
             row = self._rows.row_of(ref_id)
             if row is not None and self.unread.pop(ref_id, None) is not None:
@@ -198,6 +210,14 @@ class ItemIndex:
 
     def _numbers(self, node_ids: Collection[str]) -> list[int]:
         return [self._nodes[node_id] for node_id in node_ids if node_id in self._nodes]
+
+
+def _is_in(values: NDArray[np.int64], numbers: Sequence[int]) -> Mask:
+    """Which values are among a few numbers: one comparison each is quicker than `np.isin`."""
+    found = np.zeros(len(values), dtype=np.bool_)
+    for number in numbers:
+        found |= values == number
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection
@@ -19,18 +20,21 @@ from internal.knowledge import repository as episodes
 from internal.knowledge import service
 from internal.knowledge.claims import FactFilter
 from internal.knowledge.entity_types import EntityTypes
-from internal.language.memory_kinds import KindsAsked, kinds_asked
+from internal.language.memory_kinds import kinds_asked
 from internal.language.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.recall import item_repository
+from internal.recall import item_ranking, item_repository
 from internal.recall.fact_order import nearest_first, successors_first
-from internal.recall.hits import EpisodeHit, FactHit, NodeHit, Reasons
+from internal.recall.hits import EpisodeHit, FactHit, NodeHit
+from internal.recall.item_ranking import Candidate, ItemScores, of_entities
 from internal.recall.item_repository import VectorKind
 from internal.recall.items import CACHE_BYTES, ItemIndex, ItemIndexes, Moment
 from internal.recall.names import NameTools
+from internal.recall.naming import EntityNaming
 from internal.recall.observing import RecallObserver, Unobserved
-from internal.recall.scoring import TARGET_SHARE, Mask, Scores, fused, normalised, product, top
+from internal.recall.scoring import Scores, normalised
+from internal.recall.sharing import Shared
 from internal.recall.terms import TermTools
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
@@ -38,16 +42,15 @@ from internal.storage.vectors import Vector
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _EMBED_TIMEOUT: Final = 10.0
 _LANGUAGE_TIMEOUT: Final = 3.0
-_NAMED_CANDIDATES: Final = 64
-"""Entities that share a word with the question and are looked at by name; names not seen before cost 1-3 ms each."""
-
 _MENTIONING: Final = 2_000
 """Most memories that mention somebody who is named and count as named with him, the newest of them."""
 
-_KIND_BESIDE: Final = 0.45
-"""What the kind counts for in "what did I decide about the car?": less than NAMED, so that by itself it finds none."""
+_MANY_ROWS: Final = 1_500
+"""Rows from which the arithmetic of a search is worth a thread: it takes about a millisecond."""
 
 _AT_LEAST: Final = 50
 """Candidates that are read where some fall to filters that only stored rows can answer."""
@@ -64,18 +67,12 @@ class Asked:
     vector: Vector | None
     words: Sequence[Word]
     before: str = ""
+    shared: Shared = field(default_factory=Shared, repr=False, compare=False)
 
     @property
     def whole(self) -> str:
         """Everything that was said, for whoever looks for names in it."""
         return f"{self.before}\n{self.text}" if self.before else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    id: str
-    score: float
-    reasons: Reasons
 
 
 class KnowledgeSearch:
@@ -94,11 +91,12 @@ class KnowledgeSearch:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._database, self._clock = database, clock
-        self._embedder, self._terms, self._names = embedder, terms, names
+        self._embedder, self._terms = embedder, terms
         self._types = types or EntityTypes()
         self._observer = observer or Unobserved()
         of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
         self._indexes = ItemIndexes(database, of, terms, cache_bytes=cache_bytes)
+        self._naming = EntityNaming(database, self._indexes, names, lambda error: self._degraded("names", error))
 
     @property
     def threshold(self) -> float:
@@ -141,6 +139,8 @@ class KnowledgeSearch:
         entity_types: Sequence[str] = (),
         about: Collection[str] = (),
         until: datetime | None = None,
+        among: int = 0,
+        without: Collection[str] = (),
     ) -> list[FactHit]:
         """The facts that fit a question best, best first; those nearest to `center_node` before all others.
 
@@ -161,16 +161,22 @@ class KnowledgeSearch:
         named = await self._named(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "fact")
-            counting = index.counting(moment)
-            if about:
-                counting &= index.source_in(about) | index.target_in(about)
-            of_ends = _of_ends(index, named)
-            candidates = await self._ranked(index, asked, of_ends, counting, self._depth(limit, center_node, wanted))
-        if not candidates:
+            depth = max(self._depth(limit, center_node, wanted), among)
+            candidates = await self._ranked_facts(index, asked, named, moment, about, depth)
+        left = [one for one in candidates if one.id not in without]
+        if not left:
             return []
-        found = await self._database.read(
-            lambda connection: self._read_facts(connection, user_id, candidates, wanted, moment, center_node)
-        )
+
+        def read(connection: Connection) -> list[FactHit]:
+            if not among:
+                return self._read_facts(connection, user_id, left, wanted, moment, center_node)
+            found = self._read_facts(connection, user_id, left[:limit], wanted, moment, center_node)
+            more = left[limit:] if len(found) < limit else []
+            return (
+                [*found, *self._read_facts(connection, user_id, more, wanted, moment, center_node)] if more else found
+            )
+
+        found = await self._database.read(read)
         return found[:limit]
 
     async def nodes(
@@ -190,9 +196,8 @@ class KnowledgeSearch:
         named = await self._named(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "entity")
-            of_names = np.array([named.get(ref_id, 0.0) for ref_id in index.ids], dtype=np.float32)
             depth = len(index) if types else max(limit, _AT_LEAST)
-            candidates = await self._ranked(index, asked, of_names, None, depth)
+            candidates = await self._ranked(index, asked, partial(of_entities, index, named), (), depth)
         ids = [one.id for one in candidates]
         nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
         hits = [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
@@ -209,8 +214,9 @@ class KnowledgeSearch:
         about = await self._memories_about(user_id, asked)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "node")
-            named = _of_memories(index, about, kinds_asked(asked.text))
-            candidates = await self._ranked(index, asked, named, index.source_in(labels), limit)
+            kinds = kinds_asked(asked.text)
+            of_named = partial(item_ranking.of_memories, index, about, kinds)
+            candidates = await self._ranked(index, asked, of_named, labels, limit)
         ids = [one.id for one in candidates]
         nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
         return [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
@@ -220,8 +226,7 @@ class KnowledgeSearch:
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id, "episode")
-            nobody = np.zeros(len(index), dtype=np.float32)
-            candidates = await self._ranked(index, asked, nobody, None, limit)
+            candidates = await self._ranked(index, asked, partial(of_entities, index, {}), (), limit)
 
         def read(connection: Connection) -> list[EpisodeHit]:
             found = episodes.episodes_by_ids(connection, user_id, [one.id for one in candidates])
@@ -271,26 +276,16 @@ class KnowledgeSearch:
         return boosts
 
     async def _named(self, user_id: int, asked: Asked) -> Mapping[str, float]:
-        """The entities that the question names, each with how plainly; the owner where he speaks of himself."""
+        """The entities that the question names, each with how plainly; the owner where he speaks of himself.
+
+        Worked out once for all searches of a question, unless something is written meanwhile.
+        """
+        key = ("named", user_id, self._database.commits)
+        return await asked.shared.of(key, lambda: self._look_for_names(user_id, asked))
+
+    async def _look_for_names(self, user_id: int, asked: Asked) -> Mapping[str, float]:
         own = {store.owner_node_id(user_id): 1.0} if names_oneself(asked.text) else {}
-        if self._names is None or not asked.words:
-            return own
-        async with self._indexes.lock(user_id):
-            index = await self._indexes.current(user_id, "entity")
-            shared = index.lexical(asked.words)
-            rows = top(shared, _NAMED_CANDIDATES)
-            ids = [index.ids[row] for row in rows.tolist() if shared[row] > 0]
-        if not ids:
-            return own
-        names = await self._database.read(lambda c: item_repository.names_of_nodes(c, user_id, ids))
-        try:
-            async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                boosts = await self._names.boosts(asked.whole, dict(enumerate(names.values())))
-        except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-            self._degraded("names", error)
-            return own
-        node_ids = list(names)
-        return own | {node_ids[number]: boost for number, boost in boosts.items()}
+        return own | await self._naming.named(user_id, asked.whole, asked.words)
 
     @staticmethod
     def _depth(limit: int, center_node: str | None, wanted: FactFilter) -> int:
@@ -299,30 +294,52 @@ class KnowledgeSearch:
         return max(limit * 10, _AT_LEAST) if judged_later else limit
 
     async def _ranked(
-        self, index: ItemIndex, asked: Asked, named: Scores, counting: Mask | None, count: int
-    ) -> list[_Candidate]:
-        """The best rows of those that count, best first, equal ones by id."""
-        if not len(index):
-            return []
-        cosines = await product(index.vectors, asked.vector) if asked.vector is not None else None
-        embedded, words = index.embedded, index.lexical(asked.words)
-        scores = fused(cosines, embedded, words, named)
-        if counting is not None:
-            scores = np.where(counting, scores, -np.inf)
-        best = [row for row in top(scores, count).tolist() if np.isfinite(scores[row])]
+        self, index: ItemIndex, asked: Asked, named: Callable[[], Scores], labels: Collection[str], count: int
+    ) -> list[Candidate]:
+        """The best rows of those of these labels (none = all), best first, equal ones by id."""
 
-        def reasons(row: int) -> Reasons:
-            meaning = float(cosines[row]) if cosines is not None and embedded[row] else None
-            return Reasons(meaning, float(words[row]), float(named[row]))
+        def work() -> list[Candidate]:
+            scores = item_ranking.scored(index, asked.vector, asked.words, named())
+            return item_ranking.best(index, scores, index.source_in(labels) if labels else None, count)
 
-        found = [_Candidate(index.ids[row], float(scores[row]), reasons(row)) for row in best]
-        return sorted(found, key=lambda one: (-one.score, one.id))
+        return await self._computed(index, work)
+
+    async def _ranked_facts(
+        self,
+        index: ItemIndex,
+        asked: Asked,
+        named: Mapping[str, float],
+        moment: Moment,
+        about: Collection[str],
+        count: int,
+    ) -> list[Candidate]:
+        """The best facts that count at a moment. A question's facts are scored once, however often it asks."""
+        before = asked.shared.kept("facts")
+        known: ItemScores | None = before[2] if before and before[0] is index and before[1] is named else None
+
+        def work() -> tuple[ItemScores, list[Candidate]]:
+            scores = known
+            if scores is None or scores.version != index.version:
+                scores = item_ranking.scored(index, asked.vector, asked.words, item_ranking.of_ends(index, named))
+            counting = index.counting(moment)
+            if about:
+                counting &= index.source_in(about) | index.target_in(about)
+            return scores, item_ranking.best(index, scores, counting, count)
+
+        scores, found = await self._computed(index, work)
+        asked.shared.keep("facts", (index, named, scores))
+        return found
+
+    @staticmethod
+    async def _computed(index: ItemIndex, work: Callable[[], T]) -> T:
+        """On a thread where it would hold the event loop up: nothing changes an index while its owner is locked."""
+        return work() if len(index) < _MANY_ROWS else await asyncio.to_thread(work)
 
     def _read_facts(
         self,
         connection: Connection,
         user_id: int,
-        candidates: Sequence[_Candidate],
+        candidates: Sequence[Candidate],
         wanted: FactFilter,
         moment: Moment,
         center_node: str | None,
@@ -349,22 +366,3 @@ class KnowledgeSearch:
     def _degraded(self, part: str, error: Exception) -> None:
         self._observer.recall_degraded(part)
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
-
-
-def _of_memories(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked) -> Scores:
-    """How plainly the question names what each memory mentions, or asks for its kind."""
-    found = np.zeros(len(index), dtype=np.float32)
-    if kinds.labels:
-        found[index.source_in(kinds.labels)] = 1.0 if kinds.alone else _KIND_BESIDE
-    for row in index.rows_of(about):
-        found[row] = max(found[row], about[index.ids[row]])
-    return found
-
-
-def _of_ends(index: ItemIndex, named: Mapping[str, float]) -> Scores:
-    """How plainly the question names the ends of each fact: the source counts whole, the target in part."""
-    found = np.zeros(len(index), dtype=np.float32)
-    for node_id, boost in named.items():
-        whole, part = index.source_in([node_id]), index.target_in([node_id])
-        found += np.float32(boost) * whole + np.float32(boost * TARGET_SHARE) * part
-    return np.minimum(found, np.float32(1 + TARGET_SHARE))

@@ -63,7 +63,8 @@ def fused(cosines: Scores | None, embedded: Mask, lexical: Scores, named: Scores
     found = np.float32(LEXICAL_WEIGHT) * lexical + np.float32(NAME_WEIGHT) * named
     if cosines is None or not embedded.any():
         return found
-    known = cosines[embedded]
+    whole = bool(embedded.all())
+    known = cosines if whole else cosines[embedded]
     spread = max(float(known.std()), _LEAST_SPREAD)
     above = (cosines - np.float32(known.mean())) / np.float32(spread)
-    return found + np.where(embedded, above, np.float32(0))
+    return found + (above if whole else np.where(embedded, above, np.float32(0)))
