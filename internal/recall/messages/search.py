@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable
+from internal.language.empty_talk import asks_about_talk, asks_again, knows_nothing
 from internal.language.names import NAMED
 from internal.language.question_kinds import named_dates, question_kind
 from internal.language.spelling import name_key
@@ -45,6 +46,12 @@ _NAMED_CANDIDATES: Final = 64
 
 _SPARE: Final = 5
 """Found beyond the limit, for those that are about to be forgotten."""
+
+_TELLS_NOTHING: Final = 12.0
+"""What a message loses that tells nothing: more than the messages of one question lie apart, so that none is likely."""
+
+_ROUNDS: Final = 3
+"""How often others are looked at where the best told nothing."""
 
 _COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
 
@@ -160,18 +167,12 @@ class MessageSearch:
         dense = not np.isnan(found.candidates.cosine).all()
         ranking = self._rankings.dense if dense else self._rankings.lexical
         scores = ranking.scores(found.candidates.matrix)
+        shown = await self._database.read(lambda c: _shown(c, user_id, asked, found.seq, scores, limit + _SPARE))
         chances = ranking.chances(scores)
-        best = np.lexsort((-found.seq, -scores))[: limit + _SPARE].tolist()
-        seqs = [int(found.seq[place]) for place in best]
-
-        def read(connection: Connection) -> dict[int, Message]:
-            return repository.found(connection, user_id, seqs)
-
-        shown = await self._database.read(read)
         hits = (
-            MessageHit(shown[seq], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
-            for place, seq in zip(best, seqs, strict=True)
-            if seq in shown
+            MessageHit(shown[place], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
+            for place in _best_first(found.seq, scores, limit + _SPARE)
+            if place in shown
         )
         return list(hits)[:limit]
 
@@ -249,6 +250,38 @@ class MessageSearch:
     def _degraded(self, part: str, error: Exception) -> None:
         self._observer.recall_degraded(part)
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
+
+
+def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]:
+    """The places of the best scores, best first; of equal ones the newest."""
+    best: list[int] = np.lexsort((-seq, -scores))[:count].tolist()
+    return best
+
+
+def _shown(
+    connection: Connection, user_id: int, asked: Asked, seq: NDArray[np.int64], scores: Floats, count: int
+) -> dict[int, Message]:
+    """The messages of the best places that may be shown. Lowers the scores of those that tell nothing, in place."""
+    shown: dict[int, Message] = {}
+    read = set[int]()
+    about_talk = asks_about_talk(asked.whole)
+    for _ in range(_ROUNDS):
+        new = {int(seq[place]): place for place in _best_first(seq, scores, count) if place not in read}
+        read |= set(new.values())
+        found = repository.found(connection, user_id, list(new))
+        shown |= {new[number]: message for number, message in found.items()}
+        empty = [new[number] for number, one in found.items() if not about_talk and _tells_nothing(one, asked.whole)]
+        if not empty:
+            break
+        scores[empty] -= _TELLS_NOTHING
+    return shown
+
+
+def _tells_nothing(message: Message, question: str) -> bool:
+    """Whether the owner only asked the same before, or the assistant only said that it knew nothing."""
+    if message.role == "assistant":
+        return knows_nothing(message.content)
+    return message.forward is None and asks_again(message.content, question)
 
 
 def _computed(index: MessageIndex, question: Question, within: _Range) -> _Found:

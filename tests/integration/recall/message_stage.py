@@ -63,6 +63,14 @@ class Talk:
         self.clock.advance(after)
         return await self.database.write(lambda c: self._say(c, text, name, self.clock.now(), user_id))
 
+    async def reply(self, text: str) -> None:
+        """What the assistant says to the owner, right after."""
+        self.clock.advance(timedelta(seconds=5))
+        now = self.clock.now()
+        await self.database.write(
+            lambda c: dialogue.add(c, OWNER, "assistant", text, now=now, bot_id=BOT, chat_id=CHAT)
+        )
+
     def _say(self, connection: Connection, text: str, name: str | None, at: datetime, user_id: int) -> Message:
         self.count += 1
         forward = ForwardOrigin("hidden_user", name) if name else None

@@ -159,3 +159,25 @@ async def test_a_small_cache_reads_anew(talk: Talk) -> None:
         assert len(await small.search(owner, await talk.ask("kayak"))) == 1
     small.forget(OWNER)
     assert len(await small.search(OWNER, await talk.ask("kayak"))) == 1
+
+
+async def test_what_tells_nothing_takes_no_place_before_what_does(talk: Talk) -> None:
+    """The same question asked before, and an answer that knew nothing; unless they are what is asked for."""
+    for _ in range(4):
+        await talk.say("Когда у Маши день рождения?", after=timedelta(hours=9))
+        await talk.reply("Не знаю, когда у Маши день рождения. Расскажи, и я запомню!")
+        await talk.say("А напомни, когда день рождения у Маши")
+    await talk.say("У Маши торт на день рождения, четырнадцатого", after=timedelta(days=1))
+    hits = await talk.hits("Когда день рождения у Маши?")
+    assert hits[0].message.content == "У Маши торт на день рождения, четырнадцатого"
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert hits[0].chance > 10 * hits[1].chance
+    assert "торт" not in (await talk.found("Что я спрашивал про день рождения Маши?"))[0]
+
+
+async def test_what_others_ask_is_no_question_asked_before(talk: Talk) -> None:
+    """A conversation that was forwarded is as it is."""
+    asked = await talk.say("Когда у Маши день рождения?", name="Иван")
+    own = await talk.say("Когда у Маши день рождения?", after=timedelta(days=1))
+    found = [hit.message.id for hit in await talk.hits("Когда день рождения у Маши?")]
+    assert found == [asked.id, own.id]
