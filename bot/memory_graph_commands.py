@@ -80,6 +80,31 @@ def associations(config_path: Path | None, user_id: int, memory_id: str, min_str
     _print(_asked(config_path, path, user_id, min_strength=min_strength, limit=limit)["associations"])
 
 
+@graph_command(
+    "laplaced graph merge --user 123456789 019ab2c4-7e00-7000-8000-000000000001 019ab2c4-7e00-7000-8000-000000000002"
+)
+@_USER
+@click.argument("source_id", metavar="SOURCE")
+@click.argument("target_id", metavar="TARGET")
+def merge(config_path: Path | None, user_id: int, source_id: str, target_id: str) -> None:
+    """Make one of two nodes that are the same thing: the source becomes part of the target.
+
+    What was told of the source is told of the target from now on, under either name. People are merged in the chat
+    (/person).
+    """
+    path = f"nodes/{quote(source_id, safe='')}/merge?user_id={user_id}"
+    _print([asyncio.run(_call(load(config_path), "POST", path, body={"target_id": target_id}))])
+
+
+@graph_command("laplaced graph split --user 123456789 019ab2c4-7e00-7000-8000-000000000001")
+@_USER
+@click.argument("node_id", metavar="NODE")
+def split(config_path: Path | None, user_id: int, node_id: str) -> None:
+    """Undo the merge that made a node part of another, else the last one into it."""
+    path = f"nodes/{quote(node_id, safe='')}/split?user_id={user_id}"
+    _print([asyncio.run(_call(load(config_path), "POST", path, body={}))])
+
+
 @graph_command("laplaced graph maintain --user 123456789 --dry-run")
 @_USER
 @click.option("--dry-run", is_flag=True, help="Only tell what it would come to.")

@@ -20,14 +20,17 @@ from bot.web.memory_wire import (
     EdgesOut,
     NodeChangeRequest,
     NodeCreateRequest,
+    NodeMergeOrder,
     NodeOut,
     NodesOut,
+    NodeSplitOut,
     edges_out,
 )
 from bot.web.owners import Owners, owner_of, zone_of
 from bot.web.plasticity import Maintain, plasticity_router
 from bot.web.refusals import KEYED, READING, WRITING, refusals
 from internal.errors import NotFound, Refused
+from internal.flows import joining
 from internal.flows.forgetting import Eraser
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
@@ -70,6 +73,7 @@ def memory_eraser(eraser: Eraser) -> EraseNode:
 def memory_router(database: Database, clock: Clock, owners: Owners, given: Memory) -> APIRouter:
     router = APIRouter()
     router.include_router(_nodes_router(database, clock, owners, given.erase))
+    router.include_router(_merging_router(database, clock))
     router.include_router(_neighbours_router(database, clock))
     router.include_router(_edges_router(database, clock, owners))
     router.include_router(queries_router(database, owners))
@@ -138,6 +142,41 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
         """Erases it for good, with its edges, its receipts and all that it is found by."""
         known = await database.read(lambda c: _node(c, uuid, asked))
         await erase(known)
+
+    return router
+
+
+def _merging_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
+
+    @router.post("/merge", responses=WRITING)
+    async def merge(uuid: Uuid, order: NodeMergeOrder, asked: AskedUser = None) -> NodeOut:
+        """Puts it into another node of its label, which is answered; its id and its names lead there from now on.
+
+        People are merged as profiles: `POST /people/merge`.
+        """
+
+        def work(connection: Connection) -> Node:
+            source, target = _node(connection, uuid, asked), _node(connection, order.target_id, asked)
+            if source.user_id != target.user_id:
+                raise NotFound(f"target_id: there is no node {order.target_id}")
+            try:
+                return joining.merge(connection, source.user_id, uuid, target.id, now=clock.now())
+            except Refused as error:
+                raise Refused(error.reason, f"target_id: {error}") from None
+
+        return NodeOut.of(await database.write(work))
+
+    @router.post("/split", responses={**READING, **refusals(404)})
+    async def split(uuid: Uuid, asked: AskedUser = None) -> NodeSplitOut:
+        """Undoes the merge that made this node part of another, else the last one into it."""
+
+        def work(connection: Connection) -> tuple[Node | None, Node | None]:
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            return joining.split(connection, user_id, uuid, now=clock.now())
+
+        source, target = await database.write(work)
+        return NodeSplitOut(source=source and NodeOut.of(source), target=target and NodeOut.of(target))
 
     return router
 

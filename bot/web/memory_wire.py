@@ -57,6 +57,10 @@ class NodeChangeRequest(Request):
     user_id: Owner | None = None
 
 
+class NodeMergeOrder(Request):
+    target_id: NodeId
+
+
 class EdgeCreateRequest(Request):
     user_id: Owner
     type: Short = Field(description="One of the 18 relationships of the memory graph.")
@@ -86,6 +90,13 @@ class NodesOut(BaseModel):
     @classmethod
     def of(cls, nodes: Sequence[Node], count: int | None = None) -> NodesOut:
         return cls(nodes=[NodeOut.of(node) for node in nodes], count=len(nodes) if count is None else count)
+
+
+class NodeSplitOut(BaseModel):
+    """Both sides of a merge that was undone; null is what nothing tells of any more."""
+
+    source: NodeOut | None
+    target: NodeOut | None
 
 
 class EdgeOut(BaseModel):

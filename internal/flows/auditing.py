@@ -15,11 +15,13 @@ from sqlalchemy import Connection
 from internal.chronicle import audit, audit_repository
 from internal.chronicle.audit_repository import Name
 from internal.chronicle.model import Audit
-from internal.errors import ModelError, Refused
+from internal.errors import ModelError, NotFound, Refused
+from internal.flows import joining
 from internal.flows.sessions import Chronicling
 from internal.language import entity_names
 from internal.language.entity_names import NameForms
 from internal.language.worker import LanguageCallFailed
+from internal.memory import joining as nodes
 from internal.people import merging, suggestion_repository
 from internal.people import repository as people
 from internal.scheduling.clock import Clock
@@ -46,7 +48,7 @@ class LanguageRunner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Doubled:
-    """Two entities that differ only in case, alphabet or declension. Only people can be merged."""
+    """Two entities that differ only in case, alphabet or declension. Of people their owner decides."""
 
     first: Name
     second: Name
@@ -54,6 +56,10 @@ class Doubled:
     @property
     def people(self) -> bool:
         return self.first.person_id is not None and self.second.person_id is not None
+
+    @property
+    def things(self) -> bool:
+        return self.first.person_id is None and self.second.person_id is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ class Auditing:
         return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
 
     async def repair(self, user_id: int) -> Repaired:
-        """Mends what can be mended, has unjudged sessions judged, and offers to merge people who are doubled."""
+        """Mends what can be mended, merges doubled things, has sessions judged, and offers to merge doubled people."""
         before = await self.audit(user_id)
         _, doubled = await self._doubled(user_id)
         now = self._clock.now()
@@ -101,6 +107,7 @@ class Auditing:
         judged = sum(
             self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
         )
+        mended.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
         offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)
         return mended.counts, judged, offered
 
@@ -152,9 +159,9 @@ def _of_one_type(one: Name, other: Name) -> bool:
 
 
 def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
-    """Not people whom their accounts, or their owner, keep apart."""
+    """Not people whom their accounts, or their owner, keep apart, nor things that were split."""
     if pair.first.person_id is None or pair.second.person_id is None:
-        return True
+        return not nodes.split_before(connection, user_id, pair.first.node_id, pair.second.node_id)
     source = people.get(connection, user_id, pair.second.person_id)
     target = people.get(connection, user_id, pair.first.person_id)
     if source is None or target is None:
@@ -164,6 +171,18 @@ def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
     except Refused:
         return False
     return not merging.split_before(connection, user_id, source.id, target.id)
+
+
+def _merge(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:
+    """Makes one of two things: what was known first stays, unless only the other has a type. False if it cannot be."""
+    source, target = pair.second, pair.first
+    if target.subtype == _ANYTHING != source.subtype:
+        source, target = target, source
+    try:
+        joining.merge(connection, user_id, source.node_id, target.node_id, now=now, by="audit")
+    except (NotFound, Refused):  # it went into another of those that are alike
+        return False
+    return True
 
 
 def _offer(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:

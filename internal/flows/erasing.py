@@ -6,15 +6,17 @@ What the owner said elsewhere stays, as do the bot's answers to it: they are mes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, cast
 
 from sqlalchemy import Connection
 
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
-from internal.flows import buried, namings, retold, unremembering
+from internal.flows import buried, joining, namings, retold, unremembering
 from internal.flows.fallen import Fallen
 from internal.flows.falling import Erasing
 from internal.flows.fragment_item import lose_messages
@@ -24,6 +26,7 @@ from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
 from internal.knowledge import repository as episodes
 from internal.knowledge import service as knowledge
+from internal.memory import joining as merges
 from internal.memory import service as memory
 from internal.people import (
     forget_repository,
@@ -42,11 +45,28 @@ _LONG_SENTENCE = 12
 """Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
 
 
+P = ParamSpec("P")
+
+
+def _each_by_itself(
+    erase: Callable[Concatenate[Connection, int, P], Fallen],
+) -> Callable[Concatenate[Connection, int, P], Fallen]:
+    """What falls of merged things is told by what was told of each: they are taken apart while something is erased."""
+
+    @wraps(erase)
+    def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> Fallen:
+        with joining.apart(connection, user_id, now=cast(datetime, kwargs["now"])):
+            return erase(connection, user_id, *args, **kwargs)
+
+    return erased
+
+
 def aside_for(kind: Kind, ref_id: str) -> str:
     """Under which name parts of profiles were set aside for something else than a fact."""
     return f"{kind}:{ref_id}"
 
 
+@_each_by_itself
 def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
     """Erases an episode: its segments, or the messages it is made of, and everything that only it supports.
 
@@ -76,6 +96,7 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
     return erased.fallen
 
 
+@_each_by_itself
 def erase_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Fallen:
     """Erases one message and everything that only it supports; an episode that has no line left goes with it.
 
@@ -142,11 +163,29 @@ def erase_sentence(
 
 
 def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
-    """Erases a thing with every fact about it; a person's entity goes with the person.
+    """Erases a thing with every fact about it, and what was merged into it; a person's entity goes with the person.
 
     So does what tells those facts once more, in bios and descriptions of what they were about. Raises NotFound, and
     Refused("owner") for the owner himself.
     """
+    one = partial(_erase_entity, connection, user_id, key=key, now=now)
+    return _with_merged(connection, user_id, node_id, one, now)
+
+
+def _with_merged(
+    connection: Connection, user_id: int, node_id: str, erase: Callable[[str], Fallen], now: datetime
+) -> Fallen:
+    """Erases a node, and each that was merged into it, with what is its own."""
+    others = merges.merged_into(connection, user_id, node_id)
+    with joining.apart(connection, user_id, now=now):
+        fallen = erase(node_id)
+        for other in others:
+            if store.get_node(connection, user_id, other, hidden=True) is not None:
+                fallen.join(erase(other))
+    return fallen
+
+
+def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None:
         raise NotFound(f"there is no entity {node_id}")
@@ -172,6 +211,7 @@ def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: byt
     return erased.fallen
 
 
+@_each_by_itself
 def erase_person(
     connection: Connection, user_id: int, person_id: int, *, key: bytes, asked_at: datetime, now: datetime
 ) -> Fallen:
@@ -212,13 +252,19 @@ def erase_person(
 
 
 def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
-    """Erases a node of memory with its links and everything told of it; what is a thing too, as a thing.
+    """Erases a node of memory with its links, everything told of it and what was merged into it.
 
-    The messages that told it stay; they do not bring it back (`key` is that of tombstones). Raises NotFound.
+    What is a thing too is erased as a thing. The messages that told it stay; they do not bring it back (`key` is that
+    of tombstones). Raises NotFound.
     """
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is not None and node.label in ("Entity", "Topic", "Preference"):
         return erase_entity(connection, user_id, node_id, key=key, now=now)
+    one = partial(_erase_memory, connection, user_id, key=key, now=now)
+    return _with_merged(connection, user_id, node_id, one, now)
+
+
+def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
     erased = Erasing(connection, user_id, now)
     erased.note_memories(unremembering.with_node(connection, user_id, node_id, key=key, asked_at=now, now=now))
     erased.finish()

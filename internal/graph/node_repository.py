@@ -147,12 +147,15 @@ def count_nodes(connection: Connection, user_id: int, wanted: NodeFilter = ANY_N
 def nodes_named(connection: Connection, user_id: int, label: str, names: Collection[str]) -> list[Node]:
     """Visible nodes of a label whose own name (term, reference, preference) is one of these, whatever its case.
 
-    Of what has no name it is the sentence by which it is known: a goal's description, a memory's content.
+    Of what has no name it is the sentence by which it is known: a goal's description, a memory's content. The name of
+    what was merged away means what it was merged into.
     """
     keys = sorted({registry.key_of(label, name) for name in names} - {""})[:CHUNK]
-    one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys)
-    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, one, VISIBLE)
-    return [node_of(row) for row in connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id))]
+    one = (graph_nodes.c.label == label) & graph_nodes.c.name_key.in_(keys) & graph_nodes.c.hidden_until.is_(None)
+    query = select(graph_nodes).where(graph_nodes.c.user_id == user_id, one)
+    rows = connection.execute(query.order_by(graph_nodes.c.created_at, graph_nodes.c.id)).all()
+    meant = [node_of(row) if _is_visible(row) else resolve_node(connection, user_id, row.id) for row in rows]
+    return list({node.id: node for node in meant if node is not None}.values())
 
 
 def nodes_called(connection: Connection, user_id: int, names: Collection[str]) -> list[Node]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from internal.graph.labels import NODES
 
@@ -34,6 +34,10 @@ NAMING: Mapping[str, str] = {
 """The property by which a node of each label is known as the same again; the labels that a proposal may name."""
 
 MEMORY_LABELS = tuple(label for label in NODES if label in NAMING)
+
+
+MERGE: Final = "merge"
+"""Who set the name of a merged node: what is told of it does not rename it."""
 
 
 class RefKey(NamedTuple):

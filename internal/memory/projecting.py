@@ -17,7 +17,7 @@ from internal.memory import observation_repository as observations
 from internal.memory import target_repository as targets
 from internal.memory.changes import MemoryChanges
 from internal.memory.folding import PART, Answer, Beside, folded, folded_edge, managed
-from internal.memory.model import NAMING, Observation
+from internal.memory.model import MERGE, NAMING, Observation
 from internal.storage import search_items
 
 _EVENTS: Final = {
@@ -126,6 +126,8 @@ class Projector:
         if node.label in _THINGS:
             wanted |= _as_a_thing(node, wanted, told, gone)
         deciding = managed(node.label, (*told, *gone)) - {name for name in node.field_meta if node.owner_set(name)}
+        if node.field_meta.get(NAMING[node.label], {}).get("by") == MERGE:
+            deciding -= {NAMING[node.label]}
         if node.subtype == "session":
             deciding -= {"status"}  # it follows the session itself
         if node.label == "Question" and node.owner_set("status"):

@@ -344,6 +344,19 @@ merges = Table(
     Index("idx_merges_target", "user_id", "target"),
 )
 
+node_merges = Table(
+    "node_merges",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("before", JSON, nullable=False, info=TEXT),
+    Column("set_by", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    Column("undone_at", Moment),
+)
+
 evidence = Table(
     "evidence",
     metadata,

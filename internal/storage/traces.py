@@ -48,7 +48,7 @@ _OWNERS_WORDS: Final = frozenset({"users", "messages", "episodes", "segments"})
 _PROFILES: Final = frozenset({"people", "name_keys", "search_items", "vectors", "merges"})
 """Another person's profile may name the forgotten one; the forgotten one's own rows are deleted by their keys."""
 
-_KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations"})
+_KNOWLEDGE: Final = frozenset({"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"})
 """Rows that would be broken by an empty text: what is forgotten of them is deleted through the graph and its facts."""
 
 _QUOTES: Final = frozenset({"evidence"})

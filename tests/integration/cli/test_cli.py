@@ -45,9 +45,11 @@ NEEDED = {
     "graph by-concept": ["--user", "1", "tea"],
     "graph contradictions": ["--user", "1"],
     "graph maintain": ["--user", "1"],
+    "graph merge": ["--user", "1", "one", "other"],
     "graph open-questions": ["--user", "1"],
     "graph preferences": ["--user", "1"],
     "graph shared-concepts": ["--user", "1", "memory"],
+    "graph split": ["--user", "1", "one"],
 }
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})

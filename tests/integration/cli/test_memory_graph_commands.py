@@ -45,6 +45,7 @@ def life(connection: Connection) -> dict[str, str]:
 
     ids = {"green": node("Memory", content="Зелений чай"), "black": node("Memory", content="Чорний чай")}
     ids |= {"tea": node("Concept", name="чай"), "question": node("Question", text="Скільки чаю?")}
+    ids |= {"coffee": node("Concept", name="кава")}
     ids |= {"conflict": node("Contradiction", description="чай чи кава"), "weak": node("Memory", content="Кава")}
     for name in ("green", "black"):
         edge("HAS_CONCEPT", ids[name], ids["tea"])
@@ -108,6 +109,15 @@ def test_maintenance_is_tried_and_done(ids: dict[str, str]) -> None:
     assert left["strength"] == pytest.approx(0.4, rel=0.01)
     [again] = rows("maintain")
     assert again["pruned"] == 0
+
+
+def test_two_memories_of_one_thing_are_merged_and_split(ids: dict[str, str]) -> None:
+    """The node that stays is printed, then both sides again; what has nothing to undo says so."""
+    [stays] = rows("merge", ids["coffee"], ids["tea"])
+    assert stays["id"] == ids["tea"]
+    [both] = rows("split", ids["tea"])
+    assert [both[side]["id"] for side in ("source", "target")] == [ids["coffee"], ids["tea"]]
+    assert laplaced("split", ids["tea"]).stderr == f"laplaced: node {ids['tea']} was not merged\n"
 
 
 @pytest.mark.parametrize(

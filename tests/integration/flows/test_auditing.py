@@ -16,6 +16,7 @@ from internal.chronicle import audit, repository
 from internal.chronicle.model import Audit
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
+from internal.flows import joining
 from internal.flows.auditing import Auditing
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.graph import store
@@ -167,12 +168,23 @@ async def test_unjudged_sessions_get_a_run(talk: Talk) -> None:
     [("Акме", "акме"), ("Акме", "«Акме»"), ("Тула", "Туле"), ("Акме", "Akme"), ("Київ", "Києві")],
 )
 async def test_things_that_differ_in_form_only_are_doubled(talk: Talk, one: str, other: str) -> None:
-    """In case, quotation marks, declension or alphabet: one of the two is one too many, and named."""
-    for name in (one, other, "Something else"):
-        await entity(talk, name, type="organization")
+    """In case, quotation marks, declension or alphabet: one of the two is one too many, and becomes part of the first.
+
+    If that was wrong, a split makes two of them again, and they stay two.
+    """
+    known = [await entity(talk, name, type="organization") for name in (one, other, "Something else")]
     found = await auditing(talk).audit(OWNER)
     assert found.entity_uniqueness == pytest.approx(2 / 3)
-    assert (await auditing(talk).repair(OWNER)).doubled == ((one, other),)
+    done = await auditing(talk).repair(OWNER)
+    assert (done.after.entity_uniqueness, done.mended, done.doubled) == (1.0, {"doubled": 1}, ())
+    merged = await talk.read(lambda c: store.resolve_node(c, OWNER, known[1].id))
+    assert merged is not None
+    assert (merged.id, merged.name) == (known[0].id, one)
+    now = talk.clock.now()
+    await talk.write(lambda c: joining.split(c, OWNER, known[1].id, now=now))
+    done = await auditing(talk).repair(OWNER)
+    assert (done.after.entity_uniqueness, done.mended, done.doubled) == (1.0, {}, ())
+    assert [await talk.read(lambda c, n=n: store.get_node(c, OWNER, n.id)) is not None for n in known] == [True] * 3  # type: ignore[misc]
 
 
 async def test_things_of_different_types_are_two(talk: Talk) -> None:

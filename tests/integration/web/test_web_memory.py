@@ -282,3 +282,22 @@ async def test_a_removed_node_leaves_no_trace(owner: Own) -> None:
     for table in metadata.sorted_tables:
         rows = await owner.stage.database.read(lambda c, table=table: c.execute(select(table)).all())
         assert word not in str(rows), table.name
+
+
+async def test_nodes_that_are_one_are_merged_and_split(owner: Own) -> None:
+    """Either id answers with the one that stays, until they are two again; what cannot be one is refused by name."""
+    one, other, goal = await owner.make("Concept"), await owner.make("Concept"), await owner.make("Goal")
+    path = f"/memory/nodes/{other}"
+    refused = await owner.client.post(f"{path}/merge", json={"target_id": goal})
+    assert (refused.status_code, refused.json()["detail"][:11]) == (422, "target_id: ")
+    assert (await owner.client.post(f"{path}/merge", json={"target_id": "nothing"})).status_code == 404
+    stranger = {"user_id": owner.stranger}
+    assert (await owner.client.post(f"{path}/merge", json={"target_id": one}, params=stranger)).status_code == 404
+    merged = await owner.client.post(f"{path}/merge", json={"target_id": one})
+    assert (merged.status_code, merged.json()["id"]) == (200, one)
+    assert (await owner.client.get(path)).json()["id"] == one
+    assert (await owner.client.post(f"{path}/split", params=stranger)).status_code == 404
+    both = await owner.client.post(f"{path}/split")
+    assert [both.json()[side]["id"] for side in ("source", "target")] == [other, one]
+    assert (await owner.client.get(path)).json()["id"] == other
+    assert (await owner.client.post(f"{path}/split")).status_code == 404

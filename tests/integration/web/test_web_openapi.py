@@ -21,6 +21,9 @@ CALLS = frozenset(
     GET /chronicle/sessions
     GET /chronicle/sessions/{session_id}
     GET /chronicle/sessions/{session_id}/transcript
+    POST /console/login
+    POST /console/logout
+    GET /console/me
     GET /events
     GET /graph/episodes
     POST /graph/episodes
@@ -46,6 +49,8 @@ CALLS = frozenset(
     PATCH /memory/nodes/{uuid}
     GET /memory/nodes/{uuid}/associations
     GET /memory/nodes/{uuid}/edges
+    POST /memory/nodes/{uuid}/merge
+    POST /memory/nodes/{uuid}/split
     POST /memory/plasticity/decay
     POST /memory/plasticity/prune
     POST /memory/plasticity/strengthen
@@ -56,7 +61,10 @@ CALLS = frozenset(
     GET /memory/queries/preferences
     GET /memory/queries/shared-concepts
     POST /memory/recall
+    GET /messages
     GET /metrics
+    GET /model-calls
+    GET /model-calls/{call_id}
     GET /people
     POST /people/merge
     GET /people/search
@@ -64,6 +72,9 @@ CALLS = frozenset(
     PATCH /people/{person_id}
     POST /people/{person_id}/split
     GET /readyz
+    GET /timeline
+    GET /timeline/{event_id}
+    GET /users
     """.strip().split("\n    ")
 )
 
@@ -86,7 +97,7 @@ async def test_every_call_is_described(sole: Stage) -> None:
     }
     assert set(calls) == set(CALLS)
     for name, call in calls.items():
-        keyed = not name.removeprefix("GET ").startswith(("/healthz", "/readyz", "/metrics")) and name != "GET /"
+        keyed = name.removeprefix("GET ") not in {"/", "/healthz", "/readyz", "/metrics", "POST /console/login"}
         assert ("security" in call) == keyed, name
         if keyed:
             assert {"401", "403", "422"} <= set(call["responses"]), name

@@ -1,0 +1,30 @@
+"""Nodes are merged"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "node_merges",
+        sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
+        sa.Column("target", sa.Text(), nullable=False),
+        sa.Column("before", sa.JSON(), nullable=False),
+        sa.Column("set_by", sa.Text(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("undone_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_node_merges")),
+    )
+
+
+def downgrade() -> None:
+    raise NotImplementedError("going back is done by restoring a backup")
