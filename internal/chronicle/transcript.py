@@ -28,6 +28,7 @@ class Words:
     summed_up: str
     judged: str
     rulings: Mapping[str, str]
+    labels: Mapping[EventLabel, str]
 
 
 _WORDS: Final[Mapping[Language, Words]] = {
@@ -48,6 +49,11 @@ _WORDS: Final[Mapping[Language, Words]] = {
             "errors": "Errors",
             "lessons": "Lessons",
         },
+        labels={
+            EventLabel.REQUEST: "request",
+            EventLabel.FEEDBACK: "feedback",
+            EventLabel.RESPONSE: "response",
+        },
     ),
     "ru": Words(
         untitled="Разговор",
@@ -66,6 +72,11 @@ _WORDS: Final[Mapping[Language, Words]] = {
             "errors": "Ошибки",
             "lessons": "Уроки",
         },
+        labels={
+            EventLabel.REQUEST: "запрос",
+            EventLabel.FEEDBACK: "продолжение",
+            EventLabel.RESPONSE: "ответ",
+        },
     ),
     "uk": Words(
         untitled="Розмова",
@@ -83,6 +94,11 @@ _WORDS: Final[Mapping[Language, Words]] = {
             "rules_ignored": "Порушені правила",
             "errors": "Помилки",
             "lessons": "Уроки",
+        },
+        labels={
+            EventLabel.REQUEST: "запит",
+            EventLabel.FEEDBACK: "продовження",
+            EventLabel.RESPONSE: "відповідь",
         },
     ),
 }
@@ -131,7 +147,7 @@ def _event(event: Event, local: datetime, words: Words, agent: str, plain: Calla
     answer = event.label is EventLabel.RESPONSE
     said = event.text if answer else plain(event.text)
     speaker = _line(agent) if answer else words.you
-    return [f"**{time} {speaker}** · {event.label.value}", "", *_quoted(said or words.no_words)]
+    return [f"**{time} {speaker}** · {words.labels[event.label]}", "", *_quoted(said or words.no_words)]
 
 
 def _analysis(attrs: Mapping[str, Any], time: str, words: Words) -> list[str]:

@@ -124,8 +124,8 @@ async def test_a_button_shows_a_conversation_word_for_word(world: World) -> None
     [session] = await sessions(world)
     shown = only(await world.press(SessionButton(owner=1, session=session.id).pack()))
     assert shown.how == "say"
-    assert "You · Request\n\nWhat *is* up?\n# Not a heading" in shown.text
-    assert "Laplaced · Response\n\nAll is well." in shown.text
+    assert "You · request\n\nWhat *is* up?\n# Not a heading" in shown.text
+    assert "Laplaced · response\n\nAll is well." in shown.text
 
 
 async def test_a_long_conversation_is_a_file(world: World) -> None:
