@@ -30,7 +30,7 @@ class Commands:
             self._clock,
             user,
             message.chat.id if message is not None else user.user_id,
-            f"update:{row.bot_id}:{row.n}",
+            row.key,
             thread_id=getattr(message, "message_thread_id", None),
             pressed=update.callback_query,
         )

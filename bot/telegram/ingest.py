@@ -29,7 +29,7 @@ from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.errors import StorageError
 from internal.events import repository as events
-from internal.flows.intake import Intake, Phrases
+from internal.flows.intake import Intake, Phrases, tell_command
 from internal.flows.turn import TurnFlow
 from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
@@ -318,13 +318,14 @@ class Ingest:
 
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
-        handled = await self._handlers.handle(update, row, user)
+        handled, now = await self._handlers.handle(update, row, user), self._clock.now()
         if not isinstance(handled, bool):
+            await self._database.write(lambda c: tell_command(c, row, user, now))
             self._beside.add(user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled)))
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
-        await self._settle(row, InboxState.INGESTED, user)
+        await self._in_transaction(row, InboxState.INGESTED, lambda c: tell_command(c, row, user, now), user)
         self._wake_outbox()
 
     async def _finish(self, row: InboxRow, user: User, rest: Work) -> None:
@@ -337,9 +338,13 @@ class Ingest:
         user_id = user.user_id if user else None
         await self._database.write(lambda c: mailbox.settle(c, row.n, state, user_id=user_id))
 
-    async def _in_transaction(self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object]) -> None:
+    async def _in_transaction(
+        self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
+    ) -> None:
+        user_id = user.user_id if user else None
+
         def work(connection: Connection) -> None:
-            if mailbox.settle(connection, row.n, state):
+            if mailbox.settle(connection, row.n, state, user_id=user_id):
                 effect(connection)
 
         await self._database.write(work)
@@ -354,6 +359,7 @@ class Ingest:
                 "update_quarantined",
                 source="system:ingest",
                 now=now,
+                links={"update": row.key},
                 payload={"update_id": row.update_id, "error": error},
             )
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
+from internal.events import link_repository
+from internal.events.causes import with_cause
 from internal.events.model import Event
-from internal.storage.tables import event_links, events, users
+from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
 
@@ -21,10 +23,18 @@ def append(
     now: datetime,
     user_id: int | None = None,
     payload: dict[str, Any] | None = None,
-    links: dict[str, Any] | None = None,
+    links: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> str:
-    """Records one event and returns its id; `links` holds an id, or several, by what it is to this event."""
+    """Records one event and returns its id.
+
+    `links` holds an id, or several, by what it is to this event; `caused_by` is found if it is not said. `about` is
+    looked at to find it and not kept: the messages of a fragment.
+    """
     event_id = new_id()
+    kept = dict(links or {})
+    if user_id is not None:
+        kept = with_cause(connection, user_id, event_type, kept, about or {})
     added = connection.execute(
         insert(events).values(
             id=event_id,
@@ -33,27 +43,12 @@ def append(
             event_type=event_type,
             source=source,
             payload=payload or {},
-            links=links,
+            links=kept or None,
         )
     )
-    if user_id is not None and added.inserted_primary_key is not None:
-        _link(connection, user_id, added.inserted_primary_key.seq, links or {})
+    if user_id is not None and kept and added.inserted_primary_key is not None:
+        link_repository.add(connection, user_id, added.inserted_primary_key.seq, kept)
     return event_id
-
-
-def _link(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]) -> None:
-    """One row for each id that is linked to, by which one walks from the id to the event."""
-    rows = {(name, str(ref)) for name, held in links.items() for ref in _refs(held)}
-    if rows:
-        values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
-        connection.execute(insert(event_links), values)
-
-
-def _refs(held: Any) -> Sequence[Any]:
-    """A link holds one id or several; None links to nothing."""
-    if held is None:
-        return ()
-    return held if isinstance(held, (list, tuple)) else (held,)
 
 
 def append_changes(

@@ -16,7 +16,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.events import repository as events
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import OutboxRow, Outgoing
+from internal.mailbox.model import OutboxRow, Outgoing, answered_update
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
@@ -75,7 +75,7 @@ class Delivery:
                 now=now,
                 user_id=row.outgoing.user_id,
                 payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "tg_id": tg_id},
-                links={"turn": row.outgoing.turn_id, "outbox": row.id},
+                links=_links(row),
             )
             self._settled(connection, row, "sent", tg_id)
 
@@ -145,7 +145,7 @@ class Delivery:
             now=now,
             user_id=row.outgoing.user_id,
             payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "error": error},
-            links={"turn": row.outgoing.turn_id, "outbox": row.id},
+            links=_links(row),
         )
         self._settled(connection, row, "refused", None)
 
@@ -164,3 +164,9 @@ def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
         return out
     replaced = mailbox.by_dedupe(connection, out.replaces)
     return replace(out, tg_id=replaced.tg_id if replaced else None)
+
+
+def _links(row: OutboxRow) -> dict[str, str]:
+    out = row.outgoing
+    known = {"turn": out.turn_id, "message": out.message_id, "outbox": row.id, "update": answered_update(out.dedupe)}
+    return {name: ref for name, ref in known.items() if ref is not None}

@@ -23,7 +23,7 @@ from internal.flows import sessions
 from internal.flows.rederiving import after_edit
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxState, Outgoing
+from internal.mailbox.model import InboxRow, InboxState, Outgoing, update_key
 from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
@@ -106,19 +106,8 @@ class Intake:
         elif answer:
             mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
         closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
-        events.append(
-            connection,
-            "message_received",
-            source=f"user:{user.user_id}",
-            now=now,
-            user_id=user.user_id,
-            payload={
-                "message": message.id,
-                "seq": message.seq,
-                "limit": None if isinstance(verdict, Allowed) else type(verdict).__name__,
-            },
-            links={"turn": turn.id} if turn else None,
-        )
+        limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
+        _tell(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
         return Taken(message, turn, closed)
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
@@ -165,15 +154,42 @@ class Intake:
         message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
         after_edit(connection, message, now)
         sessions.after_edit(connection, message, now)
-        events.append(
-            connection,
-            "message_edited",
-            source=f"user:{incoming.user_id}",
-            now=now,
-            user_id=incoming.user_id,
-            payload={"message": message.id, "seq": message.seq},
-        )
+        _tell(connection, "message_edited", update_n, message, now)
         return message
+
+
+def tell_command(connection: Connection, row: InboxRow, user: User, now: datetime) -> None:
+    """A command or button that was dealt with is no message of the dialogue; it is told without its words."""
+    told = {"update_id": row.update_id}
+    source, links = f"user:{user.user_id}", {"update": row.key}
+    events.append(
+        connection, "command_received", source=source, now=now, user_id=user.user_id, payload=told, links=links
+    )
+
+
+def _tell(
+    connection: Connection,
+    kind: str,
+    update_n: int,
+    message: Message,
+    now: datetime,
+    *,
+    turn: Turn | None = None,
+    **more: str | None,
+) -> None:
+    update_id = mailbox.update_id(connection, update_n)
+    links = {"message": message.id, "turn": turn.id if turn else None}
+    if message.bot_id is not None:
+        links["update"] = update_key(message.bot_id, update_n)
+    events.append(
+        connection,
+        kind,
+        source=f"user:{message.user_id}",
+        now=now,
+        user_id=message.user_id,
+        payload={"message": message.id, "seq": message.seq, "update_id": update_id, **more},
+        links={name: ref for name, ref in links.items() if ref is not None},
+    )
 
 
 def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> None:

@@ -241,6 +241,7 @@ class Publication:
             user_id=user_id,
             payload={"episode": episode.id, "messages": len(fragment), "first_seq": first.seq, "last_seq": last.seq},
             links={"fragment": episode.id},
+            about={"messages": [message.id for message in fragment]},
         )
         dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
         follow_messages(connection, user_id, episode.id)

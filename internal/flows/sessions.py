@@ -19,6 +19,7 @@ from internal.chronicle.model import Event, Session, Trigger
 from internal.chronicle.service import Lost, Spoken
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Message
+from internal.events import repository as events
 from internal.memory import sessions as memory
 from internal.scheduling import repository as runs
 from internal.scheduling.model import BEHIND, EDITING, RunState
@@ -78,6 +79,7 @@ class Chronicling:
             asked = turns.first_open_seq(connection, user_id, None)
             writing = asked is not None and (before_seq is None or asked < before_seq)
             self._analyse(connection, session, now, now + ANSWERING if writing else now)
+            _tell_closed(connection, session, now)
         return session
 
     def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
@@ -108,6 +110,20 @@ class Chronicling:
             runs.create_for_session(
                 connection, session.user_id, agent, session.id, rev=rev, now=now, due_at=due_at, replaces=replaces
             )
+
+
+def _tell_closed(connection: Connection, session: Session, now: datetime) -> None:
+    said = [one.message_id for one in line.events_of_session(connection, session.user_id, session.id)]
+    events.append(
+        connection,
+        "session_closed",
+        source="system:chronicle",
+        now=now,
+        user_id=session.user_id,
+        payload={"messages": len(said)},
+        links={"session": session.id},
+        about={"messages": [message_id for message_id in said if message_id is not None]},
+    )
 
 
 UNJUDGED: Final = Chronicling()

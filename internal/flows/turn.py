@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
@@ -162,7 +162,16 @@ class TurnFlow:
         await self._database.write(lambda connection: turns.discount(connection, turn))
 
     async def _start(self, turn: Turn) -> Question | None:
-        return await self._database.write(lambda connection: freeze(connection, turn), point="C3")
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Question | None:
+            question = freeze(connection, turn)
+            if question is not None:
+                told = {"attempt": question.turn.attempts, "messages": len(question.asked)}
+                _tell(connection, "agent_activity_start", turn, now, told)
+            return question
+
+        return await self._database.write(work, point="C3")
 
     async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
         if not any(message.content.strip() for message in question.asked):
@@ -233,7 +242,9 @@ class TurnFlow:
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
             shown = parts or ([Rendered(STOPPED)] if placeholder else [])
             self._owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
-            self._account(connection, turn, reply, message, now, stopped=stopped)
+            answer = message.id if message else None
+            told = {"message": answer, "model": reply.model, "stopped": stopped}
+            _tell(connection, "agent_result", turn, now, told, message=answer)
             return message
 
         try:
@@ -295,20 +306,6 @@ class TurnFlow:
                 now,
             )
 
-    @staticmethod
-    def _account(
-        connection: Connection, turn: Turn, reply: ChatReply, message: Message | None, now: datetime, *, stopped: bool
-    ) -> None:
-        events.append(
-            connection,
-            "agent_result",
-            source="agent:Responder",
-            now=now,
-            user_id=turn.user_id,
-            payload={"message": message.id if message else None, "model": reply.model, "stopped": stopped},
-            links={"turn": turn.id},
-        )
-
     async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
         """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
         turn = question.turn
@@ -339,15 +336,7 @@ class TurnFlow:
             if turns.finish(connection, turn, state, error):
                 self._owe(connection, turn, parts, now, message_id=None, placeholder=placeholder)
                 kind = "agent_run_failed" if state is TurnState.FAILED else "agent_result"
-                events.append(
-                    connection,
-                    kind,
-                    source="agent:Responder",
-                    now=now,
-                    user_id=turn.user_id,
-                    payload={"error": error} if error else {},
-                    links={"turn": turn.id},
-                )
+                _tell(connection, kind, turn, now, {"error": error} if error else {})
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
@@ -374,6 +363,15 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "answer-refused"
         case _:
             return "answer-failed"
+
+
+def _tell(
+    connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any], **links: str | None
+) -> None:
+    linked = {"turn": turn.id} | {name: ref for name, ref in links.items() if ref is not None}
+    events.append(
+        connection, kind, source="agent:Responder", now=now, user_id=turn.user_id, payload=payload, links=linked
+    )
 
 
 class _Edited(Exception):

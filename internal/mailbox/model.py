@@ -40,6 +40,24 @@ class InboxRow:
     attempts: int
     received_at: datetime
 
+    @property
+    def key(self) -> str:
+        """Names the update for ever, for what it led to."""
+        return update_key(self.bot_id, self.n)
+
+
+_UPDATE = "update:"
+
+
+def update_key(bot_id: int, n: int) -> str:
+    """The name of the update in inbox row `n`."""
+    return f"{_UPDATE}{bot_id}:{n}"
+
+
+def answered_update(dedupe: str) -> str | None:
+    """The key of the update that an outgoing message answers directly; None for one that is no such answer."""
+    return dedupe.rpartition(":")[0] if dedupe.startswith(_UPDATE) else None
+
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedUpdate:

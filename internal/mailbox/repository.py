@@ -71,6 +71,11 @@ def settle(
     return connection.execute(changed).rowcount == 1
 
 
+def update_id(connection: Connection, n: int) -> int | None:
+    """Telegram's id of the update in row `n`."""
+    return connection.execute(select(inbox.c.update_id).where(inbox.c.n == n)).scalar_one_or_none()
+
+
 def quarantined(connection: Connection) -> int:
     """How many updates were put aside for a human."""
     query = select(func.count()).select_from(inbox).where(inbox.c.state == InboxState.QUARANTINED.value)

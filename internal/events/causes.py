@@ -1,0 +1,87 @@
+"""What led to an event, found by what both are about: a flow names the turn, run or fragment and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.events import link_repository
+from internal.events.link_repository import CAUSED_BY, refs
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The events before, if they are of these types and link by `theirs` to what this event links to by `ours`.
+
+    `every` = all of them led to this one; otherwise only the newest.
+    """
+
+    ours: str
+    theirs: str
+    types: tuple[str, ...]
+    every: bool = False
+
+
+_SAID: Final = ("message_received", "agent_result", "agent_run_failed", "notification_sent")
+_PUBLISHED: Final = ("dialogue_fragment_published", "episode_added")
+_BEGUN: Final = ("agent_activity_start",)
+
+_TO_BEGIN: Final = (
+    _Step("turn", "turn", ("message_received",), every=True),
+    _Step("fragment", "fragment", _PUBLISHED),
+    _Step("session", "session", ("session_closed",)),
+)
+_TO_SEND: Final = (
+    _Step("turn", "turn", ("agent_result", "agent_run_failed")),
+    _Step("message", "message", _SAID),
+    _Step("update", "update", ("command_received",)),
+)
+_TO_PUBLISH: Final = (_Step("messages", "message", _SAID, every=True),)
+_TO_EDIT: Final = (_Step("message", "message", ("message_received",)),)
+_TO_RESULT: Final = (
+    _Step("run", "run", _BEGUN),
+    _Step("turn", "turn", _BEGUN),
+    _Step("turn", "turn", ("message_received",), every=True),
+    _Step("fragment", "fragment", _PUBLISHED),
+)
+
+_BEFORE: Final[Mapping[str, tuple[_Step, ...]]] = {
+    "message_received": (),
+    "message_edited": _TO_EDIT,
+    "message_sent": _TO_SEND,
+    "message_refused": _TO_SEND,
+    "agent_activity_start": _TO_BEGIN,
+    "dialogue_fragment_published": _TO_PUBLISH,
+    "session_closed": _TO_PUBLISH,
+    "episode_added": (),
+    "command_received": (),
+}
+
+
+def with_cause(
+    connection: Connection,
+    user_id: int,
+    event_type: str,
+    links: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The links, with what led to the event if that can be found and was not said. `about` is looked at beside them.
+
+    Steps are tried in order, and the first that finds something is the cause.
+    """
+    if links.get(CAUSED_BY):
+        return dict(links)
+    known = {**about, **links}
+    for step in _BEFORE.get(event_type, _TO_RESULT):
+        held = [str(ref) for ref in refs(known.get(step.ours))]
+        found = link_repository.telling(connection, user_id, step.theirs, held, step.types) if held else []
+        if found:
+            return {**links, CAUSED_BY: _one_or_all(found if step.every else found[-1:])}
+    return dict(links)
+
+
+def _one_or_all(found: list[str]) -> str | list[str]:
+    return found[0] if len(found) == 1 else found

@@ -1,0 +1,87 @@
+"""Links between events in the database: one row for each id that an event links to, by which one walks both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from internal.storage.tables import event_links, events
+
+CAUSED_BY: Final = "caused_by"
+"""The link from an event to those that led to it; all other links name what the event is about."""
+
+_CHUNK: Final = 500
+"""Most values of one IN list."""
+
+
+def add(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]) -> None:
+    """Keeps the links of the event that stands at `seq`. A link holds one id or several; None links to nothing."""
+    rows = {(name, str(ref)) for name, held in links.items() for ref in refs(held)}
+    if rows:
+        values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
+        connection.execute(insert(event_links), values)
+
+
+def refs(held: Any) -> Sequence[Any]:
+    """The ids that a link holds."""
+    if held is None:
+        return ()
+    return held if isinstance(held, (list, tuple)) else (held,)
+
+
+def telling(
+    connection: Connection, user_id: int, name: str, held: Collection[str], event_types: Collection[str]
+) -> list[str]:
+    """Ids of the events of these types that link to one of these ids by that name, oldest first."""
+    found: dict[int, str] = {}
+    for part in _chunks(sorted(held)):
+        query = (
+            select(events.c.seq, events.c.id)
+            .join(event_links, event_links.c.event_seq == events.c.seq)
+            .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == name)
+            .where(events.c.event_type.in_(event_types))
+        )
+        found |= {row.seq: row.id for row in connection.execute(query)}
+    return [found[seq] for seq in sorted(found)]
+
+
+def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
+    """(event, cause) of these events, as far as the cause is still kept: by the cause's place."""
+    cause = events.alias("cause")
+    found: list[Row[Any]] = []
+    for part in _chunks(event_ids):
+        query = (
+            select(cause.c.seq, events.c.id, cause.c.id.label("cause_id"))
+            .select_from(events)
+            .join(event_links, event_links.c.event_seq == events.c.seq)
+            .join(cause, (cause.c.id == event_links.c.ref) & (cause.c.user_id == user_id))
+            .where(events.c.id.in_(part), events.c.user_id == user_id, event_links.c.name == CAUSED_BY)
+        )
+        found += connection.execute(query)
+    return [(row.id, row.cause_id) for row in sorted(found, key=lambda row: (row.seq, row.id))]
+
+
+def effects(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
+    """(effect, event) of what these events led to, by the effect's place."""
+    found: list[Row[Any]] = []
+    for part in _chunks(event_ids):
+        query = (
+            select(events.c.seq, events.c.id, event_links.c.ref)
+            .join(events, events.c.seq == event_links.c.event_seq)
+            .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == CAUSED_BY)
+        )
+        found += connection.execute(query)
+    return [(row.id, row.ref) for row in sorted(found, key=lambda row: (row.seq, row.ref))]
+
+
+def count(connection: Connection, user_id: int) -> int:
+    """How many links of one owner's events there are."""
+    query = select(func.count()).select_from(event_links).where(event_links.c.user_id == user_id)
+    return connection.execute(query).scalar_one()
+
+
+def _chunks(values: Collection[str]) -> Sequence[list[str]]:
+    listed = list(values)
+    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
