@@ -9,7 +9,9 @@ from typing import Literal, Protocol
 
 from internal.llm.model import ChatDelta, ChatMessage, Usage
 from internal.memory.model import KnownMemory
+from internal.notifications.model import Notification
 from internal.people.model import Person
+from internal.snapshots.model import EMPTY, Snapshot
 
 Language = Literal["ru", "uk", "en"]
 
@@ -235,7 +237,7 @@ class ResponderRequest:
 
     `system_lines` are other stored system messages. `relevant_people` are already picked, inner circle excluded.
     `facts`, `memories` and `passages` are each numbered from 1, most relevant first; `lessons` are the few, learnt from
-    earlier sessions, that matter here.
+    earlier sessions, that matter here. `snapshot` is what is kept in mind of the owner whatever he asks.
     """
 
     owner: OwnerProfile
@@ -251,6 +253,7 @@ class ResponderRequest:
     memories: Sequence[RecalledMemory] = ()
     lessons: Sequence[str] = ()
     passages: Sequence[RecalledPassage] = ()
+    snapshot: Snapshot = EMPTY
 
 
 class Responder(Protocol):
@@ -291,6 +294,45 @@ class AnalystRequest:
 class Analyst(Protocol):
     async def ask(self, request: AnalystRequest) -> AgentReply:
         """A reply whose text follows the analyst's contract; `analyst.output.parse` reads it.
+
+        Raises the errors of `ChatModel.complete`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What the snapshot was, and a slice of a fragment (lines numbered from 1) from which it is brought up to date."""
+
+    owner: OwnerProfile
+    snapshot: Snapshot
+    transcript: Sequence[TranscriptLine]
+
+
+@dataclass(frozen=True, slots=True)
+class WeighingRequest:
+    """Everything that may be told to an owner at `now` (aware), the oldest first, and what goes on.
+
+    `recent` are the latest lines of the dialogue, oldest first.
+    """
+
+    owner: OwnerProfile
+    now: datetime
+    notifications: Sequence[Notification]
+    snapshot: Snapshot
+    recent: Sequence[TranscriptLine] = ()
+
+
+class ContextManager(Protocol):
+    async def update(self, request: ContextRequest) -> AgentReply:
+        """A reply whose text follows the contract; `context_manager.output.parse_snapshot` reads it.
+
+        Raises the errors of `ChatModel.complete`.
+        """
+        ...
+
+    async def weigh(self, request: WeighingRequest) -> AgentReply:
+        """A reply whose text follows the contract; `context_manager.output.parse_decisions` reads it.
 
         Raises the errors of `ChatModel.complete`.
         """

@@ -22,6 +22,11 @@ class NotificationKind(StrEnum):
     NOTICE = "notice"
     """The program has something to tell about itself."""
 
+    @property
+    def fixed(self) -> bool:
+        """Whether its words stay as they are: buttons answer them."""
+        return self in (NotificationKind.CONFIRM, NotificationKind.TEAM, NotificationKind.QUESTION)
+
 
 class NotificationState(StrEnum):
     WAITING = "waiting"
@@ -63,6 +68,12 @@ class Notification:
     merged_into: str | None = None
     message_id: str | None = None
     attempts: int = 0
+
+    @property
+    def due_at(self) -> datetime | None:
+        """When what it is about is, or was, due."""
+        told = self.payload.get("due_at")
+        return datetime.fromisoformat(told) if told else None
 
     @property
     def buttons(self) -> list[list[dict[str, str]]]:

@@ -1,0 +1,88 @@
+"""The context manager: keeps in mind what goes on in the owner's life, and stands between notifications and him."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+from internal.agents.context_manager.output import REPLY_SCHEMA
+from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
+from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
+from internal.config_agents import AgentConfig
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.notifications.model import Notification
+from internal.people.model import escape
+from internal.snapshots.model import PARTS, Snapshot
+
+
+class ModelContextManager:
+    """The ContextManager that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
+        self._chat, self._config = chat, config
+        self._instructions = instructions(__package__)
+
+    async def update(self, request: ContextRequest) -> AgentReply:
+        return await self._ask(self.update_messages(request), request.owner.user_id)
+
+    async def weigh(self, request: WeighingRequest) -> AgentReply:
+        return await self._ask(self.weigh_messages(request), request.owner.user_id)
+
+    def update_messages(self, request: ContextRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        context = joined(
+            owner_block(request.owner),
+            numbered_snapshot(request.snapshot, request.owner.timezone),
+            transcript_block("transcript", request.transcript),
+        )
+        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+
+    def weigh_messages(self, request: WeighingRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent."""
+        zone = request.owner.timezone
+        clock = clock_metadata(request.now, zone)
+        context = joined(
+            owner_block(request.owner),
+            block("metadata", [f"{key}: {value}" for key, value in clock.items()]),
+            numbered_snapshot(request.snapshot, zone),
+            transcript_block("dialogue", request.recent),
+            block("notifications", _waiting(request.notifications, zone)),
+        )
+        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+
+    async def _ask(self, messages: list[ChatMessage], user_id: int) -> AgentReply:
+        reply = await self._chat.complete(
+            ChatRequest(
+                agent="context_manager",
+                model=self._config.model,
+                messages=messages,
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                reply_schema=REPLY_SCHEMA,
+                user_id=user_id,
+            )
+        )
+        return AgentReply(reply.text, reply.model, reply.usage, messages)
+
+
+def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:
+    """The snapshot with a number, a part and a date before each item; the numbers go by `Snapshot.items`."""
+    parts = [part for part in PARTS for _ in snapshot.part(part)]
+    zone = ZoneInfo(timezone)
+    lines = [
+        f"{number}. {part} ({item.at.astimezone(zone):%Y-%m-%d}): {escape(item.text)}"
+        for number, (part, item) in enumerate(zip(parts, snapshot.items, strict=True), start=1)
+    ]
+    return block("context_snapshot", lines)
+
+
+def _waiting(notifications: Sequence[Notification], timezone: str) -> list[str]:
+    return [_line(number, one, ZoneInfo(timezone)) for number, one in enumerate(notifications, start=1)]
+
+
+def _line(number: int, one: Notification, zone: ZoneInfo) -> str:
+    due = one.due_at or one.created_at
+    told = [one.kind.value, "urgent" if one.urgent else "not urgent", f"due {due.astimezone(zone):%Y-%m-%d %H:%M %a}"]
+    told += ["with buttons, its words are fixed"] if one.kind.fixed else []
+    return f"[{number}] {', '.join(told)}: {escape(one.text)}"

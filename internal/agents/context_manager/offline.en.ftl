@@ -1,0 +1,11 @@
+reminder = 🔔 { $text }
+reminder-late = 🔔 { $text } (it was due { $due })
+together = 🔔 Several things at once:
+line = { $text }
+line-late = { $text } (due { $due })
+reason-now = It is due, and nothing stands in the way. Whether this is a good moment is not weighed without a model.
+reason-merged = { $count } things waited at once, so they are told together.
+reason-twice = The same was told just now.
+reason-many = Other questions come first.
+reason-quiet = Quiet hours until { $until }.
+reason-patience = It was put off often enough.

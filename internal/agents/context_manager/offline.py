@@ -1,0 +1,43 @@
+"""The context manager without a model: it quotes the owner, and tells what is due as it comes."""
+
+from __future__ import annotations
+
+import json
+
+from internal.agents.context_manager.quoting import quoted
+from internal.agents.context_manager.weighing import weigh
+from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
+from internal.language.worker import LanguageWorker
+
+MODEL = "offline-rules"
+
+
+class OfflineContextManager:
+    """The ContextManager by rules; snapshots are made in the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def update(self, request: ContextRequest) -> AgentReply:
+        """As the port says; costs nothing. ModelUnavailable if the language process cannot answer."""
+        return AgentReply(await self._worker.run_bulk(update, request), MODEL)
+
+    async def weigh(self, request: WeighingRequest) -> AgentReply:
+        """As the port says, at once: a few rules need no other process."""
+        decided = [
+            {
+                "id": decision.notification_id,
+                "decision": decision.choice,
+                "text": decision.text,
+                "until": decision.until.isoformat() if decision.until else None,
+                "reason": decision.reason,
+                "by": "rules",
+            }
+            for decision in weigh(request).values()
+        ]
+        return AgentReply(json.dumps({"notifications": decided}, ensure_ascii=False), MODEL)
+
+
+def update(request: ContextRequest) -> str:
+    """The reply in the format of the contract; pure."""
+    return json.dumps({"snapshot": quoted(request)}, ensure_ascii=False)

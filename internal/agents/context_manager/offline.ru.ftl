@@ -1,0 +1,11 @@
+reminder = 🔔 { $text }
+reminder-late = 🔔 { $text } (срок был { $due })
+together = 🔔 Сразу о нескольких делах:
+line = { $text }
+line-late = { $text } (срок { $due })
+reason-now = Пришло время, и ничто не мешает. Без модели не взвешивается, удобна ли минута.
+reason-merged = Накопилось несколько уведомлений ({ $count }), они сказаны вместе.
+reason-twice = То же самое только что было сказано.
+reason-many = Сначала другие вопросы.
+reason-quiet = Тихие часы до { $until }.
+reason-patience = Откладывалось уже достаточно.

@@ -1,0 +1,11 @@
+reminder = 🔔 { $text }
+reminder-late = 🔔 { $text } (термін був { $due })
+together = 🔔 Одразу про кілька справ:
+line = { $text }
+line-late = { $text } (термін { $due })
+reason-now = Настав час, і ніщо не заважає. Без моделі не зважується, чи зручна хвилина.
+reason-merged = Накопичилося кілька сповіщень ({ $count }), їх сказано разом.
+reason-twice = Те саме щойно було сказано.
+reason-many = Спершу інші питання.
+reason-quiet = Тихі години до { $until }.
+reason-patience = Відкладалося вже досить.

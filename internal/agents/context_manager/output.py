@@ -1,0 +1,255 @@
+"""What the context manager may answer, and how a reply becomes a snapshot or decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+from zoneinfo import ZoneInfo
+
+from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
+from internal.agents.prompts import unescaped
+from internal.agents.reading import read_object
+from internal.errors import ModelReplyInvalid, Refused
+from internal.llm.model import ReplySchema
+from internal.people.operations import RefusedOperation
+from internal.snapshots.model import PARTS, Item, Part, Snapshot, bounded, rests_on
+
+KEYS: Final = ("snapshot", "notifications")
+
+MAX_TEXT: Final = 1000
+"""Characters of a message that is told."""
+
+MAX_REASON: Final = 300
+
+Choice = Literal["now", "later", "merge", "drop"]
+
+_CHOICES: Final[Mapping[str, Choice]] = {
+    "now": "now",
+    "deliver": "now",
+    "later": "later",
+    "defer": "later",
+    "merge": "merge",
+    "merged": "merge",
+    "drop": "drop",
+    "dropped": "drop",
+}
+_NUMBER: Final = re.compile(r"\D{0,3}(\d{1,4})\D{0,2}")
+
+_NUMBERS: Final = {"type": "array", "items": {"type": "integer"}}
+_ITEMS: Final[dict[str, Any]] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "from": _NUMBERS, "evidence": _NUMBERS},
+        "required": ["text", "from", "evidence"],
+        "additionalProperties": False,
+    },
+}
+REPLY_SCHEMA = ReplySchema(
+    "context_manager_reply",
+    {
+        "type": "object",
+        "properties": {
+            "snapshot": {
+                "type": ["object", "null"],
+                "properties": dict.fromkeys(PARTS, _ITEMS),
+                "required": list(PARTS),
+                "additionalProperties": False,
+            },
+            "notifications": {
+                "type": ["array", "null"],
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "id": {"type": "integer"},
+                        "decision": {"type": "string", "enum": ["now", "later", "merge", "drop"]},
+                        "text": {"type": "string"},
+                        "until": {"type": ["string", "null"]},
+                        "reason": {"type": "string"},
+                    },
+                    "required": ["id", "decision", "text", "until", "reason"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["snapshot", "notifications"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReply:
+    """The snapshot as it is to be; `refused` are items that were not taken."""
+
+    snapshot: Snapshot
+    refused: tuple[RefusedOperation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of one notification. `text` is empty where its own words are to be told; `until` is aware.
+
+    `by_rules`: no model weighed it.
+    """
+
+    notification_id: str
+    choice: Choice
+    reason: str
+    text: str = ""
+    until: datetime | None = None
+    by_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """By the notification's id; those that the reply says nothing of are missing."""
+
+    made: Mapping[str, Decision]
+    refused: tuple[RefusedOperation, ...] = ()
+
+
+def parse_snapshot(text: str, request: ContextRequest, message_ids: Mapping[int, str]) -> SnapshotReply:
+    """The reply as a snapshot within its limits, each item with the messages that it rests on.
+
+    `message_ids` are the messages of the transcript's lines, by number. An item that names neither lines nor old items
+    rests on all the owner's lines and on all old items of its part: rather too much is forgotten with a message than
+    too little. Reasons of refusals: bad_shape, no_text, bad_evidence. Raises ModelReplyInvalid.
+    """
+    reply = read_object(text, KEYS, bare="notifications")
+    told = reply.get("snapshot")
+    if not isinstance(told, dict) or not any(part in told for part in PARTS):
+        raise ModelReplyInvalid("the reply holds no snapshot")
+    reader = _SnapshotReader(request, message_ids)
+    parts = {part: tuple(reader.items(part, told.get(part))) for part in PARTS}
+    by_rules = told.get("by") == "rules"
+    return SnapshotReply(bounded(Snapshot(**parts, by_rules=by_rules)), tuple(reader.refused))
+
+
+class _SnapshotReader:
+    def __init__(self, request: ContextRequest, message_ids: Mapping[int, str]) -> None:
+        self._ids = message_ids
+        self._old = request.snapshot
+        self._numbered = dict(enumerate(self._old.items, start=1))
+        self._lines = {line.number: line for line in request.transcript}
+        self.refused: list[RefusedOperation] = []
+
+    def items(self, part: Part, raw: object) -> list[Item]:
+        """The items of one part; a text alone is one item."""
+        listed = raw if isinstance(raw, list) else [] if raw is None else [raw]
+        found = []
+        for one in listed:
+            try:
+                found.append(self._item(part, one))
+            except Refused as refusal:
+                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
+        return found
+
+    def _item(self, part: Part, raw: object) -> Item:
+        raw = {"text": raw} if isinstance(raw, str) else raw
+        if not isinstance(raw, dict):
+            raise Refused("bad_shape", f"{str(raw)[:80]!r} is no item")
+        text = _line(raw.get("text"), MAX_TEXT)
+        if not any(map(str.isalnum, text)):
+            raise Refused("no_text", "an item says nothing")
+        lines = [self._lines.get(number) for number in _numbers(raw.get("evidence"))]
+        old = [self._numbered.get(number) for number in _numbers(raw.get("from"))]
+        said = [line for line in lines if line is not None and line.role == "user"]
+        goes_on = [item for item in old if item is not None]
+        if (any(lines) or None in lines) and not said and not goes_on:
+            raise Refused("bad_evidence", "an item rests on nothing that the owner said")
+        if not said and not goes_on:
+            said, goes_on = self._likely(part, text)
+        at = max([*(line.at for line in said), *(item.at for item in goes_on if not said)])
+        ids = [self._ids[line.number] for line in said if line.number in self._ids]
+        return Item(text, at, rests_on(*(item.sources for item in goes_on), ids))
+
+    def _likely(self, part: Part, text: str) -> tuple[list[TranscriptLine], list[Item]]:
+        """What an item without a receipt may rest on: the same item as before, else everything there is."""
+        same = [item for item in self._old.items if item.text.casefold() == text.casefold()]
+        if same:
+            return [], same
+        said, old = [line for line in self._lines.values() if line.role == "user"], list(self._old.part(part))
+        if not said and not old:
+            raise Refused("bad_evidence", "an item rests on nothing that the owner said")
+        return said, old
+
+
+def parse_decisions(text: str, request: WeighingRequest) -> Decisions:
+    """The reply as decisions about what was asked, one a notification.
+
+    Reasons of refusals: bad_shape, unknown_notification, decided_twice, unknown_decision. Raises ModelReplyInvalid.
+    """
+    reply = read_object(text, KEYS, bare="notifications")
+    listed = reply.get("notifications")
+    if not isinstance(listed, list):
+        raise ModelReplyInvalid("the reply holds no decisions")
+    made: dict[str, Decision] = {}
+    refused: list[RefusedOperation] = []
+    for raw in listed:
+        try:
+            decision = _decision(raw, request, made)
+            made[decision.notification_id] = decision
+        except Refused as refusal:
+            refused.append(RefusedOperation(refusal.reason, str(refusal)))
+    return Decisions(made, tuple(refused))
+
+
+def _decision(raw: object, request: WeighingRequest, made: Mapping[str, Decision]) -> Decision:
+    if not isinstance(raw, dict):
+        raise Refused("bad_shape", f"{str(raw)[:80]!r} is no decision")
+    told = str(raw.get("id")).strip()
+    by_id = {one.id: one for one in request.notifications}
+    number = _NUMBER.fullmatch(told)
+    place = int(number[1]) - 1 if number else -1
+    found = by_id.get(told) or (request.notifications[place] if 0 <= place < len(request.notifications) else None)
+    if found is None:
+        raise Refused("unknown_notification", f"{told[:80]!r} waits for no decision")
+    if found.id in made:
+        raise Refused("decided_twice", "a notification was decided about already")
+    choice = _CHOICES.get(str(raw.get("decision")).strip().casefold())
+    if choice is None:
+        raise Refused("unknown_decision", f"{str(raw.get('decision'))[:80]!r} is no decision")
+    return Decision(
+        found.id,
+        choice,
+        _line(raw.get("reason"), MAX_REASON),
+        "" if found.kind.fixed else _message(raw.get("text")),
+        _moment(raw.get("until"), request.owner.timezone),
+        by_rules=raw.get("by") == "rules",
+    )
+
+
+def _message(raw: object) -> str:
+    """What is told may stand on several lines."""
+    lines = [_line(one, MAX_TEXT) for one in raw.splitlines()] if isinstance(raw, str) else []
+    return "\n".join(line for line in lines if line)[:MAX_TEXT].strip()
+
+
+def _moment(raw: object, timezone: str) -> datetime | None:
+    """A time as models write it; without a zone it is the owner's. None for what is no time."""
+    if not isinstance(raw, str):
+        return None
+    try:
+        found = datetime.fromisoformat(raw.strip())
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(timezone))
+
+
+def _numbers(raw: object) -> list[int]:
+    listed: Sequence[Any] = raw if isinstance(raw, list) else [] if raw is None else [raw]
+    found = []
+    for one in listed:
+        match = _NUMBER.fullmatch(str(one).strip())
+        if match:
+            found.append(int(match[1]))
+    return found
+
+
+def _line(raw: object, longest: int) -> str:
+    text = " ".join(unescaped(raw).split()) if isinstance(raw, str) else ""
+    return text if len(text) <= longest else text[:longest].rsplit(" ", 1)[0]

@@ -1,0 +1,82 @@
+"""What is told without a model's words, and why, in the owner's language. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from fluent.runtime import FluentBundle, FluentResource
+
+from internal.agents.model import Language
+from internal.notifications.model import Notification, NotificationKind
+
+LATE: Final = timedelta(minutes=10)
+"""From when on it is said when something was due."""
+
+
+def told(one: Notification, language: Language, timezone: str, now: datetime) -> str:
+    """One notification by itself, in plain text but for what has buttons: its words stay as they were generated."""
+    if one.kind is not NotificationKind.REMINDER:
+        return one.text
+    return _with_due("reminder", one, language, timezone, now)
+
+
+def told_together(several: Sequence[Notification], language: Language, timezone: str, now: datetime) -> str:
+    """Several in one message, a line each; plain text."""
+    lines = [_with_due("line", one, language, timezone, now) for one in several]
+    return "\n".join([phrase(language, "together"), *(f"• {line}" for line in lines)])
+
+
+def clock(moment: datetime, language: Language, timezone: str, now: datetime) -> str:
+    """A moment as a reader of this language writes it, the day left out where it is today."""
+    zone = ZoneInfo(timezone)
+    local = moment.astimezone(zone)
+    if local.date() == now.astimezone(zone).date():
+        return f"{local:%H:%M}"
+    return f"{day(local.date(), language)}, {local:%H:%M}"
+
+
+def day(found: date, language: Language) -> str:
+    return f"{found:%d.%m}" if language != "en" else f"{found.day} {found:%b}"
+
+
+def phrase(language: Language, key: str, **values: str | int) -> str:
+    """Raises KeyError for an unknown key: a mistake of the program."""
+    bundle = _bundle(language)
+    pattern = bundle.get_message(key).value
+    if pattern is None:
+        raise KeyError(f"{language}: {key} says nothing")
+    text, errors = bundle.format_pattern(pattern, values)
+    if errors:
+        raise KeyError(f"{language}: {key}: {errors[0]}")
+    return str(text)
+
+
+@cache
+def _bundle(language: Language) -> FluentBundle:
+    # Isolation marks would be letters inside what people copy.
+    bundle = FluentBundle([language], use_isolating=False)
+    source = files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
+    bundle.add_resource(FluentResource(source))
+    return bundle
+
+
+def _with_due(key: str, one: Notification, language: Language, timezone: str, now: datetime) -> str:
+    due = _due(one, language, timezone, now)
+    text = " ".join(one.text.split())
+    return phrase(language, f"{key}-late", text=text, due=due) if due else phrase(language, key, text=text)
+
+
+def _due(one: Notification, language: Language, timezone: str, now: datetime) -> str:
+    """When it was due, if that is not just now; empty otherwise."""
+    due = one.due_at
+    if due is None or now - due < LATE:
+        return ""
+    if one.payload.get("whole_day"):
+        local = due.astimezone(ZoneInfo(timezone)).date()
+        return "" if local == now.astimezone(ZoneInfo(timezone)).date() else day(local, language)
+    return clock(due, language, timezone, now)

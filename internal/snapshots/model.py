@@ -1,0 +1,144 @@
+"""What an agent keeps in mind of one owner: who he is, what is going on now, what is open. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal
+
+Part = Literal["who", "now", "threads"]
+
+PARTS: Final[tuple[Part, ...]] = ("who", "now", "threads")
+
+MAX_TEXT: Final = 240
+"""Characters of one item."""
+
+MAX_SIZE: Final = 2400
+"""Characters of all items together: about 600 tokens of Russian in every prompt."""
+
+MOST: Final[Mapping[Part, int]] = {"who": 12, "now": 8, "threads": 16}
+"""Items of each part."""
+
+MOST_SOURCES: Final = 500
+"""Messages that an item may rest on; of more the latest are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line. `at` (aware) is when it was said last; `sources` are the ids of the messages that it rests on.
+
+    What rests on a message goes with it, whatever its words are.
+    """
+
+    text: str
+    at: datetime
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`who`: the owner himself; `now`: what goes on in his life; `threads`: what is open, each oldest first.
+
+    `by_rules`: no model understood it, it quotes.
+    """
+
+    who: tuple[Item, ...] = ()
+    now: tuple[Item, ...] = ()
+    threads: tuple[Item, ...] = ()
+    by_rules: bool = False
+
+    def part(self, name: Part) -> tuple[Item, ...]:
+        found: tuple[Item, ...] = getattr(self, name)
+        return found
+
+    @property
+    def items(self) -> list[Item]:
+        """All lines, in the order in which they are shown."""
+        return [item for part in PARTS for item in self.part(part)]
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return sum(len(item.text) for item in self.items)
+
+    @property
+    def empty(self) -> bool:
+        return not self.items
+
+    def without(self, sources: Collection[str], holds: Callable[[str], bool] | None = None) -> Snapshot:
+        """Without what rests on one of these messages, or whose text holds a trace."""
+        gone = set(sources)
+
+        def stays(item: Item) -> bool:
+            return not gone.intersection(item.sources) and not (holds is not None and holds(item.text))
+
+        who, now, threads = (tuple(filter(stays, self.part(part))) for part in PARTS)
+        return Snapshot(who, now, threads, self.by_rules)
+
+    def content(self) -> dict[str, Any]:
+        """As JSON: `{"who": [{"text", "at", "messages"}], "now": [...], "threads": [...], "by": "model" | "rules"}`."""
+        parts: dict[str, Any] = {part: [_told(item) for item in self.part(part)] for part in PARTS}
+        return parts | {"by": "rules" if self.by_rules else "model"}
+
+
+EMPTY: Final = Snapshot()
+"""Before anything was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One stored snapshot. `restored_from` is the version that it repeats, `run_id` the run that wrote it."""
+
+    user_id: int
+    version: int
+    snapshot: Snapshot
+    created_at: datetime
+    run_id: str | None = None
+    restored_from: int | None = None
+
+
+def of_content(content: Mapping[str, Any]) -> Snapshot:
+    """The inverse of `Snapshot.content`; what was forgotten whole is empty."""
+    parts = {part: tuple(_item(raw) for raw in content.get(part) or ()) for part in PARTS}
+    return Snapshot(**parts, by_rules=content.get("by") == "rules")
+
+
+def bounded(snapshot: Snapshot) -> Snapshot:
+    """Within the limits above: each text once, the oldest go first, of threads sooner than of what is now or who."""
+    parts: dict[Part, list[Item]] = {}
+    seen: set[str] = set()
+    for part in PARTS:
+        kept = {item.text.casefold(): item for item in map(_within, snapshot.part(part)) if item.text}
+        parts[part] = _latest([item for text, item in kept.items() if text not in seen], MOST[part])
+        seen |= kept.keys()
+    for part in ("threads", "now", "who"):
+        while parts[part] and sum(len(item.text) for one in parts.values() for item in one) > MAX_SIZE:
+            parts[part].remove(min(parts[part], key=lambda item: item.at))
+    return Snapshot(tuple(parts["who"]), tuple(parts["now"]), tuple(parts["threads"]), snapshot.by_rules)
+
+
+def rests_on(*sources: Iterable[str]) -> tuple[str, ...]:
+    """Several items' messages as one item's, each once."""
+    return tuple(dict.fromkeys(one for several in sources for one in several))[-MOST_SOURCES:]
+
+
+def _within(item: Item) -> Item:
+    text = " ".join(item.text.split())
+    if len(text) > MAX_TEXT:
+        text = text[: MAX_TEXT - 1].rsplit(" ", 1)[0] + "…"
+    return replace(item, text=text, sources=item.sources[-MOST_SOURCES:])
+
+
+def _latest(items: list[Item], most: int) -> list[Item]:
+    """The `most` latest of them, in the order they stand in."""
+    kept = set(sorted(range(len(items)), key=lambda place: (items[place].at, place))[-most:])
+    return [item for place, item in enumerate(items) if place in kept]
+
+
+def _told(item: Item) -> dict[str, Any]:
+    return {"text": item.text, "at": item.at.isoformat(), "messages": list(item.sources)}
+
+
+def _item(raw: Mapping[str, Any]) -> Item:
+    return Item(raw["text"], datetime.fromisoformat(raw["at"]), tuple(raw["messages"]))
