@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from internal.agents.archivist import memory_shapes as shapes
 from internal.agents.archivist.dossiers import Said
@@ -191,19 +191,38 @@ _PLAIN = "new|old|first|second"
 
 
 def thing_after(sentence: str, event: re.Match[str], said: Said) -> str | None:
-    """What was bought, signed, lost: the noun right behind the verb, in its basic form."""
+    """What was bought, signed, lost: the noun behind the verb, its adjectives left out, in its basic form."""
     behind = sentence[event.end() :]
     if event["verb"].isascii():
         found = re.match(
             r"\s+(?:a|an|the|our|my|new|old|first|second)\s+(?:(?:new|old|first|second)\s+)*([a-z]{3,})\b", behind
         )
         return found[1] if found else None
-    noun = re.match(r"\s+([а-яёіїєґ’']{3,})(?=[\s.,!]|$)", behind)
-    if noun is None or any(
-        one.start - said.start <= event.end() + noun.start(1) < one.end - said.start for one, _ in said.named
-    ):
-        return None
-    return _noun(noun[1], text_language(sentence, "ru"))
+    language, place = text_language(sentence, "ru"), 0
+    for _ in range(_MOST_ADJECTIVES + 1):
+        word = re.compile(r"\s+([а-яёіїєґ’']{3,})(?=[\s.,!]|$)").match(behind, place)
+        if word is None or any(
+            one.start - said.start <= event.end() + word.start(1) < one.end - said.start for one, _ in said.named
+        ):
+            return None
+        if not _is_adjective(word[1], language):
+            return _noun(word[1], language)
+        place = word.end()
+    return None
+
+
+_MOST_ADJECTIVES: Final = 3
+"""Before a noun: "мою першу нову машину"."""
+
+
+def _is_adjective(word: str, language: Language) -> bool:
+    """Whether it may stand before a noun, for which it is in the accusative: "новую", "свій", "пральну".
+
+    The Ukrainian dictionary knows most of them as nouns too.
+    """
+    possible = word_languages(word)
+    readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
+    return any(one.tag.POS in ("ADJF", "PRTF", "NPRO") and one.tag.case == "accs" for one in readings)
 
 
 def _noun(word: str, language: Language) -> str | None:

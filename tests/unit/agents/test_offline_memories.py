@@ -230,3 +230,21 @@ def test_a_goal_is_reached_by_its_owner_alone(lang: str, goal: str, said: str, r
 def test_a_number_alone_is_no_year(text: str, language: Language, phrase: str | None) -> None:
     """It may be that of a contract; a year stands with its preposition or its word."""
     assert past_in(text, datetime(2026, 11, 22, tzinfo=UTC), language) == phrase
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "concept"),
+    [
+        ("uk", "Вчора ми придбали нову пральну машину.", "машина"),
+        ("uk", "Ми нарешті підписали договір.", "договір"),
+        ("uk", "Я загубив свій старий гаманець.", "гаманець"),
+        ("ru", "Мы купили нашу первую квартиру.", "квартира"),
+        ("ru", "Я сломала левую руку.", "рука"),
+        ("uk", "Ми купили нову.", None),
+    ],
+)
+def test_what_an_event_is_about_stands_behind_its_adjectives(language: str, sentence: str, concept: str | None) -> None:
+    """As its concept, in the nominative."""
+    [memory] = memories_of(asked(say(language, sentence)))
+    named = [one.other.properties["name"] for one in memory.links if one.type == "HAS_CONCEPT"]
+    assert named == ([] if concept is None else [concept])
