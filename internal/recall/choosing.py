@@ -99,7 +99,7 @@ def _receipts_folded(candidates: Sequence[Candidate]) -> list[Candidate]:
         if passage.kind != "passage" or not passage.said:
             continue
         drawn = [one for one in derived if passage.said <= one.said]
-        if drawn and not _says_more(passage, drawn):
+        if drawn and not says_more(passage.text, [one.text for one in drawn]):
             folded.add(passage.key)
             best = max(drawn, key=lambda one: one.chance)
             raised[best.key] = max(raised.get(best.key, best.chance), passage.chance)
@@ -107,9 +107,10 @@ def _receipts_folded(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [replace(one, chance=raised.get(one.key, one.chance)) for one in kept]
 
 
-def _says_more(passage: Candidate, drawn: Collection[Candidate]) -> bool:
-    told = sum(len(_WORD.findall(one.text)) for one in drawn)
-    return len(_WORD.findall(passage.text)) > SAYS_MORE * told + SAYS_MORE_BY
+def says_more(text: str, drawn: Collection[str]) -> bool:
+    """Whether a message has so much more to say than what was drawn from it that it is worth a place beside that."""
+    told = sum(len(_WORD.findall(one)) for one in drawn)
+    return len(_WORD.findall(text)) > SAYS_MORE * told + SAYS_MORE_BY
 
 
 def _successors_first(candidates: Sequence[Candidate]) -> list[Candidate]:

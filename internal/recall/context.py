@@ -37,7 +37,7 @@ from internal.recall.lessons import LessonRecall
 from internal.recall.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
-from internal.recall.passages import FoundPassage, PassageRecall
+from internal.recall.passages import FoundPassage, PassageRecall, ReadReceipts
 from internal.recall.people import PeopleSearch
 from internal.recall.prompted import Found, chosen_of
 from internal.storage.engine import Database
@@ -177,7 +177,8 @@ class TurnRecall:
             memories=memories,
             passages=passages,
         )
-        chosen = await self._database.read(lambda c: chosen_of(c, owner.user_id, found, self._limits.tokens))
+        receipts = self._receipts(owner, asked, before_seq)
+        chosen = await self._database.read(lambda c: chosen_of(c, owner.user_id, found, self._limits.tokens, receipts))
         recalled = Recalled(
             inner_circle=inner,
             relevant_people=chosen.people,
@@ -219,6 +220,11 @@ class TurnRecall:
         if self._passages is None:
             return ()
         return await self._passages.for_question(owner.user_id, owner.name, asked, before_seq)
+
+    def _receipts(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> ReadReceipts | None:
+        if self._passages is None:
+            return None
+        return self._passages.receipts(owner.user_id, owner.name, asked, before_seq)
 
     async def _with_facts_about(
         self, user_id: int, found: FoundFacts | None, picked: Sequence[Person]

@@ -52,6 +52,11 @@ _NEAR: Final = (
 )
 
 
+_SHOWN: Final = select(search_items.c.ref_id).where(
+    search_items.c.user_id == bindparam("owner"), search_items.c.item.in_(bindparam("ids", expanding=True))
+)
+
+
 def _supports(prefix: str, table: Table) -> ColumnElement[bool]:
     # What holds no message is left out afterwards: asked for that, SQLite reads all of the owner's evidence for each.
     of_it = and_(evidence.c.user_id == table.c.user_id, evidence.c.target == literal(prefix) + table.c.id)
@@ -67,6 +72,13 @@ _OF_NODES: Final = select(observations.c.target, evidence.c.message_id).where(
 _REPLACED: Final = select(facts.c.supersedes, facts.c.edge_id).where(
     facts.c.user_id == bindparam("owner"), facts.c.supersedes.in_(bindparam("ids", expanding=True))
 )
+
+
+def shown(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Message]:
+    """Those of these few messages that anybody may be shown, in order."""
+    items = [item_of(MESSAGE, message_id) for message_id in message_ids]
+    found = [row[0] for row in connection.execute(_SHOWN, {"owner": user_id, "ids": items})] if items else []
+    return by_ids(connection, user_id, found) if found else []
 
 
 def beside(

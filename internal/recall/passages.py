@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
@@ -19,7 +19,7 @@ from internal.knowledge.model import Episode, Segment
 from internal.language.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall import chances, passage_repository
-from internal.recall.choosing import Candidate, Chosen
+from internal.recall.choosing import Candidate, Chosen, says_more
 from internal.recall.hits import EpisodeHit
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.recall.messages.search import MessageHit
@@ -117,6 +117,18 @@ class FoundPassage:
         return f"{self.kind}:{self.ref_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A message from which something that was found was drawn: `told` are its words, `chance` that of the message."""
+
+    message_id: str
+    chance: float
+    told: tuple[str, ...]
+
+
+ReadReceipts = Callable[[Connection, Sequence[Receipt]], list[FoundPassage]]
+
+
 class PassageRecall:
     """Recalls passages for prompts. Never raises a model's error."""
 
@@ -145,10 +157,27 @@ class PassageRecall:
         now = self._knowledge.now
 
         def read(connection: Connection) -> list[FoundPassage]:
-            said = _of_messages(connection, user_id, owner_name, asked, likely, before_seq, now)
+            pairs = [(hit.message, hit.chance) for hit in likely]
+            said = _of_messages(connection, user_id, owner_name, asked, pairs, before_seq, now)
             return [*said, *_of_episodes(connection, user_id, owner_name, asked, told)]
 
         return sorted(await self._database.read(read), key=lambda one: -one.chance)
+
+    def receipts(self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None) -> ReadReceipts:
+        """Reads messages that were not found by themselves, those that say more than what was drawn from them."""
+        now = self._knowledge.now
+
+        def read(connection: Connection, wanted: Sequence[Receipt]) -> list[FoundPassage]:
+            by_id = {one.message_id: one for one in wanted}
+            hits = [
+                (message, by_id[message.id].chance)
+                for message in passage_repository.shown(connection, user_id, by_id)
+                if before_seq is None or message.seq < before_seq
+                if says_more(words_of(message), by_id[message.id].told)
+            ]
+            return _of_messages(connection, user_id, owner_name, asked, hits, before_seq, now) if hits else []
+
+        return read
 
 
 def passages_of(chosen: Iterable[Chosen], found: Collection[FoundPassage]) -> list[RecalledPassage]:
@@ -176,25 +205,26 @@ def _of_messages(
     user_id: int,
     owner_name: str,
     asked: Asked,
-    hits: Sequence[MessageHit],
+    found: Sequence[tuple[Message, float]],
     before_seq: int | None,
     now: datetime,
 ) -> list[FoundPassage]:
-    said = [hit.message for hit in hits]
+    """Messages, each with its chance, as passages."""
+    said = [message for message, _ in found]
     beside = passage_repository.beside(connection, user_id, said, gap=GAP, before_seq=before_seq)
     ids = {message.id for message in (*said, *(one for near in beside.values() for one in near))}
     late = outdated(connection, user_id, ids, now)
     return [
         FoundPassage(
             kind="message",
-            ref_id=hit.message.id,
-            chance=hit.chance,
-            session=session_of(hit.message),
-            found=_line(hit.message, owner_name, asked.words, late),
-            beside=tuple(_line(one, owner_name, None, late) for one in beside[hit.message.id]),
-            replaced_by=late[hit.message.id].replaced_by if hit.message.id in late else frozenset(),
+            ref_id=message.id,
+            chance=chance,
+            session=session_of(message),
+            found=_line(message, owner_name, asked.words, late),
+            beside=tuple(_line(one, owner_name, None, late) for one in beside[message.id]),
+            replaced_by=late[message.id].replaced_by if message.id in late else frozenset(),
         )
-        for hit in hits
+        for message, chance in found
     ]
 
 

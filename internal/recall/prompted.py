@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import Connection
@@ -18,10 +19,23 @@ from internal.recall.facts import MAX_FACTS
 from internal.recall.hits import FactHit, MemoryHit
 from internal.recall.memories import AROUND as AROUND_MEMORY
 from internal.recall.memories import MAX_MEMORIES, told_words
-from internal.recall.passages import MAX_PASSAGES, FoundPassage, passages_of
+from internal.recall.passages import (
+    MAX_PASSAGES,
+    FoundPassage,
+    ReadReceipts,
+    Receipt,
+    passages_of,
+)
 
 MOST: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
 """Most of each kind, whatever the budget; memories bring associations and what disputes them. People are picked."""
+
+
+RECEIPT_SHARE: Final = 0.5
+"""How likely a message is that was not found, beside what was drawn from it: that answers, the rest may not."""
+
+MOST_RECEIPTS: Final = 6
+"""Such messages that are looked at, each half a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +58,18 @@ class Prompted:
     passages: Sequence[RecalledPassage]
 
 
-def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> Prompted:
-    """The best of all kinds together, within so many tokens."""
-    chosen = choose(list(_candidates(connection, user_id, found)), tokens, MOST)
+def chosen_of(
+    connection: Connection, user_id: int, found: Found, tokens: int, receipts: ReadReceipts | None = None
+) -> Prompted:
+    """The best of all kinds together, within so many tokens.
+
+    With `receipts` the messages from which the facts and memories were drawn compete too, found by themselves or not:
+    so is reached what was said of somebody whom the question only leads to.
+    """
+    known = [*_known(connection, user_id, found, drawing=receipts is not None or bool(found.passages))]
+    if receipts is not None and (wanted := _wanted(known, found.passages)):
+        found = replace(found, passages=[*found.passages, *receipts(connection, wanted)])
+    chosen = choose([*known, *(passage.candidate for passage in found.passages)], tokens, MOST)
     facts = {_fact_key(hit): hit for hit in found.facts}
     memories = {_memory_key(hit): hit for hit in found.memories}
     keys = {one.candidate.key for one in chosen}
@@ -62,11 +85,11 @@ def _keys(chosen: Iterable[Chosen], kind: Kind) -> list[str]:
     return [one.candidate.key for one in chosen if one.candidate.kind == kind]
 
 
-def _candidates(connection: Connection, user_id: int, found: Found) -> Iterable[Candidate]:
+def _known(connection: Connection, user_id: int, found: Found, *, drawing: bool) -> Iterable[Candidate]:
+    """People, facts and memories; `drawing`: with the messages from which they were drawn."""
     fact_ids = [hit.fact.id for hit in found.facts]
     node_ids = [hit.node.id for hit in found.memories]
-    # Only passages can be receipts, so without any nobody asks what anything was drawn from.
-    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if found.passages else {}
+    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if drawing else {}
     after = passage_repository.replaced_by(connection, user_id, fact_ids)
     for person, chance in found.people:
         told = candidate_line(person)
@@ -75,7 +98,21 @@ def _candidates(connection: Connection, user_id: int, found: Found) -> Iterable[
         yield _fact(hit, drawn.get(hit.fact.id, frozenset()), after.get(hit.fact.id))
     for memory in found.memories:
         yield _memory(memory, drawn.get(memory.node.id, frozenset()))
-    yield from (passage.candidate for passage in found.passages)
+
+
+def _wanted(known: Sequence[Candidate], passages: Sequence[FoundPassage]) -> list[Receipt]:
+    """The messages of the likeliest facts and memories that were not found by themselves, likeliest first."""
+    there = {passage.ref_id for passage in passages}
+    chances_of: dict[str, float] = {}
+    told: dict[str, list[str]] = {}
+    for one in sorted(known, key=lambda one: -one.chance):
+        for message_id in one.said - there:
+            chances_of.setdefault(message_id, one.chance * RECEIPT_SHARE)
+            told.setdefault(message_id, []).append(one.text)
+    return [
+        Receipt(message_id, chance, tuple(told[message_id]))
+        for message_id, chance in itertools.islice(chances_of.items(), MOST_RECEIPTS)
+    ]
 
 
 def _fact(hit: FactHit, said: frozenset[str], after: str | None) -> Candidate:

@@ -247,3 +247,28 @@ async def test_what_is_outdated_stands_behind_what_took_its_place(past: Past) ->
         ("Живу теперь в", None),
         ("Живу в Киеве,", ended),
     ]
+
+
+async def test_a_fact_brings_the_message_that_says_more(past: Past) -> None:
+    """Though no word of the question stands in it; not one that says no more, nor one about to be forgotten."""
+    talk = past.talk
+    long, short = "Встретил его у входа, он теперь в охране, и собака с ним, " + LONG_STORY, "Да, он там"
+    shy = "И ещё он по секрету показал мне склад, про это никому, " + LONG_STORY
+    await past.told(long, short, shy)
+    petrov, acme, rex = [await past.node(name) for name in ("Петров", "ACME", "Рекс")]
+    told = ((long, "WORKS_FOR", acme, "Петров работает в ACME"), (short, "GUARDS", acme, "Петров охраняет ACME"))
+    claims = []
+    for text, relation, target, words in (*told, (shy, "OWNS", rex, "Петров держит пса Рекса")):
+        line = ClaimLine(1, text, await past.message_id(text))
+        claims.append(
+            NewClaim(petrov, relation, target, words, said_at=talk.clock.now(), episode_id="e1", lines=[line])
+        )
+    await talk.write(lambda c: service.record_claims(c, OWNER, claims, now=talk.clock.now()))
+    secret = await past.message_id(shy)
+    await talk.write(lambda c: forgetting.ask(c, OWNER, "message", secret, now=talk.clock.now()))
+    for number in range(30):
+        await past.told(f"Опять смотрел кино номер {number}, так себе")
+    passages = await past.asked("Где работает Петров?")
+    found = [line.text for passage in passages for line in passage.lines if line.found]
+    assert long in found
+    assert not {short, shy} & set(found)
