@@ -67,10 +67,14 @@ _ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], 
 """What can be done with a goal or question that is open, and with one that is not."""
 
 
-def told_memory(user: User, node: Node) -> str:
-    """One line: the words, where it stands unless that goes without saying, by when, since when."""
+def told_memory(user: User, node: Node, *, kind: bool = False) -> str:
+    """One line: the words, where it stands unless that goes without saying, by when, since when.
+
+    With `kind` also what it is, where the list holds several.
+    """
     status = status_of(node)
     known = [
+        *([label(user.lang, "memory-kind", kind=node.label)] if kind and node.label != "Memory" else []),
         *([label(user.lang, "memory-status", status=status)] if status and status not in (*_OPEN, "liked") else []),
         *_dates(user, node),
     ]

@@ -81,15 +81,16 @@ async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat
 
 
 async def _found(user: User, services: Services, kind: Kind, words: str) -> tuple[str, Rows]:
-    """Those of a kind that belong to some words."""
-    hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=(kind.label,))
+    """Those of a kind that belong to some words; of memories, whatever has a list of its own too."""
+    labels = tuple(one.label for one in KINDS.values()) if kind.label == "Memory" else (kind.label,)
+    hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=labels)
     nodes = [hit.node for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
     if not nodes:
         return phrase(user.lang, "memories-not-found", text=cut(words, 64)), []
     opened = [MemoryButton(owner=user.user_id, node=one.id, place=ANEW) for one in nodes]
     rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=1)])
     title = phrase(user.lang, "memories-found", text=cut(words, 64))
-    return f"{title}\n\n{numbered([told_memory(user, one) for one in nodes])}", rows
+    return f"{title}\n\n{numbered([told_memory(user, one, kind=len(labels) > 1) for one in nodes])}", rows
 
 
 async def _listing(

@@ -163,7 +163,10 @@ async def test_pages_are_turned(world: World, life: Life) -> None:
 
 
 async def test_memories_are_found_by_words(world: World, life: Life) -> None:
-    """Only those of the kind, that belong to the words; opened below, each in a message of its own."""
+    """Whatever has a list belongs to /memories, what is no memory says so; another command finds its own kind only.
+
+    Each is opened below, in a message of its own.
+    """
     await life.tell("Memory", "Купили дачу под Тверью")
     await life.tell("Memory", "Кот опять убежал")
     await life.tell("Goal", "построить дачу")
@@ -171,9 +174,12 @@ async def test_memories_are_found_by_words(world: World, life: Life) -> None:
     assert shown.text.startswith(text("memories-found", text="дача"))
     assert "Купили дачу под Тверью" in shown.text
     assert "Кот" not in shown.text
-    assert "построить" not in shown.text
+    assert f"построить дачу — {label('en', 'memory-kind', kind='Goal')}" in shown.text
     opened = await press(world, shown, "1")
-    assert (opened.how, "Купили дачу под Тверью" in opened.text) == ("say", True)
+    assert (opened.how, "дачу" in opened.text) == ("say", True)
+    own = only(await world.send("/goals дача"))
+    assert "построить дачу" in own.text
+    assert "Тверью" not in own.text
     assert only(await world.send("/memories велосипед")).text == text("memories-not-found", text="велосипед")
 
 
