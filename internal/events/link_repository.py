@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
 from internal.storage.tables import event_links, events
 
@@ -36,7 +36,7 @@ def telling(
 ) -> list[str]:
     """Ids of the events of these types that link to one of these ids by that name, oldest first."""
     found: dict[int, str] = {}
-    for part in _chunks(sorted(held)):
+    for part in chunks(sorted(held)):
         query = (
             select(events.c.seq, events.c.id)
             .join(event_links, event_links.c.event_seq == events.c.seq)
@@ -48,10 +48,10 @@ def telling(
 
 
 def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
-    """(event, cause) of these events, as far as the cause is still kept: by the cause's place."""
+    """(event, cause) of these events, as far as the cause is still kept, the newest causes first."""
     cause = events.alias("cause")
     found: list[Row[Any]] = []
-    for part in _chunks(event_ids):
+    for part in chunks(event_ids):
         query = (
             select(cause.c.seq, events.c.id, cause.c.id.label("cause_id"))
             .select_from(events)
@@ -60,28 +60,23 @@ def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> 
             .where(events.c.id.in_(part), events.c.user_id == user_id, event_links.c.name == CAUSED_BY)
         )
         found += connection.execute(query)
-    return [(row.id, row.cause_id) for row in sorted(found, key=lambda row: (row.seq, row.id))]
+    return [(row.id, row.cause_id) for row in sorted(found, key=lambda row: (-row.seq, row.id))]
 
 
 def effects(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
-    """(effect, event) of what these events led to, by the effect's place."""
+    """(event, effect) of what these events led to, by the effect's place."""
     found: list[Row[Any]] = []
-    for part in _chunks(event_ids):
+    for part in chunks(event_ids):
         query = (
             select(events.c.seq, events.c.id, event_links.c.ref)
             .join(events, events.c.seq == event_links.c.event_seq)
             .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == CAUSED_BY)
         )
         found += connection.execute(query)
-    return [(row.id, row.ref) for row in sorted(found, key=lambda row: (row.seq, row.ref))]
+    return [(row.ref, row.id) for row in sorted(found, key=lambda row: (row.seq, row.ref))]
 
 
-def count(connection: Connection, user_id: int) -> int:
-    """How many links of one owner's events there are."""
-    query = select(func.count()).select_from(event_links).where(event_links.c.user_id == user_id)
-    return connection.execute(query).scalar_one()
-
-
-def _chunks(values: Collection[str]) -> Sequence[list[str]]:
+def chunks(values: Collection[str]) -> Sequence[list[str]]:
+    """The values in parts that fit into one IN list."""
     listed = list(values)
     return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -87,6 +87,27 @@ def count(connection: Connection, user_id: int, *, event_type: str | None = None
     """How many events of one owner there are."""
     query = select(func.count()).select_from(events).where(*_of(user_id, event_type, source))
     return connection.execute(query).scalar_one()
+
+
+def get(connection: Connection, user_id: int, event_id: str) -> Event | None:
+    """None if this owner has no such event."""
+    one = select(events).where(events.c.user_id == user_id, events.c.id == event_id)
+    row = connection.execute(one).one_or_none()
+    return None if row is None else _event(row)
+
+
+def by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
+    """Those of the owner's events that are still kept, oldest first."""
+    found: list[Row[Any]] = []
+    for part in link_repository.chunks(event_ids):
+        query = select(events).where(events.c.user_id == user_id, events.c.id.in_(part))
+        found += connection.execute(query)
+    return [_event(row) for row in sorted(found, key=lambda row: row.seq)]
+
+
+def owner_of(connection: Connection, event_id: str) -> int | None:
+    """Whose event has this id; None if nobody's."""
+    return connection.execute(select(events.c.user_id).where(events.c.id == event_id)).scalar_one_or_none()
 
 
 def place_of(connection: Connection, user_id: int, event_id: str) -> int | None:

@@ -671,6 +671,7 @@ model_calls = Table(
     Column("links", JSON),
     Index("idx_model_calls_at", "at"),
     Index("idx_model_calls_user", "user_id", "n"),
+    Index("idx_model_calls_links", "user_id", "links"),
     **_GROWING,
 )
 

@@ -55,10 +55,18 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("event_links", schema=None) as batch_op:
         batch_op.create_index("idx_event_links_event", ["event_seq"], unique=False)
+    # Links of that time hold one id each; a link without one is null.
+    op.execute(
+        "INSERT INTO event_links (user_id, ref, event_seq, name)"
+        " SELECT events.user_id, link.value, events.seq, link.key FROM events, json_each(events.links) AS link"
+        " WHERE events.user_id IS NOT NULL AND link.value IS NOT NULL"
+    )
 
     with op.batch_alter_table("events", schema=None) as batch_op:
         batch_op.create_index("idx_events_source", ["user_id", "source", "seq"], unique=False)
         batch_op.create_index("idx_events_type", ["user_id", "event_type", "seq"], unique=False)
+    with op.batch_alter_table("model_calls", schema=None) as batch_op:
+        batch_op.create_index("idx_model_calls_links", ["user_id", "links"], unique=False)
 
     op.create_table(
         "notifications",
