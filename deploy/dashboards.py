@@ -83,6 +83,22 @@ PEOPLE = Page(
                 look="bars",
             ),
         ],
+        "Recall": [
+            Panel(
+                "Time of recall",
+                quantiles("laplaced_recall_duration_seconds"),
+                "From the question's vector to what stands in the prompt, the reranker's choice included.",
+                units.Seconds,
+                width=12,
+            ),
+            Panel(
+                "What prompts were given",
+                counts("laplaced_recall_hits_total", "kind"),
+                "People, facts, memories, earlier messages and imports that were recalled for questions.",
+                look="bars",
+                width=12,
+            ),
+        ],
     },
 )
 
