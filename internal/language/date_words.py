@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-_MONTHS = (
+MONTHS = (
     "январ(?:ь|я|е|ю|ем|ский)|янв|січ(?:ень|ня|ні|ню|нем)|jan(?:uary)?",
     "феврал(?:ь|я|е|ю|ем)|фев|лют(?:ий|ого|ому|им)|feb(?:ruary)?",
     "март(?:а|е|у|ом)?|мар|берез(?:ень|ня|ні|ню|нем)|mar(?:ch)?",
@@ -20,7 +20,7 @@ _MONTHS = (
     "ноябр(?:ь|я|е|ю|ем)|ноя|листопад(?:а|і|у|ом)?|nov(?:ember)?",
     "декабр(?:ь|я|е|ю|ем)|дек|груд(?:ень|ня|ні|ню|нем)|dec(?:ember)?",
 )
-_WEEKDAYS = (
+WEEKDAYS = (
     "понедельник(?:а|у|ом|е)?|понеділ(?:ок|ка|ку|ком)|mon(?:day)?",
     "вторник(?:а|у|ом|е)?|вівтор(?:ок|ка|ку|ком)|tue(?:s|sday)?",
     "сред(?:а|у|ы|е|ой)|серед(?:а|у|и|і|ою)|wed(?:nesday)?",
@@ -29,7 +29,7 @@ _WEEKDAYS = (
     "суббот(?:а|у|ы|е|ой)|субот(?:а|у|и|і|ою)|sat(?:urday)?",
     "воскресен(?:ье|ья|ью|ьем)|неділ(?:я|ю|і|ею)|sun(?:day)?",
 )
-_NUMBERS = {
+NUMBERS = {
     1: "один|одна|одну|одного|одной|one|an?",
     2: "два|две|двух|дві|двох|two|пар[ауы]|пари|couple",
     3: "три|трех|трьох|three",
@@ -47,9 +47,9 @@ _NUMBERS = {
     30: "тридцать|тридцять|thirty",
 }
 _WORDS = {
-    **{f"month{number}": forms for number, forms in enumerate(_MONTHS, 1)},
-    **{f"weekday{number}": forms for number, forms in enumerate(_WEEKDAYS)},
-    **{str(number): forms for number, forms in _NUMBERS.items()},
+    **{f"month{number}": forms for number, forms in enumerate(MONTHS, 1)},
+    **{f"weekday{number}": forms for number, forms in enumerate(WEEKDAYS)},
+    **{str(number): forms for number, forms in NUMBERS.items()},
     "1.5": "полтор[аы]|півтора|півтори",
     "6 month": "полгода|півроку|полугода",
     "minute": "минут[ауы]?|хвилин[ауи]?|min(?:ute)?s?",
