@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, Final
@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from internal.chronicle import repository
 from internal.chronicle.model import AGENT, Event, EventLabel, Mention, Session
+from internal.chronicle.service import topic_of
 from internal.graph import registry, store
 from internal.graph.labels import beginning
 from internal.graph.model import Node
@@ -34,6 +35,7 @@ _TYPES: Final = {
 }
 """Entity types in the chronicle's own words; all others are a Concept."""
 
+_USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 _RULINGS: Final = ("verdict", "rules_used", "rules_ignored", "errors", "lessons")
 
 
@@ -94,7 +96,7 @@ def of_session(connection: Connection, user_id: int, session_id: str, *, veil: V
         return None
     earlier = _beyond(connection, line[0], repository.before, veil)
     later = _beyond(connection, line[-1], repository.after, veil)
-    return _view(connection, user_id, [session], [*earlier, *line, *later])
+    return _view(connection, user_id, [_retold(connection, session, veil)], [*earlier, *line, *later])
 
 
 def of_owner(connection: Connection, user_id: int, *, veil: Veil = NOTHING_HIDDEN) -> View:
@@ -102,7 +104,21 @@ def of_owner(connection: Connection, user_id: int, *, veil: Veil = NOTHING_HIDDE
     line = visible(repository.events(connection, user_id), veil)
     told = {event.session_id for event in line}
     sessions = [one for one in repository.listing(connection, user_id) if one.id in told]
-    return _view(connection, user_id, sessions, line)
+    return _view(connection, user_id, [_retold(connection, one, veil) for one in sessions], line)
+
+
+def topic_shown(session: Session, events: Sequence[Event], veil: Veil) -> Session:
+    """A topic may tell what is hidden: then the first words that are not take its place."""
+    if session.topic_by == "owner" or not any(veil.hides(event) for event in events):
+        return session
+    seen = (event.text for event in visible(events, veil) if event.label in _USERS and event.text.strip())
+    return replace(session, topic=topic_of(next(seen, "")))
+
+
+def _retold(connection: Connection, session: Session, veil: Veil) -> Session:
+    if veil == NOTHING_HIDDEN:
+        return session
+    return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), veil)
 
 
 def visible(events: Iterable[Event], veil: Veil = NOTHING_HIDDEN) -> list[Event]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from internal.chronicle import repository, view
-from internal.chronicle.model import AGENT, Event, EventLabel, Session
-from internal.chronicle.service import topic_of
+from internal.chronicle.model import AGENT, Event, Session
 from internal.chronicle.transcript import Language, markdown
 from internal.chronicle.view import Veil, View
 from internal.flows.veiling import veil
-
-_USERS = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def session(connection: Connection, user_id: int, session_id: str) -> ShownSessi
     if known is None or shown is None:
         return None
     stored = repository.events_of_session(connection, user_id, session_id)
-    return ShownSession(topic_shown(known, stored, hidden), view.visible(stored, hidden), shown)
+    return ShownSession(view.topic_shown(known, stored, hidden), view.visible(stored, hidden), shown)
 
 
 def transcript(
@@ -82,15 +79,7 @@ def _shown(connection: Connection, user_id: int, hidden: Veil) -> list[Session]:
     for event in repository.events(connection, user_id):
         events.setdefault(event.session_id, []).append(event)
     return [
-        topic_shown(one, events[one.id], hidden)
+        view.topic_shown(one, events[one.id], hidden)
         for one in repository.listing(connection, user_id)
         if view.visible(events.get(one.id, ()), hidden)
     ]
-
-
-def topic_shown(session: Session, events: list[Event], hidden: Veil) -> Session:
-    """A topic may tell what is hidden: then the first words that are not take its place."""
-    if session.topic_by == "owner" or not any(hidden.hides(event) for event in events):
-        return session
-    seen = (event.text for event in view.visible(events, hidden) if event.label in _USERS and event.text.strip())
-    return replace(session, topic=topic_of(next(seen, "")))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.chronicle import repository as line
 from internal.chronicle import view
-from internal.flows.chronicled import topic_shown
 from internal.flows.veiling import veil
 from internal.graph import mirror_repository as repository
 from internal.graph import store
@@ -27,7 +25,6 @@ PAGE: Final = 2_000
 
 _FACT: Final = ("name", "fact", "attributes", "original_fact", "update_reason", "updated_at")
 
-Thing = TypeVar("Thing", MirrorNode, MirrorEdge)
 Known = Mapping[str, Collection[str]]
 """Ids of nodes by label."""
 
@@ -94,7 +91,7 @@ def _edges_page(connection: Connection, user_id: int, after: str) -> tuple[Batch
 
 def _chronicle_page(connection: Connection, user_id: int) -> tuple[Batch, Page | None]:
     batch, hidden = Batch(), veil(connection, user_id)
-    _add_view(batch, connection, user_id, view.of_owner(connection, user_id, veil=hidden), hidden)
+    _add_view(batch, view.of_owner(connection, user_id, veil=hidden))
     return batch, None
 
 
@@ -146,35 +143,12 @@ def _add_sessions(batch: Batch, connection: Connection, user_id: int, session_id
     for session_id in sorted(session_ids):
         found = view.of_session(connection, user_id, session_id, veil=hidden)
         if found is not None:
-            _add_view(batch, connection, user_id, found, hidden)
+            _add_view(batch, found)
 
 
-def _add_view(batch: Batch, connection: Connection, user_id: int, found: view.View, hidden: view.Veil) -> None:
-    nodes, edges = list(map(_viewed, found.nodes)), list(map(_derived, found.edges))
-    if hidden != view.NOTHING_HIDDEN:
-        topics = _topics(connection, user_id, [node.id for node in nodes if node.label == "Session"], hidden)
-        nodes = [_retold(node, "topic", topics.get(node.id)) for node in nodes]
-        edges = [_retold(edge, "context", topics.get(edge.source)) for edge in edges]
-    batch.nodes += nodes
-    batch.edges += edges
-
-
-def _topics(connection: Connection, user_id: int, ids: Iterable[str], hidden: view.Veil) -> dict[str, str]:
-    """What sessions are about, in words that do not tell what is hidden."""
-    found: dict[str, str] = {}
-    for session_id in ids:
-        session = line.session(connection, user_id, session_id)
-        if session is not None:
-            stored = line.events_of_session(connection, user_id, session_id)
-            found[session_id] = topic_shown(session, stored, hidden).topic
-    return found
-
-
-def _retold(thing: Thing, name: str, words: str | None) -> Thing:
-    if words is None or name not in thing.properties:
-        return thing
-    told = {**thing.properties, name: words}
-    return replace(thing, properties=told)
+def _add_view(batch: Batch, found: view.View) -> None:
+    batch.nodes += map(_viewed, found.nodes)
+    batch.edges += map(_derived, found.edges)
 
 
 def _viewed(node: view.ViewNode) -> MirrorNode:

@@ -91,6 +91,23 @@ async def test_entities_are_named_as_the_chronicle_does(both: Stage) -> None:
     assert "- Про що: київська політехніка" in transcript.text or "- О чём: київська політехніка" in transcript.text
 
 
+async def test_a_topic_does_not_tell_what_is_being_forgotten(both: Stage) -> None:
+    """Neither at the session, nor where it is the context of what the session involves."""
+    session_id = await both.talked(("Who is Anna?", "A colleague."), ("And the institute?", "A good one."))
+    node = await both.node("Polytechnic", type="organization")
+    events = await both.database.read(lambda c: repository.events_of_session(c, ANNA, session_id))
+    mention = "INSERT INTO event_mentions VALUES (:user, :event, :node, :node, 4, NULL)"
+    told = {"user": ANNA, "event": events[2].id, "node": node}
+    await both.database.write(lambda c: c.execute(text(mention), told))
+    asked = events[0].message_id
+    await both.database.write(lambda c: forgetting.ask(c, ANNA, "message", asked, now=both.clock.now()))
+    shown = await got(both, f"/chronicle/sessions/{session_id}")
+    [involved] = [one for one in shown["edges"] if one["type"] == "INVOLVES"]
+    assert involved["context"] == "And the institute?"
+    assert "Who is Anna?" not in str(shown)
+    assert shown["session"]["topic"] == "And the institute?"
+
+
 async def test_a_transcript_is_markdown_in_the_owners_language(both: Stage) -> None:
     """Word for word, with what was judged; another language is given on request."""
     session_id = await both.talked(("Who\n\n# is Anna?", "A *colleague*."))
