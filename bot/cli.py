@@ -21,6 +21,7 @@ from bot import (
     memory_commands,
     memory_graph_commands,
     owner_commands,
+    simulation_commands,
 )
 from bot.command_line import FAILED, command, load, main, server_of
 
@@ -39,6 +40,7 @@ __all__ = [
     "memory_commands",
     "memory_graph_commands",
     "owner_commands",
+    "simulation_commands",
 ]
 
 

@@ -77,6 +77,10 @@ class ControlClient:
         path = "/ledger" if chat_id is None else f"/chats/{chat_id}/ledger"
         return list((await self.request("GET", path, **({"method": method} if method else {})))["calls"])
 
+    async def calls_after(self, seq: int, method: str) -> list[Json]:
+        """The bot's calls of one method behind a place in the ledger, oldest first."""
+        return list((await self.request("GET", "/ledger", after=seq, method=method))["calls"])
+
     async def screen(self, user_id: int) -> Json:
         """What the person sees besides messages: `typing`, `draft`, `commands`, `unread`."""
         shown: Json = await self.request("GET", f"/users/{user_id}/screen")

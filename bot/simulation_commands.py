@@ -1,0 +1,95 @@
+"""`laplaced simulate`: virtual users live through months with a bot of their own, in minutes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.command_line import command, load
+
+if TYPE_CHECKING:
+    from internal.config import Config
+
+
+@command("laplaced simulate family --seed 7")
+@click.argument("scenario", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the scenarios that come with the program.")
+@click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, help="Same seed, same life.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(0, 10_000_000),
+    default=0,
+    help="Simulated seconds in a real one, at most.  [default: 0, as fast as the bot can follow]",
+)
+@click.option("--stay", is_flag=True, help="Let the bot go on in real time when the scenario is over.")
+@click.option("--until-today", is_flag=True, help="Shift it by whole weeks: it ends within the last seven days.")
+@click.option(
+    "--data",
+    "data_dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Data folder of the simulated bot; it must be empty.  [default: a new one below data_dir/simulations]",
+)
+@click.option("--users", type=click.IntRange(1, 10_000), help="No scenario, but load: so many users who write.")
+@click.option("--rate", type=click.FloatRange(0.01, 1000), default=5, show_default=True, help="Messages a second.")
+@click.option("--seconds", type=click.FloatRange(1, 86_400), default=60, show_default=True, help="How long they write.")
+def simulate(
+    config_path: Path | None,
+    scenario: str | None,
+    listed: bool,
+    seed: int,
+    speed: float,
+    stay: bool,
+    until_today: bool,
+    data_dir: Path | None,
+    users: int | None,
+    rate: float,
+    seconds: float,
+) -> None:
+    """Let the virtual users of SCENARIO talk to a bot of their own, in compressed time, and report what it remembers.
+
+    SCENARIO is the name of one that comes with the program (see --list), or a YAML file. The configured bot and its
+    data are not touched. docs/simulation.md has the format of scenarios, and what is measured.
+    """
+    if sum((scenario is not None, listed, users is not None)) != 1:
+        raise click.UsageError("give a SCENARIO, or --users N, or --list")
+    if listed:
+        click.echo("\n".join(_listing()))
+        return
+    config = load(config_path)
+    if users is not None:
+        raise SystemExit(asyncio.run(_load(config, data_dir, users, rate, seconds, seed)))
+    raise SystemExit(asyncio.run(_simulate(config, scenario or "", data_dir, seed, speed, stay, until_today)))
+
+
+def _listing() -> list[str]:
+    from bot.simulator.scenarios import loader
+
+    found = [loader.load(name) for name in loader.shipped()]
+    return [f"{one.name:<12} {one.days:>4} days  {one.title}" for one in found]
+
+
+async def _simulate(
+    config: Config, wanted: str, data_dir: Path | None, seed: int, speed: float, stay: bool, until_today: bool
+) -> int:
+    from bot.simulator.scenarios import launching, loader
+    from bot.simulator.scenarios.plan import plan, shifted
+
+    scenario, now = loader.load(wanted), datetime.now(UTC)
+    played = plan(scenario, seed, shifted(scenario, now.date()) if until_today else None)
+    folder = data_dir or launching.folder_of(config, scenario.name, seed, now)
+    return await launching.simulate(config, played, folder, speed=speed, stay=stay)
+
+
+async def _load(config: Config, data_dir: Path | None, users: int, rate: float, seconds: float, seed: int) -> int:
+    from bot import app
+    from bot.simulator.scenarios import launching
+    from bot.simulator.scenarios.load import Load, LoadGenerator
+
+    folder = data_dir or launching.folder_of(config, "load", seed, datetime.now(UTC))
+    launching.take(folder, {"users": users, "rate": rate, "seconds": seconds, "seed": seed})
+    generator = LoadGenerator(Load(users, rate, seconds, seed), folder / "reports" / "load.json")
+    return await app.run(launching.prepared(config, folder), budget=launching.unlimited(), companion=generator)

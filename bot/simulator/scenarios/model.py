@@ -1,0 +1,217 @@
+"""A scenario: who the virtual users are, what they say and when, and what ought to be known at its end.
+
+Days count from 0, the scenario's `start`; times are those of the user's own zone. `docs/simulation.md` explains the
+format with an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, time
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from bot.simulator.scenarios.wording import check_places
+
+Language = Literal["ru", "uk", "en"]
+
+
+class Part(BaseModel):
+    """A part of the file: what it does not know is a mistake of the writer's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError(f"there is no time zone {name}")
+    return name
+
+
+def _text(text: str) -> str:
+    check_places(text)
+    return text
+
+
+def _said(value: object) -> object:
+    return {"text": value} if isinstance(value, str) else value
+
+
+def _words(text: str) -> str:
+    if not all(word.strip() for word in text.split("|")):
+        raise ValueError("words are separated by single |, none of them empty")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_text)]
+"""What is said. `{date +3}`, `{weekday -1}` and `{month}` become days counted from the one on which it is said."""
+
+Words = Annotated[str, Field(min_length=1), AfterValidator(_words), AfterValidator(_text)]
+"""Words that must occur, in any case, alternatives separated by |: `Львів|Львов`."""
+
+Day = Annotated[int, Field(ge=0, le=3660)]
+
+
+class Say(Part):
+    """One act: exactly one of a text, a choice of texts, a press of a button, an edit of one's last message.
+
+    `press` is how a button's label begins, alternatives separated by |; the newest message that has such a button is
+    meant. Where there is none, nothing is pressed, and the report says so. `after` are seconds since the act before;
+    without it the user's pace and the seed decide.
+    """
+
+    text: Text | None = None
+    one_of: Annotated[list[Text], Field(min_length=1)] | None = None
+    press: Words | None = None
+    edit: Text | None = None
+    after: Annotated[int, Field(ge=1, le=86_400)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one_act(self) -> Say:
+        given = [name for name in ("text", "one_of", "press", "edit") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"an act is one of text, one_of, press and edit, not {' and '.join(given) or 'nothing'}")
+        return self
+
+
+class Pace(Part):
+    """How somebody writes: seconds between two messages, and by how many minutes a talk may begin later."""
+
+    gap: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1, le=1500)]] = (25, 90)
+    late: Annotated[int, Field(ge=0, le=240)] = 15
+
+    @model_validator(mode="after")
+    def _gap_is_a_range(self) -> Pace:
+        if self.gap[0] > self.gap[1]:
+            raise ValueError("gap is [least, most] seconds")
+        return self
+
+
+class VirtualUser(Part):
+    """A persona. `id` is the Telegram id; the first three of the local Telegram are 1001, 1002 and 1003."""
+
+    id: Annotated[int, Field(ge=1, le=2**52)]
+    first_name: Annotated[str, Field(min_length=1, max_length=64)]
+    last_name: Annotated[str, Field(max_length=64)] = ""
+    username: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]{0,32}$")] = ""
+    language: Language
+    timezone: Annotated[str, AfterValidator(_zone)]
+    persona: Annotated[str, Field(min_length=1)]
+    pace: Pace = Pace()
+
+
+class Talk(Part):
+    """What somebody says at one sitting, on a day, from a time of day on."""
+
+    day: Day
+    at: time
+    who: str
+    say: Annotated[list[Annotated[Say, BeforeValidator(_said)]], Field(min_length=1)]
+
+
+class Chatter(Part):
+    """Small talk between the talks, so many times a week; the seed decides when, and which of the lines."""
+
+    who: str
+    per_week: Annotated[float, Field(gt=0, le=50)]
+    lines: Annotated[list[Text], Field(min_length=1)]
+
+
+class KnownPerson(Part):
+    """A person who must be known, by this name or one of the others, once only."""
+
+    name: Words
+    circle: Literal["Family", "Work_Inner", "Friends", "Work_Outer", "Other"] | None = None
+    says: list[Words] = []
+
+
+class KnownFact(Part):
+    """What must be held as a fact in words that name `about` and hold all of `says`.
+
+    Since and until when, by days of the scenario; `until`: it must have ended. `slack` days more or less are right.
+    """
+
+    about: Words
+    says: Annotated[list[Words], Field(min_length=1)]
+    since: int | None = None
+    until: int | None = None
+    slack: Annotated[int, Field(ge=0)] = 3
+
+
+class KnownMemory(Part):
+    """A goal, decision, preference or open question that must be kept in words that hold all of `says`."""
+
+    says: Annotated[list[Words], Field(min_length=1)]
+    label: str | None = None
+
+
+class KnownTask(Part):
+    """A task whose words hold all of `says`; `due` on a day, `told` = the bot wrote of it that day by itself."""
+
+    says: Annotated[list[Words], Field(min_length=1)]
+    state: Literal["proposed", "open", "done", "cancelled"] | None = None
+    due: Day | None = None
+    told: bool = False
+
+
+class Truth(Part):
+    """What one user's memory must hold at the end. `unknown`: words that nothing derived may hold any more."""
+
+    people: list[KnownPerson] = []
+    facts: list[KnownFact] = []
+    memories: list[KnownMemory] = []
+    tasks: list[KnownTask] = []
+    unknown: list[Words] = []
+
+
+class Question(Part):
+    """Asked at the end in the chat. The answer must hold all of `expect` and nothing of `never`."""
+
+    who: str
+    ask: Text
+    expect: list[Words] = []
+    never: list[Words] = []
+
+    @model_validator(mode="after")
+    def _can_be_judged(self) -> Question:
+        if not self.expect and not self.never:
+            raise ValueError("a question needs expect or never")
+        return self
+
+
+class Scenario(Part):
+    """`days` is how long it lasts, `start` when it begins, unless a run is shifted by whole weeks."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+    title: Annotated[str, Field(min_length=1)]
+    start: date
+    days: Annotated[int, Field(ge=1, le=3660)]
+    users: Annotated[dict[str, VirtualUser], Field(min_length=1)]
+    story: Annotated[list[Talk], Field(min_length=1)]
+    chatter: list[Chatter] = []
+    truth: dict[str, Truth] = {}
+    questions: list[Question] = []
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Scenario:
+        ids = [user.id for user in self.users.values()]
+        if len(set(ids)) < len(ids):
+            raise ValueError("users: two of them have the same id")
+        for place, who in self._named():
+            if who not in self.users:
+                raise ValueError(f"{place}: there is no user {who}; there are {', '.join(self.users)}")
+        for n, talk in enumerate(self.story):
+            if talk.day >= self.days:
+                raise ValueError(f"story.{n}.day: {talk.day} is not among the {self.days} days of the scenario")
+        return self
+
+    def _named(self) -> Iterable[tuple[str, str]]:
+        yield from ((f"story.{n}.who", part.who) for n, part in enumerate(self.story))
+        yield from ((f"chatter.{n}.who", part.who) for n, part in enumerate(self.chatter))
+        yield from ((f"questions.{n}.who", part.who) for n, part in enumerate(self.questions))
+        yield from (("truth", who) for who in self.truth)
+
+    def zone(self, who: str) -> ZoneInfo:
+        return ZoneInfo(self.users[who].timezone)

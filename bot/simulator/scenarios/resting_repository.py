@@ -1,0 +1,55 @@
+"""Whether the bot has anything left to do at a moment, and when something next becomes due. Reads only."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Connection, and_, func, select
+
+from internal.dialogue.model import TurnState
+from internal.mailbox.model import InboxState, OutboxState
+from internal.notifications.model import NotificationState
+from internal.scheduling.model import RunState
+from internal.storage.tables import dialogue_state, forgettings, inbox, notifications, outbox, runs, tasks, turns
+from internal.tasks.model import TaskState
+
+_OPEN_TURNS = turns.c.state.in_([TurnState.COLLECTING, TurnState.RUNNING])
+_PENDING = outbox.c.state == OutboxState.PENDING
+_WAITING = notifications.c.state.in_([NotificationState.WAITING, NotificationState.DEFERRED])
+_OPEN_TASKS = tasks.c.state == TaskState.OPEN
+_ASKED = forgettings.c.state == "pending"
+
+
+def unanswered(connection: Connection, now: datetime) -> int:
+    """Updates that are not worked off, turns without an answer, and messages that are on their way out."""
+    sending = (outbox.c.state == OutboxState.SENDING) | (_PENDING & (outbox.c.due_at <= now))
+    wanted = (inbox.c.state == InboxState.RECEIVED, _OPEN_TURNS, sending)
+    return sum(_count(connection, condition) for condition in wanted)
+
+
+def working(connection: Connection, now: datetime) -> int:
+    """Runs of agents that are due or at work."""
+    due = and_(runs.c.state == RunState.DUE, runs.c.due_at <= now)
+    return _count(connection, due | runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED]))
+
+
+def next_due(connection: Connection, now: datetime, idle: timedelta) -> datetime | None:
+    """The first moment behind `now` at which something becomes due: silence of `idle`, a run, a reminder, a sending."""
+    moments = (
+        (runs.c.due_at, runs.c.state == RunState.DUE),
+        (outbox.c.due_at, _PENDING),
+        (notifications.c.not_before, _WAITING),
+        (tasks.c.next_at, _OPEN_TASKS),
+        (forgettings.c.due_at, _ASKED),
+    )
+    found = [connection.execute(select(func.min(at)).where(at > now, of)).scalar_one() for at, of in moments]
+    active = select(func.min(dialogue_state.c.last_activity)).where(
+        dialogue_state.c.is_active.is_(True), dialogue_state.c.last_activity > now - idle
+    )
+    silent = connection.execute(active).scalar_one()
+    found.append(None if silent is None else silent + idle)
+    return min((moment for moment in found if moment is not None), default=None)
+
+
+def _count(connection: Connection, condition: ColumnElement[bool]) -> int:
+    return int(connection.execute(select(func.count()).where(condition)).scalar_one())

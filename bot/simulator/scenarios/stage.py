@@ -1,0 +1,143 @@
+"""The running bot as virtual users meet it: its chat, its clock, and the moment at which it has nothing left to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.app import Running
+from bot.simulator.client import ControlClient
+from bot.simulator.clock import SimulatedClock
+from bot.simulator.repository import Json
+from bot.simulator.scenarios import resting_repository as resting
+from bot.simulator.scenarios.model import VirtualUser
+from internal.events import repository as events
+
+log = logging.getLogger(__name__)
+
+SOURCE = "system:simulator"
+
+_LOOK_S = 0.02
+_PATIENCE_S = 120.0
+"""Real seconds in which the bot has to come to rest; then the simulation goes on, and says so."""
+
+_FOLLOWING_S = 1800.0
+
+
+class Stage:
+    """One running bot, one local Telegram, one clock for both."""
+
+    def __init__(self, running: Running, people: ControlClient, clock: SimulatedClock) -> None:
+        self.app, self.clock = running.app, clock
+        self._side, self._people = running.side, people
+        self.restless = 0
+
+    async def settle_in(self, users: Sequence[VirtualUser]) -> None:
+        """The virtual users get a Telegram of their own; nothing of them is asked as yet."""
+        await self._people.request("PUT", "/flood", {"enabled": False})
+        for user in users:
+            await self._people.add_user(
+                user.first_name,
+                id=user.id,
+                last_name=user.last_name,
+                username=user.username,
+                language_code=user.language,
+            )
+
+    async def move(self, to: datetime, until: datetime) -> None:
+        """Both clocks go to a moment, and will wait at another."""
+        now = self.clock.advance(to, until=until)
+        told = {"now": now.isoformat(), "until": max(now, until).isoformat()}
+        await self._people.request("PUT", "/clock", told)
+        self._side.sender.wake()
+
+    async def release(self) -> None:
+        """From here on time is real, if the simulation has not overtaken it."""
+        now = self.clock.release()
+        await self._people.request("PUT", "/clock", {"now": now.isoformat()})
+        self._side.sender.wake()
+
+    async def say(self, user_id: int, text: str) -> int:
+        """The message's id."""
+        return int((await self._people.say(user_id, text))["message_id"])
+
+    async def edit(self, user_id: int, message_id: int, text: str) -> None:
+        await self._people.edit(user_id, message_id, text)
+
+    async def press(self, user_id: int, labels: Sequence[str]) -> bool:
+        """Presses the first button that begins with one of the labels, of the newest message that has such a one."""
+        for message in reversed(await self._people.bot_messages(user_id)):
+            for button in _buttons(message):
+                if any(button.get("text", "").casefold().lstrip("✓✔✅ ").startswith(label) for label in labels):
+                    await self._people.press(user_id, message["message_id"], button["callback_data"])
+                    return True
+        return False
+
+    async def said_by_bot(self, user_id: int, after: int = 0) -> list[Json]:
+        """The bot's messages in a private chat whose ids are above `after`, oldest first."""
+        return [message for message in await self._people.bot_messages(user_id) if message["message_id"] > after]
+
+    async def answered(self) -> None:
+        """Waits until every message is answered and every answer has arrived."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                while await self._unanswered():  # noqa: ASYNC110 - another process is waited for
+                    await asyncio.sleep(_LOOK_S)
+        except TimeoutError:
+            self._give_up("answers")
+
+    async def rested(self) -> None:
+        """Waits until all that is due is done: a whole look at everything finds nothing, and leaves no event."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                while True:
+                    before = await self.app.database.read(events.last_place)
+                    await self.app.ticker.round()
+                    if not await self._busy() and before == await self.app.database.read(events.last_place):
+                        return
+        except TimeoutError:
+            self._give_up("work")
+
+    async def followed(self) -> None:
+        """Waits until every text has its words and its vector."""
+        try:
+            async with asyncio.timeout(_FOLLOWING_S):
+                while (progress := await self.app.vectors.progress()).done < progress.total:
+                    await self.app.ticker.round()
+        except TimeoutError:
+            self._give_up("vectors")
+
+    async def next_due(self) -> datetime | None:
+        now, idle = self.clock.now(), self.app.config.dialogue.idle_timeout + timedelta(seconds=1)
+        return await self.app.database.read(lambda c: resting.next_due(c, now, idle))
+
+    async def note(self, event_type: str, users: Sequence[int], payload: dict[str, Any]) -> None:
+        """An event for each virtual user, so that it stands in the timeline of each."""
+        now = self.clock.now()
+
+        def work(connection: Any) -> None:
+            for user_id in users:
+                events.append(connection, event_type, source=SOURCE, now=now, user_id=user_id, payload=payload)
+
+        await self.app.database.write(work)
+
+    async def _unanswered(self) -> int:
+        now = self.clock.now()
+        pending = (await self._people.request("GET", "/state"))["pending_updates"]
+        return int(pending) + await self.app.database.read(lambda c: resting.unanswered(c, now))
+
+    async def _busy(self) -> int:
+        now = self.clock.now()
+        return await self._unanswered() + await self.app.database.read(lambda c: resting.working(c, now))
+
+    def _give_up(self, what: str) -> None:
+        self.restless += 1
+        log.warning("simulation_restless", extra={"waited_for": what, "at": self.clock.now().isoformat()})
+
+
+def _buttons(message: Json) -> list[Json]:
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard") or []
+    return [button for row in rows for button in row if "callback_data" in button]
