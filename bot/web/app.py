@@ -15,8 +15,10 @@ from starlette.routing import Match
 from bot.web.admin import Archive, admin_router
 from bot.web.body_limit import BodyLimit
 from bot.web.chronicle import Chronicle, chronicle_router
+from bot.web.console import LOGIN_PATH, Console, console_router
 from bot.web.cypher import Cypher, cypher_router
 from bot.web.documentation import documentation_router
+from bot.web.event_chain import chain_router
 from bot.web.events import events_router
 from bot.web.fields import fault_words
 from bot.web.graph import Graph, graph_router
@@ -26,11 +28,15 @@ from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
 from bot.web.keeping import Keeping, keeping_router
 from bot.web.memory import Memory, memory_router
+from bot.web.model_calls import model_calls_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
 from bot.web.simulator import Simulator, simulator_router
+from bot.web.timeline import timeline_router
 from bot.web.upkeep import Upkeep, upkeep_router
+from bot.web.users import users_router
+from bot.web.visitors import Sessions
 from bot.web.webhook import Webhook, webhook_router
 from internal.errors import (
     ConfigurationError,
@@ -81,6 +87,7 @@ def build_web(
     keeping: Keeping | None = None,
     simulator: Simulator | None = None,
     webhook: Webhook | None = None,
+    console: Console | None = None,
     chat_page: str | None = None,
     mcp: str | None = None,
     stopping: asyncio.Event | None = None,
@@ -99,11 +106,18 @@ def build_web(
         redoc_url=None,
         separate_input_output_schemas=False,
     )
-    app.include_router(index_router(chat_page, mcp))
+    console = console or Console(api_key)
+    app.include_router(index_router(chat_page, mcp, console.url))
     app.include_router(documentation_router(app.title, app.openapi_url or ""))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
-    app.include_router(events_router(database, owners, stopping or asyncio.Event()))
+    stopping = stopping or asyncio.Event()
+    app.include_router(events_router(database, owners, stopping))
+    app.include_router(chain_router(database, owners))
+    app.include_router(timeline_router(database, owners, stopping))
+    app.include_router(users_router(database, owners))
+    app.include_router(model_calls_router(database, owners))
+    app.include_router(console_router(database, clock, console))
     if graph is not None:
         app.include_router(graph_router(database, clock, owners, graph))
     if memory is not None:
@@ -114,13 +128,14 @@ def build_web(
         app.include_router(chronicle_router(database, owners, chronicle))
     _take_orders(app, archive, recall, upkeep, importing, keeping)
     app.include_router(simulator_router(simulator), include_in_schema=False)
-    hosts, own_secret = list(allowed_hosts), []
+    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
     if webhook is not None:
         _refuse_taken(app, webhook.path)
         app.include_router(webhook_router(webhook), include_in_schema=False)
-        hosts, own_secret = [*hosts, webhook.host], [webhook.path]
+        hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
     app.add_middleware(BodyLimit)
-    app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret)
+    recognise = Sessions(database, clock)
+    app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
     answer_faults_as_json(app)
     return app
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -19,18 +18,13 @@ from sqlalchemy import Connection
 from bot.web.fields import Limit, UserId
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
+from bot.web.streaming import following_commits
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.events.model import Event
 from internal.storage.engine import Database
 
-KEEP_ALIVE_S: Final = 15.0
-"""A comment so often, so that nobody between takes a silent connection for a dead one."""
-
 _AT_ONCE: Final = 200
-_PAUSE_S: Final = 0.05
-"""Under load commits come by the hundred a second: looking for events so often is enough."""
-
 EventType = Annotated[str | None, Query(alias="type", max_length=200)]
 EventSource = Annotated[str | None, Query(max_length=200)]
 After = Annotated[str | None, Query(max_length=200, description="The id of an event, which is itself left out.")]
@@ -123,29 +117,14 @@ def _place(connection: Connection, user_id: int, event_id: str) -> int:
 async def _follow(database: Database, wanted: _Wanted, place: int, stopping: asyncio.Event) -> AsyncIterator[str]:
     """The owner's events behind a place as they are committed, until the server stops or the reader goes."""
     yield ": events follow\n\n"
-    while not stopping.is_set():
-        commits = database.commits
-        found = await database.read(partial(wanted.following, place))
-        for at, event in found:
-            place = at
-            yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
-        if not found:
-            if not await _first(database.committed(commits), stopping):
-                yield ": nothing new\n\n"
-            await asyncio.sleep(_PAUSE_S)
-
-
-async def _first(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> bool:
-    """Waits until the work is done or the server stops, at most KEEP_ALIVE_S; whether one of them came."""
-    waiting = {asyncio.create_task(work), asyncio.create_task(stopping.wait())}
-    try:
-        done, _ = await asyncio.wait(waiting, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
-    finally:
-        for task in waiting:
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(*waiting, return_exceptions=True)
+    async for silent in following_commits(database, stopping):
+        if silent:
+            yield ": nothing new\n\n"
+            continue
+        while found := await database.read(partial(wanted.following, place)):
+            for at, event in found:
+                place = at
+                yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
 
 
 def _line(event: Event) -> str:

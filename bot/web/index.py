@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse
 
 
-def index_router(chat_page: str | None, mcp: str | None) -> APIRouter:
-    """`chat_page` is the local Telegram's address, if that is what the bot talks to; `mcp` the MCP server's."""
+def index_router(chat_page: str | None, mcp: str | None, console: str | None) -> APIRouter:
+    """`chat_page` is the local Telegram's address, if that is what the bot talks to; `mcp` the MCP server's.
+
+    With a `console` everybody is led there but who asks for JSON.
+    """
     router = APIRouter()
     places = {"health": "/healthz", "readiness": "/readyz", "metrics": "/metrics", "people": "/people?user_id=ID"}
     places |= {"rest": "/openapi.json", "docs": "/docs"}
 
-    @router.get("/")
-    async def index() -> dict[str, str]:
+    @router.get("/", response_model=dict[str, str])
+    async def index(request: Request) -> dict[str, str] | RedirectResponse:
+        if console is not None and "application/json" not in request.headers.get("accept", ""):
+            return RedirectResponse(console)
         chat = {} if chat_page is None else {"chat": chat_page}
         key = "Authorization: Bearer <server.api_key>, for all but health, readiness and metrics"
-        offered = {} if mcp is None else {"mcp": mcp}
+        offered = {name: url for name, url in (("mcp", mcp), ("console", console)) if url is not None}
         return {"name": "Laplaced", **chat, **places, **offered, "key": key}
 
     return router

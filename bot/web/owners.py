@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from bot.web.visitors import expect_visible, sole_owner
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import UserState
@@ -31,7 +32,10 @@ class Owners:
         self._allowed, self._open_door = frozenset(allowed), open_door
 
     async def stored(self, user_id: int) -> bool:
-        """Whether there can be anything of a known or allowed user. Raises NotFound for any other."""
+        """Whether there can be anything of a known or allowed user. Raises NotFound for any other, and for a user
+        whom the session of this call is not about.
+        """
+        expect_visible(user_id)
         if await self._database.read(lambda c: users.find(c, user_id)) is not None:
             return True
         if not await self._allows(user_id):
@@ -44,6 +48,9 @@ class Owners:
             user_id = int(group_id)
             await self.stored(user_id)
             return user_id
+        owner = sole_owner()
+        if owner is not None:
+            return owner
         known = await self._database.read(users.everybody)
         sole = self._allowed | {user.user_id for user in known if user.state is not UserState.REMOVED}
         if len(sole) != 1:

@@ -19,6 +19,7 @@ from bot.web.memory_wire import (
 )
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, WRITING
+from bot.web.visitors import expect_visible
 from internal.memory import plasticity
 from internal.memory.maintenance import MaintenanceReport
 from internal.scheduling.clock import Clock
@@ -65,6 +66,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
     @router.post("/maintenance", responses=WRITING)
     async def maintenance(order: MaintenanceOrder) -> MaintenanceOut:
         """What is done every night, now: links decay by the time that passed, the weakest are pruned."""
+        expect_visible(order.user_id)
         report = await maintain(order.user_id, order.dry_run)
         return MaintenanceOut(**asdict(report))
 

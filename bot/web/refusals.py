@@ -26,6 +26,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
     409: "It was changed in the meantime.",
     413: "The body is too large.",
     422: "A field is missing or breaks a rule.",
+    429: "Too many attempts; Retry-After says when to try again.",
     503: "The database cannot be used now.",
 }
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import ColumnElement, Connection, Row, String, cast, delete, func, insert, select
 
 from internal.storage.tables import model_calls
 
@@ -15,6 +16,44 @@ def add(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Each row holds the columns of `model_calls` but `n`."""
     if rows:
         connection.execute(insert(model_calls), list(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Which calls: those made for one owner, or (None) all; by one agent; `cause` is an id that caused them."""
+
+    user_id: int | None = None
+    agent: str | None = None
+    cause: str | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        told = [model_calls.c.user_id == self.user_id] if self.user_id is not None else []
+        told += [model_calls.c.agent == self.agent] if self.agent is not None else []
+        if self.cause is not None:
+            # Ids are unique and of letters, digits and dashes, so an id in quotes stands nowhere else.
+            told.append(cast(model_calls.c.links, String).contains(f'"{self.cause}"', autoescape=True))
+        return told
+
+
+def listing(connection: Connection, calls: Calls, *, before: str | None = None, limit: int = 100) -> list[Row[Any]]:
+    """Newest first, without prompt and reply; `before` is a call's id, exclusive."""
+    told = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
+    query = select(*told).where(*calls.conditions())
+    if before is not None:
+        query = query.where(
+            model_calls.c.n < select(model_calls.c.n).where(model_calls.c.id == before).scalar_subquery()
+        )
+    return list(connection.execute(query.order_by(model_calls.c.n.desc()).limit(limit)))
+
+
+def count(connection: Connection, calls: Calls) -> int:
+    query = select(func.count()).select_from(model_calls).where(*calls.conditions())
+    return int(connection.execute(query).scalar_one())
+
+
+def one(connection: Connection, calls: Calls, call_id: str) -> Row[Any] | None:
+    """With the exact prompt and reply, which are None once something in them was forgotten."""
+    return connection.execute(select(model_calls).where(model_calls.c.id == call_id, *calls.conditions())).one_or_none()
 
 
 def drop_before(connection: Connection, moment: datetime) -> int:

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rest_graph_stage import ANNA, BORIS, EXPECTED, KEY, NOON, Stage
 
-from bot.web import events as streaming
+from bot.web import streaming
 from bot.web.server import serving
 from internal.events import repository as events
 

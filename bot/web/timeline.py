@@ -1,0 +1,122 @@
+"""`/timeline`: what happened, page by page to either side and live; of one owner, or for the admin of everybody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from bot.web.events import EventOut
+from bot.web.fields import LARGEST_ID, AskedUser, Limit
+from bot.web.owners import Owners
+from bot.web.refusals import KEYED, READING
+from bot.web.streaming import following_commits
+from internal.errors import NotFound
+from internal.events import repository as events
+from internal.events import timeline_repository as timeline
+from internal.events.timeline_repository import Placed, Wanted
+from internal.storage.engine import Database
+
+_AT_ONCE = 200
+
+Place = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
+Names = Annotated[list[str], Query(max_length=50)]
+
+
+class PlacedOut(EventOut):
+    """`place` orders all events of the store; `text` is the beginning of the message the event is about."""
+
+    place: int
+    user_id: int | None
+    text: str | None
+
+    @classmethod
+    def at(cls, placed: Placed) -> PlacedOut:
+        told = EventOut.of(placed.event).model_dump()
+        return cls(**told, place=placed.place, user_id=placed.event.user_id, text=placed.text)
+
+
+class TimelineOut(BaseModel):
+    """`count` is how many there are, whatever page is shown; None where it was not asked for."""
+
+    events: list[PlacedOut]
+    count: int | None
+
+
+def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
+    """`stopping` ends every stream."""
+    router = APIRouter(prefix="/timeline", tags=["timeline"], dependencies=KEYED)
+
+    async def wanted_of(asked: int | None, hide: list[str], types: list[str]) -> Wanted:
+        if asked is not None:
+            await owners.stored(asked)
+        return Wanted(asked, hide, types)
+
+    @router.get("", responses=READING)
+    async def page(
+        asked: AskedUser = None,
+        before: Place = None,
+        after: Place = None,
+        hide: Names = [],  # noqa: B006 - FastAPI reads it as the default and copies it
+        type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
+        counted: bool = False,
+        limit: Limit = 100,
+    ) -> TimelineOut:
+        """The newest page, or the one before or behind a place; always oldest first. `hide` leaves sources out."""
+        wanted = await wanted_of(asked, hide, type_)
+
+        def read(connection: Connection) -> TimelineOut:
+            if after is not None:
+                found = timeline.behind(connection, wanted, after, limit=limit)
+            else:
+                found = timeline.before(connection, wanted, before, limit=limit)
+            count = timeline.count(connection, wanted) if counted else None
+            return TimelineOut(events=[PlacedOut.at(one) for one in found], count=count)
+
+        return await database.read(read)
+
+    @router.get("/stream", include_in_schema=False)
+    async def stream(
+        asked: AskedUser = None,
+        after: Place = None,
+        hide: Names = [],  # noqa: B006 - as above
+        type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
+    ) -> StreamingResponse:
+        """From now on, or from behind a place, as server-sent events whose ids are places."""
+        wanted = await wanted_of(asked, hide, type_)
+        place = after if after is not None else await database.read(events.last_place)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        told = _follow(database, wanted, place, stopping)
+        return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+
+    @router.get("/{event_id}", responses=READING)
+    async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
+        wanted = await wanted_of(asked, [], [])
+        found = await database.read(lambda c: timeline.one(c, wanted, event_id))
+        if found is None:
+            raise NotFound(f"there is no event {event_id}")
+        return PlacedOut.at(found)
+
+    return router
+
+
+async def _follow(database: Database, wanted: Wanted, place: int, stopping: asyncio.Event) -> AsyncIterator[str]:
+    yield ": events follow\n\n"
+    async for silent in following_commits(database, stopping):
+        if silent:
+            yield ": nothing new\n\n"
+            continue
+        while found := await database.read(partial(_behind, wanted, place)):
+            for one in found:
+                place = one.place
+                yield f"id: {place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
+
+
+def _behind(wanted: Wanted, place: int, connection: Connection) -> list[PlacedOut]:
+    return [PlacedOut.at(one) for one in timeline.behind(connection, wanted, place, limit=_AT_ONCE)]

@@ -1,0 +1,56 @@
+"""Links and sessions of the console in the database, by the hash of their secret."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from internal.console.model import ConsoleSession
+from internal.storage.tables import console_links, console_sessions
+
+
+def add_link(connection: Connection, token_hash: str, user_id: int, *, now: datetime, expires_at: datetime) -> None:
+    values = {"token_hash": token_hash, "user_id": user_id, "created_at": now, "expires_at": expires_at}
+    connection.execute(insert(console_links).values(values))
+
+
+def use_link(connection: Connection, token_hash: str, now: datetime) -> int | None:
+    """Whose link it was, if it still was to be used; from now on it is not."""
+    usable = (console_links.c.token_hash == token_hash, console_links.c.used_at.is_(None))
+    used = update(console_links).where(*usable, console_links.c.expires_at > now).values(used_at=now)
+    return connection.execute(used.returning(console_links.c.user_id)).scalar_one_or_none()
+
+
+def drop_links(connection: Connection, user_id: int) -> None:
+    """A new link takes the place of those before it."""
+    connection.execute(delete(console_links).where(console_links.c.user_id == user_id))
+
+
+def add_session(connection: Connection, token_hash: str, session: ConsoleSession) -> None:
+    connection.execute(
+        insert(console_sessions).values(
+            token_hash=token_hash,
+            user_id=session.user_id,
+            csrf=session.csrf,
+            created_at=session.created_at,
+            seen_at=session.created_at,
+            expires_at=session.expires_at,
+        )
+    )
+
+
+def session(connection: Connection, token_hash: str, now: datetime) -> ConsoleSession | None:
+    """The session of a token that has not expired."""
+    valid = (console_sessions.c.token_hash == token_hash, console_sessions.c.expires_at > now)
+    row = connection.execute(select(console_sessions).where(*valid)).one_or_none()
+    return None if row is None else ConsoleSession(row.user_id, row.csrf, row.created_at, row.expires_at)
+
+
+def drop_session(connection: Connection, token_hash: str) -> None:
+    connection.execute(delete(console_sessions).where(console_sessions.c.token_hash == token_hash))
+
+
+def drop_expired(connection: Connection, now: datetime) -> None:
+    for table in (console_links, console_sessions):
+        connection.execute(delete(table).where(table.c.expires_at <= now))

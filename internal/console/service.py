@@ -1,0 +1,54 @@
+"""Logging in and out of the console. The secrets are random, and only their hashes are stored."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.console import repository
+from internal.console.model import ConsoleSession, Opened
+
+SESSION_PREFIX: Final = "lcs_"
+"""By which the server tells a session's token from its own key."""
+
+_SECRET_BYTES: Final = 32
+
+
+def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now: datetime) -> str:
+    """The secret of a link that logs this user in once; the user's links before it end."""
+    token = secrets.token_urlsafe(_SECRET_BYTES)
+    repository.drop_links(connection, user_id)
+    repository.add_link(connection, _hash(token), user_id, now=now, expires_at=now + lifetime)
+    return token
+
+
+def open_by_link(connection: Connection, token: str, *, lifetime: timedelta, now: datetime) -> Opened | None:
+    """A session of the link's user; None if the link is unknown, used or too old."""
+    user_id = repository.use_link(connection, _hash(token), now)
+    return None if user_id is None else open_session(connection, user_id, lifetime=lifetime, now=now)
+
+
+def open_session(connection: Connection, user_id: int | None, *, lifetime: timedelta, now: datetime) -> Opened:
+    """A session of this user, or (None) of the admin."""
+    repository.drop_expired(connection, now)
+    token = SESSION_PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+    session = ConsoleSession(user_id, secrets.token_urlsafe(_SECRET_BYTES), now, now + lifetime)
+    repository.add_session(connection, _hash(token), session)
+    return Opened(token, session)
+
+
+def find(connection: Connection, token: str, now: datetime) -> ConsoleSession | None:
+    return repository.session(connection, _hash(token), now)
+
+
+def close(connection: Connection, token: str) -> None:
+    repository.drop_session(connection, _hash(token))
+
+
+def _hash(token: str) -> str:
+    # 256 random bits need no salt and no slow hash.
+    return sha256(token.encode("utf-8", "replace")).hexdigest()

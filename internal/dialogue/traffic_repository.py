@@ -1,0 +1,53 @@
+"""Who said how much to the bot, who got how much from it, and the last words of both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection, func, select
+
+from internal.dialogue.model import Message, visible
+from internal.dialogue.repository import recent
+from internal.storage.tables import messages
+
+_ROLES: Final = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Numbers of messages each way, instructions included; `last` is when the newest was written, None before it."""
+
+    sent: int = 0
+    received: int = 0
+    last: datetime | None = None
+
+
+def traffic(connection: Connection, user_ids: Collection[int]) -> Mapping[int, Traffic]:
+    """For each of these users; whoever never wrote is left out."""
+    query = (
+        select(messages.c.user_id, messages.c.role, func.count(), func.max(messages.c.timestamp))
+        .where(messages.c.user_id.in_(list(user_ids)), messages.c.role.in_(_ROLES))
+        .group_by(messages.c.user_id, messages.c.role)
+    )
+    found: dict[int, Traffic] = {}
+    for user_id, role, count, last in connection.execute(query):
+        known = found.get(user_id, Traffic())
+        newest = max(filter(None, (known.last, last)), default=None)
+        sent, received = (count, known.received) if role == "user" else (known.sent, count)
+        found[user_id] = Traffic(sent, received, newest)
+    return found
+
+
+def last_words(
+    connection: Connection, user_id: int, *, before_seq: int | None = None, limit: int
+) -> tuple[list[Message], int | None]:
+    """The newest `limit` messages (before a seq, exclusive), oldest first, without those that nobody saw.
+
+    Beside them the `before_seq` of the page before, None at the beginning.
+    """
+    told = recent(connection, user_id, before_seq=before_seq, limit=limit)
+    shown = [message for message in visible(told) if message.role in _ROLES]
+    return shown, told[0].seq if len(told) == limit else None

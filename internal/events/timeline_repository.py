@@ -1,0 +1,91 @@
+"""The events of one owner, or of all, as one walks along them: page by page to either side of a place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, select
+
+from internal.events.model import Event
+from internal.storage.tables import events, messages
+
+_TEXT: Final = 240
+"""Characters of a message shown beside its event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which events: of one owner, or (None) of everybody and nobody.
+
+    `hidden` are sources to leave out: a whole one (`agent:Archivist`), or a kind of them (`user`, `agent`, `system`).
+    `event_types` narrows to these; empty = all.
+    """
+
+    user_id: int | None
+    hidden: Collection[str] = ()
+    event_types: Collection[str] = ()
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        told = [events.c.user_id == self.user_id] if self.user_id is not None else []
+        told += [events.c.event_type.in_(list(self.event_types))] if self.event_types else []
+        return told + [not_(_from(source)) for source in self.hidden]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event and where it stands among all. `text` is the beginning of the message it is about, if it is."""
+
+    place: int
+    event: Event
+    text: str | None = field(default=None)
+
+
+def before(connection: Connection, wanted: Wanted, place: int | None, *, limit: int) -> list[Placed]:
+    """The newest events before a place (None = of all), oldest of them first."""
+    query = select(events).where(*wanted.conditions())
+    if place is not None:
+        query = query.where(events.c.seq < place)
+    rows = connection.execute(query.order_by(events.c.seq.desc()).limit(limit)).all()
+    return _placed(connection, rows[::-1])
+
+
+def behind(connection: Connection, wanted: Wanted, place: int, *, limit: int) -> list[Placed]:
+    """The oldest events behind a place, oldest first."""
+    query = select(events).where(*wanted.conditions(), events.c.seq > place)
+    return _placed(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
+
+
+def count(connection: Connection, wanted: Wanted) -> int:
+    query = select(func.count()).select_from(events).where(*wanted.conditions())
+    return int(connection.execute(query).scalar_one())
+
+
+def one(connection: Connection, wanted: Wanted, event_id: str) -> Placed | None:
+    rows = connection.execute(select(events).where(events.c.id == event_id, *wanted.conditions())).all()
+    return next(iter(_placed(connection, rows)), None)
+
+
+def _from(source: str) -> ColumnElement[bool]:
+    if ":" in source:
+        return events.c.source == source
+    # A range, not LIKE: `user:` <= source < `user;`.
+    return and_(events.c.source >= f"{source}:", events.c.source < f"{source};")
+
+
+def _placed(connection: Connection, rows: Collection[Row[Any]]) -> list[Placed]:
+    found = [
+        (row.seq, Event(row.id, row.timestamp, row.event_type, row.source, row.payload, row.links, row.user_id))
+        for row in rows
+    ]
+    texts = _texts(connection, {event.payload.get("message") for _, event in found})
+    return [Placed(place, event, texts.get(event.payload.get("message") or "")) for place, event in found]
+
+
+def _texts(connection: Connection, message_ids: Collection[Any]) -> dict[str, str]:
+    ids = sorted(one for one in message_ids if isinstance(one, str))
+    if not ids:
+        return {}
+    query = select(messages.c.id, func.substr(messages.c.content, 1, _TEXT)).where(messages.c.id.in_(ids))
+    return {row[0]: row[1] for row in connection.execute(query)}
