@@ -337,3 +337,37 @@ class ContextManager(Protocol):
         Raises the errors of `ChatModel.complete`.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """A task that is open or proposed, as the task manager is shown it: `handle` ("T1") is how it names it.
+
+    `due` is aware, in the owner's zone, a day's midnight where `whole_day`; `recurrence` is an RRULE.
+    """
+
+    handle: str
+    task_id: str
+    title: str
+    state: str
+    due: datetime | None = None
+    whole_day: bool = False
+    recurrence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskManagerRequest:
+    """A slice of a fragment (lines numbered from 1) and the tasks that are open, which it may tell the end of."""
+
+    owner: OwnerProfile
+    transcript: Sequence[TranscriptLine]
+    tasks: Sequence[KnownTask] = ()
+
+
+class TaskManager(Protocol):
+    async def ask(self, request: TaskManagerRequest) -> AgentReply:
+        """A reply whose text follows the task manager's contract; `task_manager.output.parse` reads it.
+
+        Raises the errors of `ChatModel.complete`.
+        """
+        ...

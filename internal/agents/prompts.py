@@ -31,7 +31,7 @@ BLOCK_TAGS = (
         "candidates",
     ),
     *("may_be_the_same_as", "transcript", "dialogue", "question", "query"),
-    *("rules", "topic", "responses"),
+    *("rules", "topic", "responses", "open_tasks"),
 )
 """Every tag that a prompt of ours opens."""
 

@@ -56,7 +56,8 @@ _PAST_EN: Final = {
 _OVER: Final = re.compile(
     r"\b(?:already|just|finally|done|finished|completed|уже|вже|наконец|нарешті|готов[оаы]?|готовий|готова|готові"
     r"|сделан[оаы]?"
-    r"|зроблено|зроблена|виконано|выполнено|отправлен[оаы]?|надіслано|оплачен[оаы]?|оплачено|куплен[оаы]?)\b|✅|✔"
+    r"|(?:is|are|been|was|were) (?:\w+ed|paid|sent|bought|made|written|built)|зроблено|зроблена|виконано|выполнено"
+    r"|отправлен[оаы]?|надіслано|оплачен[оаы]?|оплачено|куплен[оаы]?)\b|✅|✔"
 )
 _CALLED_OFF: Final = re.compile(
     r"\b(?:cancel(?:led|ed)?|no longer (?:need|have)|don't need to|do not need to|not going to|never mind"

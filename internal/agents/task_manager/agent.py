@@ -1,0 +1,49 @@
+"""The task manager: what the owner asked to be reminded of, promised or has to do, and what of that is done."""
+
+from __future__ import annotations
+
+from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
+from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
+from internal.agents.task_manager.output import REPLY_SCHEMA
+from internal.config_agents import AgentConfig
+from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.people.model import escape
+
+
+class ModelTaskManager:
+    """The TaskManager that asks a chat model."""
+
+    def __init__(self, chat: ChatModel, config: AgentConfig) -> None:
+        self._chat = chat
+        self._config = config
+        self._instructions = instructions(__package__)
+
+    async def ask(self, request: TaskManagerRequest) -> AgentReply:
+        messages = self.messages(request)
+        reply = await self._chat.complete(
+            ChatRequest(
+                agent="task_manager",
+                model=self._config.model,
+                messages=messages,
+                temperature=self._config.temperature,
+                max_tokens=self._config.max_tokens,
+                timeout=self._config.timeout.total_seconds(),
+                reply_schema=REPLY_SCHEMA,
+                user_id=request.owner.user_id,
+            )
+        )
+        return AgentReply(reply.text, reply.model, reply.usage, messages)
+
+    def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:
+        """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
+        context = joined(
+            owner_block(request.owner),
+            block("open_tasks", [_known(task) for task in request.tasks]),
+            transcript_block("transcript", request.transcript),
+        )
+        return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
+
+
+def _known(task: KnownTask) -> str:
+    due = "no date" if task.due is None else f"{task.due:%Y-%m-%d}" if task.whole_day else f"{task.due:%Y-%m-%dT%H:%M}"
+    return f"[{task.handle}] {task.state} | {due} | {task.recurrence or 'once'} | {escape(task.title)}"

@@ -1,0 +1,77 @@
+"""The task manager without a model: plain requests, needs, promises and appointments, and what is said to be done.
+
+It cannot read between the lines: what is told in other words than its rules know is no task to it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
+from internal.language.done_words import settled
+from internal.language.spelling import text_language
+from internal.language.task_times import TimeFound
+from internal.language.task_titles import shortened, title_of
+from internal.language.task_words import TaskFound, find_tasks
+from internal.language.worker import LanguageWorker
+
+MODEL = "offline-rules"
+
+_NOBODY_KNOWS_OF_WHAT = {"ru": "Напоминание", "uk": "Нагадування", "en": "Reminder"}
+
+
+class OfflineTaskManager:
+    """The TaskManager by rules, run in the language process."""
+
+    def __init__(self, worker: LanguageWorker) -> None:
+        self._worker = worker
+
+    async def ask(self, request: TaskManagerRequest) -> AgentReply:
+        """As the port says; costs nothing. ModelUnavailable if the language process cannot answer."""
+        return AgentReply(await self._worker.run_bulk(propose, request), MODEL)
+
+
+def propose(request: TaskManagerRequest) -> str:
+    """The reply in the format of the contract; pure, some 2 ms a line."""
+    tasks: list[dict[str, Any]] = []
+    ends: list[dict[str, Any]] = []
+    known = list(request.tasks)
+    before: TranscriptLine | None = None
+    for line in request.transcript:
+        if not line.owners_word:
+            continue
+        found = find_tasks(line.text, line.at, text_language(line.text, request.owner.language))
+        tasks += [_told(one, line, before) for one in found]
+        for one in settled(line.text, [task.title for task in known]) if not found else ():
+            task = known.pop(one.index)
+            ends.append({"task": task.handle, "outcome": one.outcome, "evidence": [line.number]})
+        before = line
+    return json.dumps({"tasks": tasks, "settled": ends}, ensure_ascii=False)
+
+
+def titled(found: TaskFound, text: str, before: str | None) -> str:
+    """The title of a task; one that only says when is of what was said before it."""
+    if found.title:
+        return found.title
+    said = shortened(title_of(before or "", ()))
+    return said or _NOBODY_KNOWS_OF_WHAT[text_language(text)]
+
+
+def due_of(time: TimeFound | None) -> str | None:
+    """A time as the contract writes it."""
+    if time is None:
+        return None
+    return f"{time.moment:%Y-%m-%d}" if time.whole_day else f"{time.moment:%Y-%m-%dT%H:%M}"
+
+
+def _told(found: TaskFound, line: TranscriptLine, before: TranscriptLine | None) -> dict[str, Any]:
+    return {
+        "kind": found.kind,
+        "title": titled(found, line.text, before.text if before else None),
+        "due": due_of(found.time),
+        "repeat": found.time.recurrence if found.time else None,
+        "person": found.whom or None,
+        "asked": found.asked,
+        "evidence": [line.number],
+    }

@@ -1,0 +1,188 @@
+"""What the task manager may answer, and how a reply becomes proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from internal.agents.archivist.fields import cited_lines, prose
+from internal.agents.model import KnownTask, TranscriptLine
+from internal.agents.reading import read_object
+from internal.errors import ModelReplyInvalid, Refused
+from internal.llm.model import ReplySchema
+from internal.people.operations import RefusedOperation
+from internal.tasks.model import MAX_TITLE, TaskKind, TaskState
+
+MAX_ITEMS: Final = 40
+"""Of a kind in one reply: a slice has at most 60 lines."""
+
+MAX_DUE: Final = 100
+"""Characters; more is no date."""
+
+_SETTLED: Final = (TaskState.DONE, TaskState.CANCELLED)
+_NULLABLE: Final = {"type": ["string", "null"]}
+_LINES: Final = {"type": "array", "items": {"type": "integer"}}
+REPLY_SCHEMA = ReplySchema(
+    "task_manager_reply",
+    {
+        "type": "object",
+        "properties": {
+            "tasks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "kind": {"type": "string", "enum": [kind.value for kind in TaskKind]},
+                        "title": {"type": "string"},
+                        "due": _NULLABLE,
+                        "repeat": _NULLABLE,
+                        "person": _NULLABLE,
+                        "asked": {"type": "boolean"},
+                        "evidence": _LINES,
+                    },
+                    "required": ["kind", "title", "due", "repeat", "person", "asked", "evidence"],
+                    "additionalProperties": False,
+                },
+            },
+            "settled": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "task": {"type": "string"},
+                        "outcome": {"type": "string", "enum": [state.value for state in _SETTLED]},
+                        "evidence": _LINES,
+                    },
+                    "required": ["task", "outcome", "evidence"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["tasks", "settled"],
+        "additionalProperties": False,
+    },
+)
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedTask:
+    """A task that a reply tells of. `due` and `repeat` are as written, empty where none is told; `line` proves it.
+
+    `person` is a name as written; `asked`: the owner wants to be reminded, in so many words.
+    """
+
+    kind: TaskKind
+    title: str
+    line: int
+    due: str = ""
+    repeat: str = ""
+    person: str = ""
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SettledTask:
+    """An open task of which the owner says, in line `line`, that it is done or called off."""
+
+    task_id: str
+    outcome: TaskState
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReply:
+    tasks: tuple[ProposedTask, ...] = ()
+    settled: tuple[SettledTask, ...] = ()
+    refused: tuple[RefusedOperation, ...] = ()
+
+
+def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
+    """The reply as proposals; what breaks a rule is refused one by one, with a reason.
+
+    Reasons: bad_shape, unknown_kind, no_title, bad_evidence, evidence_out_of_range, assistant_only, not_the_owner,
+    no_evidence, unknown_task, unknown_outcome, settled_twice, too_many. Raises ModelReplyInvalid when the reply as a
+    whole cannot be read.
+    """
+    reply = read_object(text, ("tasks", "settled"), bare="tasks")
+    reader = _Reader(transcript, known)
+    tasks = reader.keep(_array(reply, "tasks"), reader.task)
+    settled = reader.keep(_array(reply, "settled"), reader.settled)
+    return TaskReply(tasks, settled, tuple(reader.refused))
+
+
+class _Reader:
+    def __init__(self, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask]) -> None:
+        self._lines = {line.number: line for line in transcript}
+        self._known = {task.handle.casefold(): task.task_id for task in known}
+        self._told: set[str] = set()
+        self.refused: list[RefusedOperation] = []
+
+    def keep(self, items: Sequence[Any], read: Callable[[Mapping[str, Any]], Item]) -> tuple[Item, ...]:
+        kept: list[Item] = []
+        for item in items[:MAX_ITEMS]:
+            try:
+                kept.append(read(_object(item)))
+            except Refused as refusal:
+                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
+        if len(items) > MAX_ITEMS:
+            self.refused.append(RefusedOperation("too_many", f"a reply may hold {MAX_ITEMS} of a kind"))
+        return tuple(kept)
+
+    def task(self, raw: Mapping[str, Any]) -> ProposedTask:
+        told = str(raw.get("kind") or TaskKind.TASK.value).strip().casefold()
+        if told not in set(TaskKind):
+            raise Refused("unknown_kind", f"there is no kind {told[:40]!r}")
+        title = prose(raw.get("title"), MAX_TITLE).strip(" .")
+        if not any(map(str.isalnum, title)):
+            raise Refused("no_title", "a task needs a title")
+        return ProposedTask(
+            kind=TaskKind(told),
+            title=title,
+            line=self._line(raw),
+            due=prose(raw.get("due"), MAX_DUE),
+            repeat=prose(raw.get("repeat"), MAX_DUE),
+            person=prose(raw.get("person"), MAX_DUE),
+            asked=raw.get("asked") is True,
+        )
+
+    def settled(self, raw: Mapping[str, Any]) -> SettledTask:
+        handle = str(raw.get("task") or "").strip(" []").casefold()
+        task_id = self._known.get(handle)
+        if task_id is None:
+            raise Refused("unknown_task", f"there is no open task {handle[:40]!r}")
+        outcome = str(raw.get("outcome") or "").strip().casefold()
+        if outcome not in {state.value for state in _SETTLED}:
+            raise Refused("unknown_outcome", f"{outcome[:40]!r} is no end of a task")
+        if task_id in self._told:
+            raise Refused("settled_twice", f"the task {handle} ends once")
+        line = self._line(raw)
+        self._told.add(task_id)
+        return SettledTask(task_id, TaskState(outcome), line)
+
+    def _line(self, raw: Mapping[str, Any]) -> int:
+        """The first of the owner's own lines among those that are cited."""
+        cited = cited_lines(raw, self._lines)
+        if not cited:
+            raise Refused("no_evidence", "a task needs the line that tells it")
+        own = [number for number in cited if self._lines[number].owners_word]
+        if not own:
+            raise Refused("not_the_owner", "somebody else said it")
+        return own[-1]
+
+
+def _object(item: object) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise Refused("bad_shape", f"{str(item)[:80]!r} is no task")
+    return item
+
+
+def _array(reply: Mapping[str, Any], key: str) -> list[Any]:
+    raw = reply.get(key)
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise ModelReplyInvalid(f"`{key}` is no array")
+    return raw
