@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from deploy import falkordb
 from internal.config import load
 from internal.errors import ConfigurationError
 
@@ -67,7 +72,9 @@ def test_what_is_mounted_is_there(name: str) -> None:
 def test_images_are_pinned() -> None:
     """An image from elsewhere is one release; the bot's own is built from this checkout."""
     assert SERVICES["bot"]["build"] == {"context": ".."}
-    others = [service["image"] for name, service in SERVICES.items() if name != "bot"]
+    own = SERVICES["bot"]["image"]
+    others = [service["image"] for service in SERVICES.values() if service["image"] != own]
+    assert len(others) == 2
     assert all(re.search(r":v?\d+\.\d+\.\d+$", image) for image in others)
 
 
@@ -95,6 +102,35 @@ def test_grafana_finds_what_is_provisioned() -> None:
     home = Path(grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"])
     assert home.parent == Path(inside)
     assert (DEPLOY / "grafana/dashboards" / home.name).exists()
+
+
+def test_falkordb_is_started_if_asked_for_and_needs_a_password() -> None:
+    """By a profile of its own; the engine that the bot has answers to whoever knows the password, and keeps nothing."""
+    assert SERVICES["falkordb"]["profiles"] == ["graph"]
+    with pytest.raises(SystemExit, match="FALKORDB_PASSWORD"):
+        falkordb.configuration({"FALKORDB_PASSWORD": "short"}, 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, DEPLOY / "falkordb.py", str(port)]
+    with subprocess.Popen(command, env={**os.environ, "FALKORDB_PASSWORD": "0123456789abcdef"}) as server:
+        try:
+            assert asked(port, "PING").startswith(b"-NOAUTH")
+            told = asked(port, "AUTH 0123456789abcdef", 'GRAPH.QUERY g "RETURN 42"', "CONFIG GET save")
+            assert b"\r\n:42\r\n" in told
+            assert told.endswith(b"$4\r\nsave\r\n$0\r\n\r\n+OK\r\n")
+        finally:
+            server.terminate()
+
+
+def asked(port: int, *commands: str) -> bytes:
+    """What a server answers to these, once it listens."""
+    for _ in range(200):
+        with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), 5) as client:
+            client.sendall("".join(f"{command}\r\n" for command in (*commands, "QUIT")).encode())
+            return b"".join(iter(lambda: client.recv(4096), b""))
+        time.sleep(0.05)
+    raise TimeoutError("the server does not listen")
 
 
 def test_secrets_come_from_files_that_are_never_committed() -> None:
