@@ -6,6 +6,7 @@ program calls them in the language process: `await worker.run(mentions, text, na
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -53,6 +54,22 @@ def _index(people: tuple[tuple[int, tuple[str, ...]], ...]) -> NameIndex:
 def index_of(people: Mapping[int, Sequence[str]]) -> NameIndex:
     """The index of a set of people, kept for the 64 sets used last."""
     return _index(tuple((person_id, tuple(names)) for person_id, names in people.items()))
+
+
+_ASKED_ONCE: OrderedDict[int, None] = OrderedDict()
+_REMEMBERED = 256
+
+
+def _index_for(text: str, names: Mapping[int, Sequence[str]]) -> NameIndex:
+    """An index that finds in this text what the whole one finds. The whole one is built for a set that comes again."""
+    people = tuple((person_id, tuple(told)) for person_id, told in names.items())
+    if (key := hash(people)) in _ASKED_ONCE:
+        _ASKED_ONCE.move_to_end(key)
+        return _index(people)
+    _ASKED_ONCE[key] = None
+    if len(_ASKED_ONCE) > _REMEMBERED:
+        _ASKED_ONCE.popitem(last=False)
+    return NameIndex.for_text(names, text)
 
 
 def mentions(text: str, names: Mapping[int, Sequence[str]]) -> dict[int, str]:
@@ -107,7 +124,7 @@ def name_boosts(query: str, names: Mapping[int, Sequence[str]]) -> dict[int, flo
     name. Everybody whom the words fit is boosted, so two Ivans are both found.
     """
     boosts: dict[int, float] = {}
-    for match in index_of(names).matches(query, strict=False):
+    for match in _index_for(query, names).matches(query, strict=False):
         boosts[match.person_id] = max(boosts.get(match.person_id, 0.0), _boost(match))
     return boosts
 

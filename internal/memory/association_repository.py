@@ -34,17 +34,8 @@ def associated(
 
 def conflicts_of(connection: Connection, user_id: int, memory_ids: Collection[str]) -> dict[str, str]:
     """The contradictions that nobody has settled between these memories and others, each with one of its sides."""
-    edge, node = graph_edges.c, graph_nodes.c
-    between = (node.user_id == edge.user_id) & (node.id == edge.source)
-    query = (
-        select(edge.source, edge.target)
-        .select_from(graph_edges.join(graph_nodes, between))
-        .where(edge.user_id == user_id, edge.target.in_(sorted(set(memory_ids))[:CHUNK]))
-        .where(edge.type == "CONFLICTS_WITH", edge.hidden_until.is_(None), node.status == "unresolved", VISIBLE)
-        .order_by(node.created_at, node.id, edge.target)
-    )
     found: dict[str, str] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_CONFLICTS, {"owner": user_id, "ids": sorted(set(memory_ids))[:CHUNK]}):
         found.setdefault(row.source, row.target)
     return found
 
@@ -60,3 +51,12 @@ def _links(here: str, there: str) -> Select[Any]:
 
 # Asked with every question: built once, for building takes longer than running.
 _LINKS: Final = (_links("source", "target"), _links("target", "source"))
+_CONFLICTS: Final = (
+    select(graph_edges.c.source, graph_edges.c.target)
+    .select_from(graph_edges)
+    .join(graph_nodes, (graph_nodes.c.user_id == graph_edges.c.user_id) & (graph_nodes.c.id == graph_edges.c.source))
+    .where(graph_edges.c.user_id == bindparam("owner"), graph_edges.c.target.in_(bindparam("ids", expanding=True)))
+    .where(graph_edges.c.type == "CONFLICTS_WITH", graph_edges.c.hidden_until.is_(None))
+    .where(graph_nodes.c.status == "unresolved", VISIBLE)
+    .order_by(graph_nodes.c.created_at, graph_nodes.c.id, graph_edges.c.target)
+)

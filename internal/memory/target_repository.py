@@ -75,9 +75,7 @@ def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) 
     """Those of these memories that lost a contradiction."""
     found: set[str] = set()
     for part in _chunks(node_ids):
-        one = (graph_edges.c.type == "SUPERSEDES") & graph_edges.c.target.in_(part)
-        query = select(graph_edges.c.target).where(graph_edges.c.user_id == user_id, one, *visible())
-        found |= set(connection.execute(query).scalars())
+        found |= set(connection.execute(_SUPERSEDED, {"owner": user_id, "ids": part}).scalars())
     return found
 
 
@@ -189,6 +187,12 @@ _SOURCES: Final = (
         graph_edges.c.target == bindparam("end"),
     )
     .limit(COMMON + 2)
+)
+_SUPERSEDED: Final = select(graph_edges.c.target).where(
+    graph_edges.c.user_id == bindparam("owner"),
+    graph_edges.c.type == "SUPERSEDES",
+    graph_edges.c.target.in_(bindparam("ids", expanding=True)),
+    *visible(),
 )
 _BETWEEN: Final = (
     select(graph_edges)

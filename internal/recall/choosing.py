@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -58,17 +59,11 @@ def choose(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int
     The third hit of one session counts for half, the next for a quarter. What was replaced never stands before what
     took its place. What is too long for what is left makes room for shorter ones.
     """
-    waiting = _once(_successors_first(_receipts_folded(candidates)))
-    held_back = {one.key for one in waiting}
+    waiting = _Waiting(_once(_successors_first(_receipts_folded(candidates))))
     chosen: list[Chosen] = []
-    sessions: Counter[str] = Counter()
     kinds: Counter[Kind] = Counter()
     left = budget
-    while waiting:
-        free = [one for one in waiting if one.replaced_by.isdisjoint(held_back)] or waiting
-        best = max(free, key=lambda one: _crowded(one, sessions))
-        waiting.remove(best)
-        held_back.discard(best.key)
+    while (best := waiting.best()) is not None:
         whole = best.tokens if best.with_context is None else best.with_context
         cost = whole if whole <= left else best.tokens
         if cost > left or kinds[best.kind] >= most.get(best.kind, len(candidates)):
@@ -77,8 +72,49 @@ def choose(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int
         left -= cost
         kinds[best.kind] += 1
         if best.session is not None:
-            sessions[best.session] += 1
+            waiting.sessions[best.session] += 1
     return chosen
+
+
+class _Waiting:
+    """Candidates that were not looked at yet. `sessions` counts what was chosen of each."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self.sessions: Counter[str] = Counter()
+        self._candidates = candidates
+        self._left = {one.key for one in candidates}
+        self._heap = [(-one.chance, place) for place, one in enumerate(candidates)]
+        self._held_back: list[int] = []
+        heapq.heapify(self._heap)
+
+    def best(self) -> Candidate | None:
+        """Takes out the likeliest, of equal ones the first: no one of whose successors waits, as long as there is one.
+
+        A session that fills only lowers what was in the heap: what is not at its place there is put at the right one.
+        """
+        while self._heap:
+            score, place = heapq.heappop(self._heap)
+            one = self._candidates[place]
+            now = -_crowded(one, self.sessions)
+            if now != score:
+                heapq.heappush(self._heap, (now, place))
+            elif not one.replaced_by.isdisjoint(self._left):
+                self._held_back.append(place)
+            else:
+                return self._taken(place)
+        if not self._held_back:
+            return None
+        crowded = ((-_crowded(self._candidates[place], self.sessions), place) for place in self._held_back)
+        return self._taken(min(crowded)[1])
+
+    def _taken(self, place: int) -> Candidate:
+        taken = self._candidates[place]
+        self._left.discard(taken.key)
+        waiting = [other for other in self._held_back if other != place]
+        self._held_back = [other for other in waiting if not self._candidates[other].replaced_by.isdisjoint(self._left)]
+        for other in set(waiting).difference(self._held_back):
+            heapq.heappush(self._heap, (-_crowded(self._candidates[other], self.sessions), other))
+        return taken
 
 
 def _crowded(one: Candidate, sessions: Mapping[str, int]) -> float:
@@ -104,7 +140,7 @@ def _receipts_folded(candidates: Sequence[Candidate]) -> list[Candidate]:
             best = max(drawn, key=lambda one: one.chance)
             raised[best.key] = max(raised.get(best.key, best.chance), passage.chance)
     kept = (one for one in candidates if one.key not in folded)
-    return [replace(one, chance=raised.get(one.key, one.chance)) for one in kept]
+    return [replace(one, chance=raised[one.key]) if one.key in raised else one for one in kept]
 
 
 def says_more(text: str, drawn: Collection[str]) -> bool:

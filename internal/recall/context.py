@@ -157,7 +157,7 @@ class TurnRecall:
         Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
         """
         inner, asked = await asyncio.gather(
-            self._database.read(lambda connection: people.inner_circle(connection, owner.user_id)),
+            self._search.inner_circle(owner.user_id),
             self._reader.read(owner, question, recent),
         )
         began = time.perf_counter()

@@ -51,15 +51,18 @@ def scored(index: ItemIndex, vector: Vector | None, words: Sequence[Word], named
 
 def best(index: ItemIndex, scores: ItemScores, counting: Mask | None, count: int) -> list[Candidate]:
     """The best `count` rows of those that count, best first, equal ones by id."""
-    ranked = scores.all if counting is None else np.where(counting, scores.all, -np.inf)
-    rows = [row for row in top(ranked, count).tolist() if np.isfinite(ranked[row])]
+    if counting is None:
+        rows = top(scores.all, count).tolist()
+    else:
+        counted = np.flatnonzero(counting)
+        rows = counted[top(scores.all[counted], count)].tolist()
     embedded, cosines = index.embedded, scores.cosines
 
     def reasons(row: int) -> Reasons:
         meaning = float(cosines[row]) if cosines is not None and embedded[row] else None
         return Reasons(meaning, float(scores.words[row]), float(scores.named[row]))
 
-    found = [Candidate(index.ids[row], float(ranked[row]), reasons(row)) for row in rows]
+    found = [Candidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
     return sorted(found, key=lambda one: (-one.score, one.id))
 
 

@@ -68,6 +68,19 @@ _PROFILE_NAMES: Final = select(people.c.entity_id, people.c.display_name, people
     people.c.entity_id.in_(bindparam("ids", expanding=True)),
     *_VISIBLE_PERSON,
 )
+_LAST_SAID: Final = (
+    select(claims.c.edge_id, func.max(claims.c.said_at).label("said_at"))
+    .where(claims.c.user_id == bindparam("owner"), claims.c.edge_id.in_(bindparam("ids", expanding=True)))
+    .where(claims.c.retracted_at.is_(None))
+    .group_by(claims.c.edge_id)
+)
+_MENTIONING: Final = (
+    select(graph_edges.c.target, graph_edges.c.source)
+    .where(graph_edges.c.user_id == bindparam("owner"), graph_edges.c.target.in_(bindparam("ids", expanding=True)))
+    .where(graph_edges.c.type == "MENTIONS", graph_edges.c.hidden_until.is_(None))
+    .order_by(graph_edges.c.created_at.desc())
+    .limit(bindparam("most"))
+)
 _NOTHING: Final = literal("")
 _CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
     EDGE_CHANGE: ["fact"],
@@ -183,26 +196,14 @@ def entities_of_people(connection: Connection, user_id: int, person_ids: Sequenc
 
 def last_said(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, Any]:
     """When each fact was said last; facts that nobody said are left out."""
-    query = (
-        select(claims.c.edge_id, func.max(claims.c.said_at).label("said_at"))
-        .where(claims.c.user_id == user_id, claims.c.edge_id.in_(fact_ids), claims.c.retracted_at.is_(None))
-        .group_by(claims.c.edge_id)
-    )
-    return {row.edge_id: row.said_at for row in connection.execute(query)}
+    found = connection.execute(_LAST_SAID, {"owner": user_id, "ids": list(fact_ids)})
+    return {row.edge_id: row.said_at for row in found}
 
 
 def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str], *, limit: int) -> dict[str, set[str]]:
     """For each of these entities the memories that mention it, the newest first where there are too many."""
-    edge = graph_edges.c
-    query = (
-        select(edge.target, edge.source)
-        .where(edge.user_id == user_id, edge.target.in_(list(node_ids)), edge.type == "MENTIONS")
-        .where(edge.hidden_until.is_(None))
-        .order_by(edge.created_at.desc())
-        .limit(limit)
-    )
     found: dict[str, set[str]] = {}
-    for row in connection.execute(query):
+    for row in connection.execute(_MENTIONING, {"owner": user_id, "ids": list(node_ids), "most": limit}):
         found.setdefault(row.target, set()).add(row.source)
     return found
 

@@ -88,7 +88,9 @@ def beside(
 
     Of the same chat and not farther away than `gap`; before `before_seq`, if there is one.
     """
-    near = _near(connection, user_id, [message.seq for message in found], before_seq)
+    near = _near(connection, user_id, found, before_seq, 1)
+    if apart := [message for message in found if not _next_to_its_own(message, near)]:
+        near |= _near(connection, user_id, apart, before_seq, REACH)
     wanted = {message.id: _neighbours(message, near, gap) for message in found}
     known = {message.id: message for message in found}
     missing = sorted({one for ids in wanted.values() for one in ids} - known.keys())
@@ -97,14 +99,27 @@ def beside(
     return {message_id: [known[one] for one in ids if one in known] for message_id, ids in wanted.items()}
 
 
-def _near(connection: Connection, user_id: int, seqs: Sequence[int], before_seq: int | None) -> dict[int, Row[Any]]:
+def _near(
+    connection: Connection, user_id: int, found: Sequence[Message], before_seq: int | None, reach: int
+) -> dict[int, Row[Any]]:
     """Places of the log close to these, by `seq`: only what tells whether they are neighbours, for they are many."""
-    close = sorted({near for seq in seqs for near in range(seq - REACH, seq + REACH + 1)})
+    seqs = [message.seq for message in found]
+    close = sorted({near for seq in seqs for near in range(seq - reach, seq + reach + 1)})
     there = [seq for seq in close if before_seq is None or seq < before_seq]
     rows: dict[int, Row[Any]] = {}
     for part in _chunks(there):
         rows |= {row[0]: row for row in connection.execute(_NEAR, {"owner": user_id, "seqs": part})}
     return rows
+
+
+def _next_to_its_own(message: Message, near: Mapping[int, Row[Any]]) -> bool:
+    """Whether the lines right before and after a message are of its chat, as they nearly always are."""
+    rows = (near.get(message.seq - 1), near.get(message.seq + 1))
+    return all(row is not None and _of_one_chat(row, message) for row in rows)
+
+
+def _of_one_chat(row: Row[Any], message: Message) -> bool:
+    return (row.chat_id, row.thread_id) == (message.chat_id, message.thread_id)
 
 
 def _neighbours(message: Message, near: Mapping[int, Row[Any]], gap: timedelta) -> list[str]:
@@ -114,7 +129,7 @@ def _neighbours(message: Message, near: Mapping[int, Row[Any]], gap: timedelta) 
     for step in (-1, 1):
         for seq in range(message.seq + step, message.seq + step * (REACH + 1), step):
             row = near.get(seq)
-            if row is not None and (row.chat_id, row.thread_id) == (message.chat_id, message.thread_id):
+            if row is not None and _of_one_chat(row, message):
                 found += [row.id] if abs(row.moment - at) <= most else []
                 break
     return found

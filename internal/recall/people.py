@@ -21,7 +21,6 @@ from internal.language.names import NAMED
 from internal.language.spelling import tokens
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.people import repository as people
 from internal.people.model import Circle, Person, names_of
 from internal.recall import repository
 from internal.recall.names import NameTools
@@ -120,6 +119,11 @@ class PeopleSearch:
             waiting = (await self._matrix(user_id)).unembedded
         return sorted((one for one in waiting if one.circle not in exclude_circles), key=lambda person: person.id)
 
+    async def inner_circle(self, user_id: int) -> list[Person]:
+        """Who stands in every prompt: most mentioned first, then in the order in which they came."""
+        async with self._locks.of(user_id):
+            return list((await self._matrix(user_id)).inner_circle)
+
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._cache.drop(user_id)
@@ -187,7 +191,8 @@ class PeopleSearch:
         likely = [matrix.profiles[person_id] for person_id in matrix.ids[top(scores, _NAMED_CANDIDATES)].tolist()]
         words = [token.key for token in tokens(text)]
         keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
-        named = await self._database.read(lambda connection: people.by_name_keys(connection, user_id, keys))
+        called = await self._database.read(lambda connection: repository.entities_called(connection, user_id, keys))
+        named = matrix.of_entities(called)
         return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.people.model import Circle, Person
+from internal.people.model import INNER_CIRCLE, Circle, Person
 from internal.recall.repository import PersonVector
 from internal.recall.rows import FIRST_ROWS, ByteCache, VectorRows
 from internal.storage.vectors import Vector
@@ -28,6 +28,8 @@ class PeopleMatrix:
         self.dim, self.seq = dim, seq
         self.commits = -1
         self.profiles: dict[int, Person] = {}
+        self._of_entities: dict[str, int] = {}
+        self._inner: list[Person] | None = None
         self._rows: VectorRows[int] = VectorRows(dim, rows, id=np.int64, circle=np.int8)
 
     @classmethod
@@ -57,6 +59,19 @@ class PeopleMatrix:
         return [person for person in self.profiles.values() if self._rows.row_of(person.id) is None]
 
     @property
+    def inner_circle(self) -> list[Person]:
+        """Most mentioned first, then in the order in which they came."""
+        if self._inner is None:
+            inner = (person for person in self.profiles.values() if person.circle in INNER_CIRCLE)
+            self._inner = sorted(inner, key=lambda person: (-person.mention_count, person.id))
+        return self._inner
+
+    def of_entities(self, entity_ids: Iterable[str]) -> list[Person]:
+        """The visible people who are these entities, in the order in which they came."""
+        found = {person_id for entity_id in entity_ids if (person_id := self._of_entities.get(entity_id)) is not None}
+        return [self.profiles[person_id] for person_id in sorted(found)]
+
+    @property
     def ids(self) -> NDArray[np.int64]:
         """Person ids by row, shape (count,)."""
         return self._rows.column("id")
@@ -78,6 +93,8 @@ class PeopleMatrix:
     def put(self, found: PersonVector) -> None:
         """Adds a person or takes over what changed."""
         person = found.person
+        self._inner = None
+        self._of_entities[person.entity_id] = person.id
         self.profiles[person.id] = person
         if found.vector is None:
             self._rows.drop(person.id)
@@ -85,7 +102,10 @@ class PeopleMatrix:
             self._rows.put(person.id, found.vector, id=person.id, circle=_CODES[person.circle])
 
     def drop(self, person_id: int) -> None:
-        self.profiles.pop(person_id, None)
+        self._inner = None
+        gone = self.profiles.pop(person_id, None)
+        if gone is not None and self._of_entities.get(gone.entity_id) == person_id:
+            del self._of_entities[gone.entity_id]
         self._rows.drop(person_id)
 
     def follow(self, touched: Iterable[int], current: Sequence[PersonVector]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX, person_of
 from internal.storage.erasure import EVERYTHING
-from internal.storage.tables import changes, people, search_items, vectors
+from internal.storage.tables import changes, name_keys, people, search_items, vectors
 from internal.storage.vectors import Vector, from_blob
 
 _CHUNK = 500
@@ -26,6 +26,13 @@ _CHANGES_AFTER = (
     .where(changes.c.user_id == bindparam("owner"), changes.c.seq > bindparam("after"))
     .order_by(changes.c.seq)
     .limit(MANY_CHANGES + 1)
+)
+_CALLED = (
+    select(name_keys.c.entity_id)
+    .where(name_keys.c.user_id == bindparam("owner"), name_keys.c.key.in_(bindparam("keys", expanding=True)))
+    .where(~name_keys.c.rejected)
+    .distinct()
+    .limit(_CHUNK)
 )
 
 
@@ -81,6 +88,12 @@ def last_seq(connection: Connection, user_id: int) -> int:
 def count_people(connection: Connection, user_id: int) -> int:
     query = select(func.count()).where(people.c.user_id == user_id, _VISIBLE)
     return connection.execute(query.select_from(people)).scalar_one()
+
+
+def entities_called(connection: Connection, user_id: int, keys: Collection[str]) -> list[str]:
+    """The entities that are called by one of these keys, rejected aliases apart; some may be hidden."""
+    wanted = sorted(key for key in keys if key)[:_CHUNK]
+    return list(connection.execute(_CALLED, {"owner": user_id, "keys": wanted}).scalars())
 
 
 def people_vectors(

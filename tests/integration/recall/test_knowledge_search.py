@@ -10,6 +10,7 @@ from fact_search_stage import DirectTerms, Known, day
 from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames
 
 from internal.errors import ModelUnavailable, NotFound, Refused
+from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.model import Episode
 from internal.language.terms import Word
@@ -287,3 +288,18 @@ async def test_nothing_known_is_no_failure(known: Known) -> None:
     assert await search.facts(OWNER, "где работает Петров?") == []
     assert await search.nodes(OWNER, "Петров") == []
     assert await search.episodes(OWNER, "Петров") == []
+
+
+async def test_an_entity_is_named_by_what_it_is_called_now(known: Known) -> None:
+    """Names that were read for one question are read anew once the entity has another one."""
+    made = await life(known)
+    await known.follow()
+    search = known.search()
+    assert texts(await search.facts(OWNER, "что с Петровым?"))
+    await known.database.write(
+        lambda c: store.update_node(c, OWNER, made["acme"], {"name": "Ромашка"}, now=known.clock.now())
+    )
+    await known.follow()
+    [first, *_] = await search.facts(OWNER, "Ромашка")
+    assert first.reasons.name > 0
+    assert all(hit.reasons.name == 0 for hit in await search.facts(OWNER, "ACME"))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal.language.name_index import NameIndex
 from internal.language.names import mentions, name_boost, name_boosts, same_person_reason
 from internal.language.spelling import words as words_of
 
@@ -143,6 +144,13 @@ PEOPLE: Mapping[int, Sequence[str]] = {
 }
 
 
+SPOKEN = (
+    *("петровым", "Мария", "Ивановна", "машей", "Олену", "Бондар", "Коваль", "Тому", "tom", "baker", "@Tom_B"),
+    *("Вера", "вере", "Рому", "Надежде", "Will", "Mark", "Иваном", "мама", "галине", "Николай", "Mykola", "Hope"),
+    *("Петровой", "петренко", "костя", "Masha", "Джейми", "Sidorov", "дома", "and", "звонила"),
+)
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
@@ -229,6 +237,14 @@ def test_two_of_one_name_stay_two() -> None:
 def test_no_text_breaks_mentions(text: str) -> None:
     """Messages are whatever people type."""
     assert set(mentions(text, PEOPLE)) <= set(PEOPLE)
+
+
+@given(st.lists(st.sampled_from(SPOKEN), min_size=1, max_size=6).map(" ".join), st.sets(st.sampled_from(range(1, 21))))
+def test_the_part_of_an_index_that_a_text_can_match_finds_the_same(text: str, people: set[int]) -> None:
+    """Names of which the text holds no form are not missed."""
+    known = {number: PEOPLE[number] for number in sorted(people)}
+    found = NameIndex.for_text(known, text).matches(text, strict=False)
+    assert sorted(map(repr, found)) == sorted(map(repr, NameIndex.of(known).matches(text, strict=False)))
 
 
 def test_boosts_are_graded() -> None:

@@ -1,5 +1,6 @@
 """One owner's people as rows of a matrix, and the budget of all matrices."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -83,3 +84,18 @@ def test_looking_at_a_matrix_keeps_it() -> None:
     assert cache.get(1) is not None
     cache.drop(1)
     assert cache.nbytes == size
+
+
+def test_the_inner_circle_and_entities_follow_every_change() -> None:
+    """Most mentioned first; somebody who goes or changes his circle is found as he is now."""
+    matrix = PeopleMatrix(DIM)
+    circles = {1: Circle.FAMILY, 2: Circle.FRIENDS, 3: Circle.WORK_INNER, 4: Circle.FAMILY}
+    for person_id, circle in circles.items():
+        person = replace(_person(person_id, circle, None).person, mention_count=person_id % 4)
+        matrix.put(PersonVector(person, None))
+    assert [one.id for one in matrix.inner_circle] == [3, 1, 4]
+    assert [one.id for one in matrix.of_entities(["e3", "e1", "e9"])] == [1, 3]
+    matrix.drop(3)
+    matrix.put(_person(1, Circle.OTHER, None))
+    assert [one.id for one in matrix.inner_circle] == [4]
+    assert [one.id for one in matrix.of_entities(["e3", "e1"])] == [1]
