@@ -160,12 +160,6 @@ def of_people(connection: Connection, user_id: int, person_ids: Collection[int])
     return [_task(row) for row in connection.execute(query)]
 
 
-def point_to(connection: Connection, user_id: int, source_id: int, target_id: int) -> None:
-    """Tasks about one person are about another from now on: the two were merged."""
-    theirs = (tasks.c.user_id == user_id) & (tasks.c.person_id == source_id)
-    connection.execute(update(tasks).where(theirs).values(person_id=target_id))
-
-
 _BY_TIME: Final = (
     func.coalesce(tasks.c.next_at, tasks.c.due_at).is_(None),
     func.coalesce(tasks.c.next_at, tasks.c.due_at),

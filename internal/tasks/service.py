@@ -1,0 +1,288 @@
+"""What is done with tasks, in the caller's transaction; every change writes its event and `pending_tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.errors import Conflict, NotFound, Refused
+from internal.events import agent_state
+from internal.events import repository as events
+from internal.storage.types import new_id
+from internal.tasks import repository
+from internal.tasks.model import (
+    MAX_DETAILS,
+    MAX_TITLE,
+    MOST_OPEN,
+    Schedule,
+    Task,
+    TaskKind,
+    TaskOrigin,
+    TaskState,
+    first_firing,
+    hourly,
+    next_firing,
+    recurrence_of,
+    summary,
+)
+
+AGENT: Final = "task_manager"
+PENDING: Final = "pending_tasks"
+"""Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """What a task is opened with. `proposed`: it waits for its owner's yes."""
+
+    title: str
+    schedule: Schedule
+    kind: TaskKind = TaskKind.TASK
+    origin: TaskOrigin = TaskOrigin.COMMAND
+    proposed: bool = False
+    details: str | None = None
+    person_id: int | None = None
+    for_user: int | None = None
+    episode_id: str | None = None
+    message_id: str | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Who changes something, for the event: `source` is `user:<id>` or `agent:TaskManager`."""
+
+    source: str
+    now: datetime
+    whole_day_at: time
+    links: Mapping[str, Any]
+
+
+def by_owner(user_id: int, now: datetime, whole_day_at: time) -> Teller:
+    return Teller(f"user:{user_id}", now, whole_day_at, {})
+
+
+def task(connection: Connection, user_id: int, task_id: str) -> Task:
+    """Raises NotFound."""
+    found = repository.get(connection, user_id, task_id)
+    if found is None:
+        raise NotFound(f"there is no task {task_id}")
+    return found
+
+
+def open_task(connection: Connection, user_id: int, new: NewTask, teller: Teller) -> Task:
+    """Opens or proposes a task.
+
+    Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") where MOST_OPEN are open.
+    """
+    now, schedule = teller.now, _checked(new.schedule)
+    if len(repository.pending(connection, user_id)) >= MOST_OPEN:
+        raise Refused("too_many", f"there are {MOST_OPEN} open tasks already")
+    state = TaskState.PROPOSED if new.proposed else TaskState.OPEN
+    task_id = new_id()
+    event_id = _tell(connection, user_id, task_id, f"task_{state.value}", teller, {"kind": new.kind.value})
+    opened = repository.add(
+        connection,
+        Task(
+            user_id=user_id,
+            id=task_id,
+            kind=new.kind,
+            state=state,
+            title=_title(new.title),
+            details=_details(new.details),
+            person_id=new.person_id,
+            for_user=new.for_user,
+            due_at=schedule.due_at,
+            whole_day=schedule.whole_day,
+            recurrence=schedule.recurrence,
+            tz=schedule.tz,
+            next_at=None if new.proposed else first_firing(schedule, teller.whole_day_at, now),
+            origin=new.origin,
+            episode_id=new.episode_id,
+            message_id=new.message_id,
+            run_id=new.run_id,
+            event_id=event_id,
+            created_at=now,
+            updated_at=now,
+            rev=0,
+        ),
+    )
+    publish(connection, user_id, now)
+    return opened
+
+
+def confirm(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+    """The owner's yes to a proposed task; an open one stays as it is. Raises NotFound, Conflict for a closed one."""
+    found = task(connection, user_id, task_id)
+    if found.state is TaskState.OPEN:
+        return found
+    if found.state.closed:
+        raise Conflict("that task is closed")
+    next_at = first_firing(found.schedule, teller.whole_day_at, teller.now)
+    return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at)
+
+
+def done(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+    """It is done. Of a recurring one that is this time: it goes on, after today. Raises NotFound."""
+    found = task(connection, user_id, task_id)
+    if found.state.closed:
+        return found
+    if found.recurrence is not None and found.state is TaskState.OPEN:
+        following = _after_this_time(found, teller)
+        if following is not None:
+            return _changed(connection, found, "task_done_once", teller, next_at=following)
+    return _closed(connection, found, TaskState.DONE, teller)
+
+
+def cancel(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+    """It need not be done (any more), a recurring one never again. Raises NotFound."""
+    found = task(connection, user_id, task_id)
+    return found if found.state.closed else _closed(connection, found, TaskState.CANCELLED, teller)
+
+
+def reopen(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+    """What was closed by mistake is open again. Raises NotFound."""
+    found = task(connection, user_id, task_id)
+    if not found.state.closed:
+        return found
+    next_at = first_firing(found.schedule, teller.whole_day_at, teller.now)
+    return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at, closed_at=None)
+
+
+def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, teller: Teller) -> Task:
+    """It is told of (again) at `moment`; a proposed one is open then. One without a date is due then.
+
+    Raises NotFound, Conflict for a closed one, and Refused("past").
+    """
+    found = task(connection, user_id, task_id)
+    if found.state.closed:
+        raise Conflict("that task is closed")
+    if moment <= teller.now:
+        raise Refused("past", "that moment is over")
+    values: dict[str, Any] = {"state": TaskState.OPEN.value, "next_at": moment}
+    if found.due_at is None:
+        values |= {"due_at": moment, "whole_day": False}
+    return _changed(connection, found, "task_postponed", teller, **values)
+
+
+def change(
+    connection: Connection,
+    user_id: int,
+    task_id: str,
+    teller: Teller,
+    *,
+    schedule: Schedule | None = None,
+    **values: Any,
+) -> Task:
+    """Sets title, details, kind, person_id, for_user, and with `schedule` when it is due. Raises NotFound, Refused."""
+    found = task(connection, user_id, task_id)
+    if "title" in values:
+        values["title"] = _title(values["title"])
+    if "details" in values:
+        values["details"] = _details(values["details"])
+    if schedule is not None:
+        schedule = _checked(schedule)
+        waits = found.state is not TaskState.OPEN
+        values |= {
+            "due_at": schedule.due_at,
+            "whole_day": schedule.whole_day,
+            "recurrence": schedule.recurrence,
+            "tz": schedule.tz,
+            "next_at": None if waits else first_firing(schedule, teller.whole_day_at, teller.now),
+        }
+    unchanged = all(getattr(found, name) == value for name, value in values.items())
+    return found if unchanged else _changed(connection, found, "task_changed", teller, **values)
+
+
+def drop(connection: Connection, user_id: int, task_ids: Collection[str], now: datetime) -> int:
+    """Deletes tasks for good: what they rest on is gone, or does not say so any more; how many."""
+    gone = repository.drop(connection, user_id, task_ids)
+    publish(connection, user_id, now)
+    return gone
+
+
+def publish(connection: Connection, user_id: int, now: datetime) -> None:
+    """Writes what is open or proposed into the agent's state."""
+    listed = [dict(summary(one)) for one in repository.pending(connection, user_id)]
+    mine = agent_state.agent_id(AGENT, user_id)
+    agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
+
+
+def pending(connection: Connection, user_id: int) -> Sequence[Task]:
+    """What is open or proposed, by time."""
+    return repository.pending(connection, user_id)
+
+
+def _after_this_time(found: Task, teller: Teller) -> datetime | None:
+    """When a recurring task goes on that is done for now: what is still to come today is not told of."""
+    due = found.next_at
+    if due is None:
+        return None
+    zone = ZoneInfo(found.tz)
+    again_today = not hourly(found.recurrence or "") and (
+        due.astimezone(zone).date() == teller.now.astimezone(zone).date()
+    )
+    return next_firing(found.schedule, teller.whole_day_at, due) if again_today or due <= teller.now else due
+
+
+def _closed(connection: Connection, found: Task, state: TaskState, teller: Teller) -> Task:
+    told = {"state": state.value, "next_at": None, "closed_at": teller.now}
+    return _changed(connection, found, f"task_{state.value}", teller, **told)
+
+
+def _changed(connection: Connection, found: Task, event: str, teller: Teller, **values: Any) -> Task:
+    event_id = _tell(connection, found.user_id, found.id, event, teller, {}, found.event_id)
+    changed = repository.change(connection, found, teller.now, **values, event_id=event_id)
+    publish(connection, found.user_id, teller.now)
+    return changed
+
+
+def _tell(
+    connection: Connection,
+    user_id: int,
+    task_id: str,
+    event: str,
+    teller: Teller,
+    payload: Mapping[str, Any],
+    before: str | None = None,
+) -> str:
+    """The event of a change, caused by the one before it; it holds ids and no words."""
+    caused = {} if before is None or "caused_by" in teller.links else {"caused_by": before}
+    return events.append(
+        connection,
+        event,
+        source=teller.source,
+        now=teller.now,
+        user_id=user_id,
+        payload={"task": task_id, **payload},
+        links={"task": task_id, **caused, **teller.links},
+    )
+
+
+def _checked(schedule: Schedule) -> Schedule:
+    if schedule.recurrence is None:
+        return schedule
+    if schedule.due_at is None:
+        raise Refused("recurrence", "what comes again needs a first time")
+    return replace(schedule, recurrence=recurrence_of(schedule.recurrence, schedule.due_at, schedule.tz))
+
+
+def _title(text: str) -> str:
+    title = " ".join(text.split())
+    if not any(map(str.isalnum, title)):
+        raise Refused("no_title", "a task needs words")
+    if len(title) > MAX_TITLE:
+        raise Refused("too_long", f"at most {MAX_TITLE} characters are expected")
+    return title
+
+
+def _details(text: str | None) -> str | None:
+    words = " ".join((text or "").split())
+    if len(words) > MAX_DETAILS:
+        raise Refused("too_long", f"at most {MAX_DETAILS} characters are expected")
+    return words or None
