@@ -188,6 +188,13 @@ def events(connection: Connection, user_id: int) -> list[Event]:
     return [_event(row) for row in connection.execute(_events(user_id).order_by(chronicle.c.n))]
 
 
+def emptied(connection: Connection, user_id: int) -> list[Event]:
+    """The Analyses of an owner that have no verdict any more, in the order of NEXT."""
+    verdict = chronicle.c.attrs["verdict"].as_string()
+    query = _events(user_id).where(chronicle.c.label == EventLabel.ANALYSIS.value, verdict.is_(None))
+    return [_event(row) for row in connection.execute(query.order_by(chronicle.c.n))]
+
+
 def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
     """The events with these ids that are there, in the order of NEXT."""
     found = [

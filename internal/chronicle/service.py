@@ -180,9 +180,7 @@ def lose_messages(connection: Connection, user_id: int, message_ids: Collection[
 
 def drop_emptied(connection: Connection, user_id: int) -> int:
     """Takes back Analyses whose words an erasure wiped elsewhere; how many."""
-    emptied = [
-        event for event in repository.events(connection, user_id) if _analyses(event) and "verdict" not in event.attrs
-    ]
+    emptied = repository.emptied(connection, user_id)
     _remove(connection, user_id, emptied)
     return len(emptied)
 
