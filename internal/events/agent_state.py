@@ -9,10 +9,9 @@ import json
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection
 
-from internal.storage.tables import agent_state
+from internal.events import state_repository
 
 _OF_USER: Final = ":user_"
 
@@ -28,14 +27,12 @@ def put(connection: Connection, agent_id: str, key: str, value: Any, *, user_id:
     `user_id` is the owner with whom the value is forgotten and exported. TypeError for what JSON does not know.
     """
     stored = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
-    row = upsert(agent_state).values(agent_id=agent_id, key=key, user_id=user_id, value=stored, updated_at=now)
-    written = {name: row.excluded[name] for name in ("user_id", "value", "updated_at")}
-    connection.execute(row.on_conflict_do_update(index_elements=["agent_id", "key"], set_=written))
+    state_repository.put(connection, agent_id, key, stored, user_id=user_id, now=now)
 
 
 def get(connection: Connection, agent_id: str, key: str) -> bytes | None:
     """The bytes of a value; None if there is none, or if it was forgotten."""
-    return connection.execute(select(agent_state.c.value).where(*_one(agent_id, key))).scalar_one_or_none() or None
+    return state_repository.get(connection, agent_id, key) or None
 
 
 def get_json(connection: Connection, agent_id: str, key: str) -> Any | None:
@@ -46,25 +43,15 @@ def get_json(connection: Connection, agent_id: str, key: str) -> Any | None:
 
 def delete_value(connection: Connection, agent_id: str, key: str) -> bool:
     """False if there was none."""
-    return connection.execute(delete(agent_state).where(*_one(agent_id, key))).rowcount == 1
+    return state_repository.delete_value(connection, agent_id, key)
 
 
 def of_everybody(connection: Connection, agent: str, key: str) -> dict[int, bytes]:
     """What an agent keeps under this key for each owner, by owner; those it keeps nothing for are left out."""
-    query = select(agent_state.c.user_id, agent_state.c.value).where(
-        agent_state.c.key == key, agent_state.c.agent_id.startswith(f"{agent}{_OF_USER}", autoescape=True)
-    )
-    return {row.user_id: row.value for row in connection.execute(query) if row.value}
+    return {owner: value for name, owner, value in of_key(connection, key) if name == agent and value}
 
 
 def of_key(connection: Connection, key: str) -> list[tuple[str, int, bytes]]:
     """What every agent keeps under this key: the agent's name without its owner, the owner, the value."""
-    query = select(agent_state.c.agent_id, agent_state.c.user_id, agent_state.c.value).where(
-        agent_state.c.key == key, agent_state.c.user_id.is_not(None)
-    )
-    found = connection.execute(query).all()
-    return [(row.agent_id.removesuffix(f"{_OF_USER}{row.user_id}"), row.user_id, row.value) for row in found]
-
-
-def _one(agent_id: str, key: str) -> tuple[Any, Any]:
-    return agent_state.c.agent_id == agent_id, agent_state.c.key == key
+    found = state_repository.of_key(connection, key)
+    return [(agent_id.removesuffix(f"{_OF_USER}{owner}"), owner, value) for agent_id, owner, value in found]

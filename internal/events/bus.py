@@ -9,6 +9,7 @@ next tick.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -35,6 +36,12 @@ EVENT_TYPES: Final = {
     Topic.NOTIFICATION: "notification_generated",
 }
 """The events of which a topic is the view."""
+
+
+CURSOR: Final = "cursor"
+"""How keys of cursors begin. They hold ids and no words."""
+
+_EVENT: Final = "event"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,7 @@ class Subscription:
 
     def place(self, connection: Connection) -> int:
         """Where the last event stands that was dealt with; 0 before the first."""
-        return _place(agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
+        return _place(connection, self.user_id, agent_state.get(connection, self.agent_id, cursor_key(self.topic)))
 
     def waiting(self, connection: Connection, *, limit: int = 100) -> list[Delivery]:
         """What is not dealt with, oldest first. Reading moves nothing: what is not advanced past comes again."""
@@ -89,7 +96,9 @@ class Subscription:
 
     def move(self, connection: Connection, place: int, now: datetime) -> None:
         """Sets the cursor anywhere: further back, what stands behind it is delivered again."""
-        value = {"seq": place}
+        # By its id: read back into another store, the event stands elsewhere.
+        event_id = repository.at_or_before(connection, self.user_id, EVENT_TYPES[self.topic], place)
+        value = {_EVENT: event_id}
         agent_state.put(connection, self.agent_id, cursor_key(self.topic), value, user_id=self.user_id, now=now)
 
 
@@ -97,20 +106,20 @@ def waiting_owners(connection: Connection, agent: str, topic: Topic) -> list[int
     """Owners for whom the topic holds something that this agent has not dealt with, by id."""
     cursors = agent_state.of_everybody(connection, agent, cursor_key(topic))
     newest = repository.newest_places(connection, EVENT_TYPES[topic])
-    return [owner for owner, place in newest.items() if place > _place(cursors.get(owner))]
+    return [owner for owner, place in newest.items() if place > _place(connection, owner, cursors.get(owner))]
 
 
-def unread_from(connection: Connection) -> dict[tuple[str, int], int]:
-    """By event type and owner, the place up to which every subscriber has read; only topics somebody subscribed to.
+def read_by_all(connection: Connection, subscribers: Mapping[str, Topic]) -> dict[tuple[str, int], int]:
+    """By event type and owner, the place up to which every subscriber has read; only topics that have one.
 
-    A subscriber that has read for some owner subscribes for all of them: where it has no cursor yet, it is at 0.
+    `subscribers` are agents with their topics; whoever has a cursor is one too. An agent that reads for some owner
+    reads for all of them: where it has no cursor yet, it stands at 0.
     """
     read: dict[tuple[str, int], int] = {}
     for topic, kind in EVENT_TYPES.items():
-        cursors = {
-            (agent, owner): _place(value) for agent, owner, value in agent_state.of_key(connection, cursor_key(topic))
-        }
-        agents = {agent for agent, _ in cursors}
+        kept = agent_state.of_key(connection, cursor_key(topic))
+        cursors = {(agent, owner): _place(connection, owner, value) for agent, owner, value in kept}
+        agents = {agent for agent, _ in cursors} | {agent for agent, theirs in subscribers.items() if theirs == topic}
         if agents:
             for owner in repository.newest_places(connection, kind):
                 read[kind, owner] = min(cursors.get((agent, owner), 0) for agent in agents)
@@ -119,8 +128,9 @@ def unread_from(connection: Connection) -> dict[tuple[str, int], int]:
 
 def cursor_key(topic: Topic) -> str:
     """The key of the agent's state that holds its cursor in this topic."""
-    return f"cursor:{topic}"
+    return f"{CURSOR}:{topic}"
 
 
-def _place(value: bytes | None) -> int:
-    return int(json.loads(value)["seq"]) if value else 0
+def _place(connection: Connection, user_id: int, cursor: bytes | None) -> int:
+    event_id = json.loads(cursor)[_EVENT] if cursor else None
+    return 0 if event_id is None else repository.place_of(connection, user_id, event_id) or 0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, Row, delete, insert, select
 
 from internal.storage.tables import event_links, events
+
+V = TypeVar("V")
 
 CAUSED_BY: Final = "caused_by"
 """The link from an event to those that led to it; all other links name what the event is about."""
@@ -22,6 +24,14 @@ def add(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]
     if rows:
         values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
         connection.execute(insert(event_links), values)
+
+
+def derive(connection: Connection, user_id: int) -> None:
+    """Keeps the links of all the owner's events anew, from what the events themselves say."""
+    connection.execute(delete(event_links).where(event_links.c.user_id == user_id))
+    told = select(events.c.seq, events.c.links).where(events.c.user_id == user_id)
+    for row in connection.execute(told).all():
+        add(connection, user_id, row.seq, row.links or {})
 
 
 def refs(held: Any) -> Sequence[Any]:
@@ -76,7 +86,7 @@ def effects(connection: Connection, user_id: int, event_ids: Collection[str]) ->
     return [(row.ref, row.id) for row in sorted(found, key=lambda row: (row.seq, row.ref))]
 
 
-def chunks(values: Collection[str]) -> Sequence[list[str]]:
+def chunks(values: Collection[V]) -> Sequence[list[V]]:
     """The values in parts that fit into one IN list."""
     listed = list(values)
     return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

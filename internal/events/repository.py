@@ -116,6 +116,12 @@ def place_of(connection: Connection, user_id: int, event_id: str) -> int | None:
     return connection.execute(select(events.c.seq).where(*one)).scalar_one_or_none()
 
 
+def at_or_before(connection: Connection, user_id: int, event_type: str, place: int) -> str | None:
+    """The owner's newest event of this type that stands no later than a place."""
+    query = select(events.c.id).where(*_of(user_id, event_type, None), events.c.seq <= place)
+    return connection.execute(query.order_by(events.c.seq.desc()).limit(1)).scalar_one_or_none()
+
+
 def last_place(connection: Connection) -> int:
     """Where the newest event of all stands; 0 before the first."""
     return int(connection.execute(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one())

@@ -13,6 +13,7 @@ from internal.access.model import Role
 from internal.chronicle import audit
 from internal.dialogue import item_repository as message_items
 from internal.errors import Conflict, Refused
+from internal.events import link_repository
 from internal.flows.export import FORMAT
 from internal.flows.fragment_item import follow_messages
 from internal.flows.ingestion import put_episode_item
@@ -66,6 +67,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBac
     stored = export.put_rows(connection, rows)
     if chronicle not in rows:  # written by a program that kept none
         audit.fill_from_log(connection, user_id)
+    link_repository.derive(connection, user_id)
     make_findable(connection, user_id)
     return ReadBack(user_id, stored)
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from internal.storage.engine import BUSY_TIMEOUT_MS
 from internal.storage.owners import record_change
-from internal.storage.tables import changes, forgettings, inbox, metadata, spend, turns, users
+from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
 
 Kind = Literal["everything", "person", "entity", "fact", "memory", "episode", "message"]
@@ -123,6 +123,9 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
     for table in metadata.sorted_tables:
         if "user_id" in table.c and table.name not in _SPARED:
             connection.execute(delete(table).where(table.c.user_id == user_id))
+    # What others hold that is his: invitations he sent, and that tasks of theirs are for him.
+    connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
+    connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
     connection.execute(delete(spend).where(spend.c.user_id == user_id, spend.c.day < spent_since))
     # That everything was forgotten, and when, stays: a restored backup must learn it.
     asked_for_less = (forgettings.c.kind != EVERYTHING) | (forgettings.c.state != "done")

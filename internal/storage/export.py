@@ -25,8 +25,11 @@ from internal.storage.tables import (
 )
 from internal.storage.types import Moment
 
-LEFT_OUT: Final = frozenset({"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors"})
-"""Numbers and copies made from the rest, and raw updates, whose content is in `messages`."""
+LEFT_OUT: Final = frozenset(
+    {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}
+    | {"console_links", "console_sessions"}
+)
+"""Numbers and copies made from the rest; raw updates, whose content is in `messages`; keys to the console."""
 
 NUMBERED: Final = {events: "seq", outbox: "n", runs: "n", model_calls: "n"}
 """Numbers that only order rows: those who read back give new ones, since others may have the old."""

@@ -28,12 +28,16 @@ from sqlalchemy import (
 
 from internal.storage.tables import (
     TEXT,
+    agent_state,
+    event_links,
     events,
     metadata,
     model_calls,
+    notifications,
     outbox,
     runs,
     suggestions,
+    tasks,
 )
 
 Holds = Callable[[str], bool]
@@ -59,8 +63,13 @@ _KEPT_WORDS: Final = _OWNERS_WORDS | _PROFILES | _KNOWLEDGE
 _ID_KEY: Final = r"(?<![a-z_])(?:person_|source_|target_)?id\\*\"?\s*:\s*\\*\"?"
 """A person's id as model replies write it, also where the JSON stands inside another JSON string."""
 
+_CURSOR: Final = "cursor"
+"""How the keys begin under which agents keep how far they have read."""
+
 _FORGOTTEN: Final[dict[str, Any]] = {"forgotten": True}
 _OWED: Final = ("pending", "sending", "unknown", "held")
+_WAITING: Final = ("waiting", "deferred")
+_ARE_THEIR_WORDS: Final = frozenset({suggestions, tasks})
 _ENDINGS: Final = "аеёиійоуыьэюяєї"
 _FEW: Final = 60
 _TELLING: Final = 4
@@ -102,8 +111,17 @@ def blank_calls(
 
 def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
     """Empties what events tell of an episode; that they happened stays."""
-    about = events.c.links["fragment"].as_string() == episode_id
-    connection.execute(update(events).where(events.c.user_id == user_id, about).values(payload=dict(_FORGOTTEN)))
+    about = (event_links.c.ref == episode_id) & (event_links.c.name == "fragment")
+    places = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, about)
+    connection.execute(update(events).where(events.c.seq.in_(places)).values(payload=dict(_FORGOTTEN)))
+
+
+def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
+    """Empties what events tell that link to one of these ids; that they happened stays."""
+    for part in _chunks(refs):
+        linking = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, event_links.c.ref.in_(part))
+        theirs = (events.c.user_id == user_id) & events.c.seq.in_(linking)
+        connection.execute(update(events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
 def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
@@ -192,21 +210,27 @@ def _blank(connection: Connection, user_id: int, holds: Holds, kept: frozenset[s
 
 
 def _blank_column(connection: Connection, user_id: int, table: Table, column: Column[Any], holds: Holds) -> int:
-    """A suggestion without its words is none, and a message without its text cannot be sent: both go."""
+    """A suggestion or task without its words is none, and a message without its text cannot be sent: they go."""
     keys = list(table.primary_key.columns)
     # JSON as it is stored: reading it into objects only to write it again took half of the time.
     held = type_coerce(column, Text) if isinstance(column.type, JSON) else column
-    rows = connection.execute(select(*keys, held.label("held")).where(table.c.user_id == user_id, column.is_not(None)))
+    query = select(*keys, held.label("held")).where(table.c.user_id == user_id, column.is_not(None))
+    if table is agent_state:  # a cursor holds ids alone, and a name of three letters may stand in one
+        query = query.where(agent_state.c.key.not_like(f"{_CURSOR}%"))
+    rows = connection.execute(query)
     found = [row for row in rows if holds(_text(row.held))]
     for row in found:
         place = [key == value for key, value in zip(keys, row[:-1], strict=True)]
-        if table is suggestions:
+        if table in _ARE_THEIR_WORDS and not column.nullable:
             connection.execute(delete(table).where(*place))
             continue
         connection.execute(update(table).where(*place).values({column: _blank_value(table, column)}))
         if table is outbox:
             owed = update(outbox).where(*place, outbox.c.state.in_(_OWED))
             connection.execute(owed.values(state="refused", error="forgotten"))
+        if table is notifications:
+            waiting = update(notifications).where(*place, notifications.c.state.in_(_WAITING))
+            connection.execute(waiting.values(state="dropped", reason="forgotten"))
     return len(found)
 
 

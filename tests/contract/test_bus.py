@@ -123,12 +123,14 @@ def test_how_far_everybody_has_read(connection: Connection) -> None:
     """The slowest subscriber counts; one that has not begun for an owner stands at the beginning there."""
     publish(connection, "one", "two")
     publish(connection, "another's", user_id=OTHER)
-    assert bus.unread_from(connection) == {}
+    assert bus.read_by_all(connection, {}) == {}
+    kind = "notification_generated"
+    begun = {"context_manager": Topic.NOTIFICATION}
+    assert bus.read_by_all(connection, begun) == {(kind, OWNER): 0, (kind, OTHER): 0}
     first, second = READER.waiting(connection)
     READER.advance(connection, second.place, NOW)
     Subscription("console", Topic.NOTIFICATION, OWNER).advance(connection, first.place, NOW)
-    kind = "notification_generated"
-    assert bus.unread_from(connection) == {(kind, OWNER): first.place, (kind, OTHER): 0}
+    assert bus.read_by_all(connection, {}) == {(kind, OWNER): first.place, (kind, OTHER): 0}
 
 
 @pytest.mark.parametrize("value", [b"\x00\xff", {"who": "Марія"}, ["a", 1, None], "text", 7, True])

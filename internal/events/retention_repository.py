@@ -1,0 +1,56 @@
+"""Old events in the database: which they are, and how they go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select, tuple_
+
+from internal.events.link_repository import chunks
+from internal.storage.tables import event_links, events
+
+_TOLD = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """An event that may go, if nobody waits for it."""
+
+    seq: int
+    at: datetime
+    user_id: int | None
+    event_type: str
+
+
+def before(connection: Connection, moment: datetime, behind: Old | None, *, limit: int) -> list[Old]:
+    """Events from before a moment, oldest first, behind another one."""
+    query = select(*_TOLD).where(events.c.timestamp < moment)
+    if behind is not None:
+        query = query.where(tuple_(events.c.timestamp, events.c.seq) > (behind.at, behind.seq))
+    found = connection.execute(query.order_by(events.c.timestamp, events.c.seq).limit(limit))
+    return [Old(*row) for row in found]
+
+
+def up_to(connection: Connection, place: int, behind: Old | None, *, limit: int) -> list[Old]:
+    """Events that stand no later than a place, in their order, behind another one."""
+    since = behind.seq if behind is not None else 0
+    query = select(*_TOLD).where(events.c.seq > since, events.c.seq <= place).order_by(events.c.seq).limit(limit)
+    return [Old(*row) for row in connection.execute(query)]
+
+
+def last_beyond(connection: Connection, rows: int) -> int:
+    """Where the newest event stands that is too much when so many are kept; 0 if there are no more than that."""
+    excess = connection.execute(select(func.count()).select_from(events)).scalar_one() - rows
+    if excess <= 0:
+        return 0
+    query = select(events.c.seq).order_by(events.c.seq).limit(1).offset(excess - 1)
+    return int(connection.execute(query).scalar_one())
+
+
+def drop(connection: Connection, places: Collection[int]) -> None:
+    """Deletes events with their links; what later ones say of them stays, and leads nowhere."""
+    for part in chunks(places):
+        connection.execute(delete(event_links).where(event_links.c.event_seq.in_(part)))
+        connection.execute(delete(events).where(events.c.seq.in_(part)))
