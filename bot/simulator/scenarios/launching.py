@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -55,6 +56,7 @@ async def simulate(config: Config, played: Plan, data_dir: Path, *, speed: float
     Raises ScenarioInvalid for a folder that is in use, and what bot.app.run raises.
     """
     take(data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()})
+    logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
     return await app.run(prepared(config, data_dir), budget=unlimited(), companion=simulation)
 

@@ -28,8 +28,10 @@ AS_FAST_AS_POSSIBLE = 0.0
 _STEP_S = 0.25
 """Real seconds between two moves of the clock when a speed is set."""
 
-_LOOKED_AT = (3, 10, 15, 20)
+_LOOKED_AT = (3, 12)
 """Hours of each user's day at which the bot gets to look around in long silences: its night, and when it may ask."""
+
+_TOLD_EVERY = timedelta(days=7)
 
 _PAST_THE_HOUR = timedelta(minutes=5)
 _SILENCE = timedelta(minutes=10)
@@ -50,6 +52,7 @@ class Simulation:
         self._going.set()
         self._news.set()
         self._done = 0
+        self._told = first.begins
         self._error: str | None = None
         self._last: dict[int, int] = {}
         self._notes: list[str] = []
@@ -123,6 +126,7 @@ class Simulation:
         if self._playing is not None:
             self._playing.cancel()
         self._plan, self._done, self._error, self._state = made, 0, None, "running"
+        self._told = made.begins
         self._going.set()
         self._news.set()
 
@@ -198,6 +202,13 @@ class Simulation:
         if act.ends or following - act.at > _SILENCE:
             await stage.rested()
         self._done += 1
+        self._tell(act.at)
+
+    def _tell(self, at: datetime) -> None:
+        """A line a week for who waits at the terminal."""
+        if at - self._told >= _TOLD_EVERY:
+            self._told = at
+            print(f"{at:%Y-%m-%d}: {self._done} of {len(self._plan.acts)} acts", flush=True)
 
     async def _pass(self, stage: Stage, to: datetime, until: datetime) -> None:
         """Lets time go by to a moment, with a rest wherever something becomes due on the way."""
