@@ -9,7 +9,7 @@ from erasing_stage import ErasingStage
 from flow_stage import OWNER, Talk
 from sqlalchemy import insert, select
 
-from internal.flows import erasing, forgetting
+from internal.flows import erasing, forgetting, joining
 from internal.flows.rederiving import again
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
@@ -112,6 +112,34 @@ async def test_a_forgotten_message_takes_the_memories_that_only_it_told(stage: E
     await stage.forget("message", message.id)
     assert await stage.tables_with(CANARY) == set()
     assert await names(stage, "Memory", "Concept") == ["Чай", "чай"]
+
+
+async def test_what_was_merged_loses_only_the_words_of_what_is_forgotten(stage: ErasingStage) -> None:
+    """A message that told one of two merged concepts, and one of two merged things, leaves the others as they were."""
+
+    def told(concept: str, thing: str, fact: str) -> dict[str, Any]:
+        memory_ = item("Memory", link("HAS_CONCEPT", "Concept", name=concept), content=fact)
+        known = {"name": thing, "labels": ["Organization"], "summary": fact, "evidence": [1]}
+        works = {"source": "user", "relation": "WORKS_FOR", "target": thing, "fact": fact, "evidence": [1]}
+        return {"memories": [memory_], "entities": [known], "facts": [works]}
+
+    stage.reply("Птичий", **told("птицы", "Птичий Двор", "Работал в Птичьем Дворе"))
+    stage.reply("канарейк", **told("канарейки", "Канарейкин Дом", "Работаю в Канарейкином Доме"))
+    await stage.said("Работал в компании Птичий Двор")
+    await stage.said("Кормлю канарейку, работаю в Канарейкином Доме")
+    now = stage.talk.clock.now()
+    for label, source, target in (("Concept", "канарейки", "птицы"), ("Entity", "Канарейкин Дом", "Птичий Двор")):
+        one, other = [await node(stage, label, name) for name in (source, target)]
+        await stage.talk.write(lambda c, one=one, other=other: joining.merge(c, OWNER, one.id, other.id, now=now))  # type: ignore[misc]
+    assert "node_merges" in await stage.tables_with(CANARY)
+    [message] = [one for one in await stage.talk.messages() if "Кормлю" in one.content]
+    await stage.forget("message", message.id)
+    assert await stage.tables_with(CANARY) == set()
+    assert stage.files_with(BIRD) == []
+    assert await names(stage, "Concept", "Memory") == ["Работал в Птичьем Дворе", "птицы"]
+    left = await node(stage, "Entity", "Птичий Двор")
+    assert left.properties.get("aliases", []) == []
+    assert [fact.fact for fact in await stage.facts()] == ["Работал в Птичьем Дворе"]
 
 
 @pytest.mark.parametrize("kind", ["person", "entity"])
