@@ -32,13 +32,14 @@ from internal.errors import (
 )
 from internal.events import repository as events
 from internal.flows.intake import Phrases
+from internal.flows.owing import Told, owe
 from internal.flows.question import Prompts, Question, freeze
+from internal.flows.requested import Granted, Requested, Requests
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.flows.sources import sources_of, used_memories
 from internal.flows.stopping import or_stop
 from internal.llm.model import ChatReply, Usage
-from internal.mailbox import repository as mailbox
-from internal.mailbox.model import Outgoing, Rendered
+from internal.mailbox.model import Rendered
 from internal.memory.plasticity import touch_used
 from internal.memory.retention import PRESETS, Plasticity
 from internal.scheduling.clock import Clock
@@ -112,7 +113,9 @@ class TurnFlow:
         retry_base: timedelta = RETRY_BASE,
         chronicling: Chronicling = UNJUDGED,
         plasticity: Plasticity = PRESETS["default"],
+        grants: Requests | None = None,
     ) -> None:
+        self._grants = grants
         self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
         self._database, self._clock, self._buffers = database, clock, buffers
         self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
@@ -179,19 +182,27 @@ class TurnFlow:
         if question.turn.attempts > MAX_STARTS:
             return await self._say(question, self._sorry(question, "answer-failed"), TurnState.FAILED)
         await self._drafts.begin(question.turn)
+        requested = await self._requests_in(question)
+        if requested is not None and requested.only:
+            return await self._keep(question, _GRANTED_REPLY, [], requested, stopped=False, last=last)
         try:
-            reply = await self._write(question, stop)
+            reply = await self._write(question, requested, stop)
             parts = list(self._render(with_numbers(reply.text)))
             if not parts and not stop.is_set():
                 raise ModelReplyInvalid("nothing in the answer can be seen")
         except ModelError as error:
             return await self._failed(question, error, stop, last=last)
-        return await self._keep(question, reply, parts, stopped=stop.is_set(), last=last)
+        return await self._keep(question, reply, parts, requested, stopped=stop.is_set(), last=last)
 
-    async def _write(self, question: Question, stop: asyncio.Event) -> ChatReply:
+    async def _requests_in(self, question: Question) -> Requested | None:
+        return None if self._grants is None else await self._grants.read(question)
+
+    async def _write(self, question: Question, requested: Requested | None, stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._request(question), stop)
         if request is None:
             return _STOPPED_REPLY
+        if requested is not None:
+            request = replace(request, system_lines=[*request.system_lines, requested.note])
         written: list[str] = []
         try:
             final = await self._stream(question, request, written, stop)
@@ -222,13 +233,22 @@ class TurnFlow:
         return built[1]
 
     async def _keep(
-        self, question: Question, reply: ChatReply, parts: Sequence[Rendered], *, stopped: bool, last: bool
+        self,
+        question: Question,
+        reply: ChatReply,
+        parts: Sequence[Rendered],
+        requested: Requested | None = None,
+        *,
+        stopped: bool,
+        last: bool,
     ) -> _Outcome:
-        """C4: the answer, every part of it in the outbox, events, cost, memories used; or once more, if edited."""
+        """C4: the answer, its parts in the outbox, events, memories used, reminders; or once more, if edited."""
         turn, now = question.turn, self._clock.now()
         placeholder = await self._drafts.end(turn)
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
         _, request = self._requests.get(turn.id, (question.rev, None))
+
+        granted: list[Granted] = []
 
         def work(connection: Connection) -> Message | None:
             # Who edits for ever is answered all the same.
@@ -236,12 +256,16 @@ class TurnFlow:
                 raise _Edited
             if not turns.finish(connection, turn, state):
                 return None
-            message = self._add_answer(connection, question, reply, now) if parts else None
+            if self._grants is not None and requested is not None:
+                granted[:] = self._grants.grant(connection, question, requested, now)
+            shown = [Told(one) for one in parts] + [Told(one.part, one.keyboard) for one in granted]
+            text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
+            message = self._add_answer(connection, question, text, now) if shown else None
             if message is not None and request is not None:
                 sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
                 touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
-            shown = parts or ([Rendered(STOPPED)] if placeholder else [])
-            self._owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
+            shown = shown or ([Told(Rendered(STOPPED))] if placeholder else [])
+            owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
             answer = message.id if message else None
             told = {"message": answer, "model": reply.model, "stopped": stopped}
             _tell(connection, "agent_result", turn, now, told, message=answer)
@@ -254,16 +278,18 @@ class TurnFlow:
             return _Outcome.AGAIN
         if message is not None:
             self._buffers.add(message, now)
+        if self._grants is not None and granted:
+            self._grants.count(granted)
         self._ended(turn, "cancelled" if stopped else "answered")
         return _Outcome.DONE
 
-    def _add_answer(self, connection: Connection, question: Question, reply: ChatReply, now: datetime) -> Message:
+    def _add_answer(self, connection: Connection, question: Question, text: str, now: datetime) -> Message:
         turn = question.turn
         message = dialogue.add(
             connection,
             turn.user_id,
             "assistant",
-            without_citations(reply.text),
+            text,
             now=now,
             turn_id=turn.id,
             bot_id=turn.bot_id,
@@ -274,37 +300,6 @@ class TurnFlow:
         dialogue.touch(connection, turn.user_id, now)
         self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
         return message
-
-    @staticmethod
-    def _owe(
-        connection: Connection,
-        turn: Turn,
-        parts: Sequence[Rendered],
-        now: datetime,
-        *,
-        message_id: str | None,
-        placeholder: str | None,
-    ) -> None:
-        for number, part in enumerate(parts):
-            replaces = placeholder if number == 0 else None
-            mailbox.put(
-                connection,
-                Outgoing(
-                    user_id=turn.user_id,
-                    bot_id=turn.bot_id,
-                    chat_id=turn.chat_id,
-                    thread_id=turn.thread_id,
-                    text=part.text,
-                    entities=part.entities,
-                    kind="send" if replaces is None else "edit",
-                    replaces=replaces,
-                    dedupe=f"turn:{turn.id}:{number}",
-                    turn_id=turn.id,
-                    message_id=message_id,
-                    part=number,
-                ),
-                now,
-            )
 
     async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
         """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
@@ -334,7 +329,7 @@ class TurnFlow:
 
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
-                self._owe(connection, turn, parts, now, message_id=None, placeholder=placeholder)
+                owe(connection, turn, [Told(part) for part in parts], now, message_id=None, placeholder=placeholder)
                 kind = "agent_run_failed" if state is TurnState.FAILED else "agent_result"
                 _tell(connection, kind, turn, now, {"error": error} if error else {})
 
@@ -380,3 +375,6 @@ class _Edited(Exception):
 
 _STOPPED_REPLY = ChatReply("", "stopped", Usage())
 """What stands for the reply of a model that was interrupted: the text so far. Its bill is kept by the call recorder."""
+
+_GRANTED_REPLY = ChatReply("", "rules", Usage())
+"""What stands for a reply where a question is nothing but requests: the tasks that are opened are the answer."""

@@ -348,3 +348,8 @@ def _moved(span: Span, place: int, word: str, verb: str) -> Span:
 
 def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
     return TaskFound(kind, title, time, (0, 0)) if len(title) > 2 else None
+
+
+def may_request(text: str) -> bool:
+    """Whether a text may ask to be reminded: false for nearly all that do not, without a dictionary."""
+    return _REMIND.search(fold(text)) is not None

@@ -1,0 +1,52 @@
+"""The parts of an answer on their way into the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.dialogue.model import Turn
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing, Rendered
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One message of an answer, and what stands below it, in Bot API form."""
+
+    part: Rendered
+    keyboard: list[list[dict[str, Any]]] | None = None
+
+
+def owe(
+    connection: Connection,
+    turn: Turn,
+    told: Sequence[Told],
+    now: datetime,
+    *,
+    message_id: str | None,
+    placeholder: str | None,
+) -> None:
+    """Owes a turn's answer to its chat; its first message takes the place of `placeholder`, an outbox key."""
+    for number, one in enumerate(told):
+        replaces = placeholder if number == 0 else None
+        outgoing = Outgoing(
+            user_id=turn.user_id,
+            bot_id=turn.bot_id,
+            chat_id=turn.chat_id,
+            thread_id=turn.thread_id,
+            text=one.part.text,
+            entities=one.part.entities,
+            keyboard=one.keyboard,
+            kind="send" if replaces is None else "edit",
+            replaces=replaces,
+            dedupe=f"turn:{turn.id}:{number}",
+            turn_id=turn.id,
+            message_id=message_id,
+            part=number,
+        )
+        mailbox.put(connection, outgoing, now)
