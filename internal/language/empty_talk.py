@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from internal.language.terms import plain_query_terms
 
+_MOST_CHARACTERS: Final = 600
 _MOST_WORDS: Final = 40
 """A longer message is taken to tell something, whatever it says of not knowing."""
 
@@ -100,6 +102,8 @@ def asks_again(text: str, question: str) -> bool:
     With more than NEW_WORDS words of its own it tells something on its way ("What shall I give my wife Anna on
     Friday?"), and so does what is put as a statement.
     """
+    if len(text) > _MOST_CHARACTERS:
+        return False
     sentences = [one for one in _sentences(text) if not _GREETS.fullmatch(one)]
     if not sentences or not all(_is_bare_question(one) for one in sentences):
         return False
@@ -108,6 +112,8 @@ def asks_again(text: str, question: str) -> bool:
 
 def knows_nothing(text: str) -> bool:
     """Whether a short answer says only that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
+    if len(text) > _MOST_CHARACTERS:
+        return False
     sentences = _sentences(text)
     if _FIGURE.search(text) or _BUT.search(text) or len(_WORD.findall(text)) > _MOST_WORDS:
         return False
@@ -122,10 +128,11 @@ def asks_about_talk(text: str) -> bool:
     return bool(_OF_TALK.search(text))
 
 
-def _beginnings(text: str) -> set[str]:
+@lru_cache(maxsize=1_000)
+def _beginnings(text: str) -> frozenset[str]:
     """What the longer words of a text begin with, function words apart."""
     words = (forms[0][0] for forms in plain_query_terms(text))
-    return {word[:_PREFIX] for word in words if len(word) >= _LONG}
+    return frozenset(word[:_PREFIX] for word in words if len(word) >= _LONG)
 
 
 def _sentences(text: str) -> list[str]:

@@ -166,8 +166,10 @@ class MessageSearch:
             return []
         dense = not np.isnan(found.candidates.cosine).all()
         ranking = self._rankings.dense if dense else self._rankings.lexical
-        scores = ranking.scores(found.candidates.matrix)
-        shown = await self._database.read(lambda c: _shown(c, user_id, asked, found.seq, scores, limit + _SPARE))
+        ranked = ranking.scores(found.candidates.matrix)
+        shown, scores = await self._database.read(
+            lambda c: _shown(c, user_id, asked, found.seq, ranked, limit + _SPARE)
+        )
         chances = ranking.chances(scores)
         hits = (
             MessageHit(shown[place], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
@@ -260,9 +262,9 @@ def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]
 
 def _shown(
     connection: Connection, user_id: int, asked: Asked, seq: NDArray[np.int64], scores: Floats, count: int
-) -> dict[int, Message]:
-    """The messages of the best places that may be shown. Lowers the scores of those that tell nothing, in place."""
-    shown: dict[int, Message] = {}
+) -> tuple[dict[int, Message], Floats]:
+    """The messages of the best places that may be shown, and the scores with those lowered that tell nothing."""
+    scores, shown = scores.copy(), dict[int, Message]()
     read = set[int]()
     about_talk = asks_about_talk(asked.whole)
     for _ in range(_ROUNDS):
@@ -274,7 +276,7 @@ def _shown(
         if not empty:
             break
         scores[empty] -= _TELLS_NOTHING
-    return shown
+    return shown, scores
 
 
 def _tells_nothing(message: Message, question: str) -> bool:
