@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -22,7 +22,18 @@ from internal.people.operations import Added, ApplyContext, Operation, SourceLin
 from internal.storage import vectors
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
-from internal.storage.tables import TEXT, chronicle, metadata, people, runs, search_items, turns, users
+from internal.storage.tables import (
+    TEXT,
+    chronicle,
+    metadata,
+    notifications,
+    people,
+    runs,
+    search_items,
+    tasks,
+    turns,
+    users,
+)
 from internal.storage.types import Moment
 from internal.testing import FrozenClock
 
@@ -91,6 +102,19 @@ def _embed(connection: Connection) -> None:
         vectors.put(connection, due, "m", np.ones(4, dtype=np.float32))
 
 
+_ONE_OF_FEW: Final[dict[Any, str]] = {
+    chronicle.c.label: EventLabel.ANALYSIS,
+    notifications.c.kind: "reminder",
+    notifications.c.state: "waiting",
+    tasks.c.kind: "task",
+    tasks.c.state: "open",
+    tasks.c.tz: "UTC",
+    tasks.c.origin: "chat",
+    tasks.c.recurrence: "FREQ=DAILY",
+}
+"""Columns that are read back as one of few values."""
+
+
 def _fill(table: Table, user_id: int, text: str, number: int) -> dict[str, Any]:
     """A row with the text in every text-bearing column and something that fits in every other."""
     row: dict[str, Any] = {}
@@ -106,8 +130,8 @@ def _fill(table: Table, user_id: int, text: str, number: int) -> dict[str, Any]:
             row[column.name] = NOON
         elif column.name in ("seq", "n", "id") and column.autoincrement is True:
             continue
-        elif column is chronicle.c.label:
-            row[column.name] = EventLabel.ANALYSIS  # read back as one of few
+        elif column in _ONE_OF_FEW:
+            row[column.name] = _ONE_OF_FEW[column]
         elif column.type.python_type is str:
             row[column.name] = text if holds_text else f"{table.name}-{user_id}-{number}"
         else:
@@ -237,7 +261,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
     await _pass_window(clock, eraser)
     own_words = {"messages", "episodes", "segments"}
     profiles = {"name_keys", "search_items", "vectors", "merges", "people"}
-    knowledge = {"graph_nodes", "graph_edges", "facts", "claims", "observations"}
+    knowledge = {"graph_nodes", "graph_edges", "facts", "claims", "observations", "node_merges"}
 
     def left(connection: Connection, user_id: int) -> set[str]:
         found = set()
