@@ -30,7 +30,7 @@ from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
 from bot.telegram.menu import ChatMenus, publish
 from bot.telegram.polling import Poller
-from bot.telegram.rendering import render
+from bot.telegram.rendering import plain, render
 from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.upkeep import Upkeep
 from bot.web.simulator import Simulator
@@ -41,8 +41,11 @@ from internal.access.model import Role
 from internal.config import Config
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
+from internal.flows.maintenance import Job
+from internal.flows.notifying import Notifying
 from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
+from internal.flows.telling import Rendering
 from internal.flows.turn import Drafts, TurnFlow
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
@@ -113,7 +116,9 @@ async def _work(
     app: App, side: TelegramSide, server: Served, stop: asyncio.Event, beside: Sequence[Coroutine[Any, Any, None]]
 ) -> None:
     """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
-    endless = [*beside, side.sender.run(), app.maintenance().run(), app.mirrors.run(), app.recorder.run()]
+    notifying = _notifying(app, side.sender.wake)
+    maintenance = app.maintenance([Job("notifications", notifying.start_due)])
+    endless = [*beside, side.sender.run(), maintenance.run(), app.mirrors.run(), app.recorder.run()]
     endless.append(app.database.until_damaged())
     if side.poller is not None:
         endless.append(side.poller.run())
@@ -125,9 +130,24 @@ async def _work(
     finally:
         for task in (*tasks, stopping, menu):
             task.cancel()
-        await asyncio.gather(*tasks, stopping, menu, return_exceptions=True)
+        await asyncio.gather(*tasks, stopping, menu, notifying.stop(), return_exceptions=True)
     for task in done - {stopping}:
         task.result()
+
+
+def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
+    config = app.config
+    return Notifying(
+        app.database,
+        app.clock,
+        app.models.context_manager,
+        quiet_hours=config.notifications.quiet_hours,
+        persona_name=config.persona.name,
+        daily_cost_usd=config.access.daily_cost_usd,
+        rendering=Rendering(render, plain),
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+    )
 
 
 async def _publish_menu(app: App, side: TelegramSide) -> None:
@@ -339,4 +359,6 @@ async def _greet(app: App, api_base: str, server: Served) -> None:
     if app.models.offline:
         print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
     print(f"MCP: {server.mcp}")
+    if server.console is not None:
+        print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")
     print(f"Health, metrics and REST: {server.rest.url}", flush=True)

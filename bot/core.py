@@ -5,49 +5,41 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
-from sqlalchemy import Connection
-
+from bot.background import ask_about_memory, background_agents, notify_user
 from bot.database import last_backup, open_database
 from bot.mirrors import Mirrors, target_of
 from bot.models import Models, entity_types, open_models
 from bot.web.admin import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
-from internal.agents.archivist.digest import Digester
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
-from internal.flows.analysis import REPLY_TOKENS, AnalysisHandler
-from internal.flows.archival import ArchivalHandler
 from internal.flows.auditing import Auditing
 from internal.flows.calls import CallRecorder
 from internal.flows.dating import WorkerDates
-from internal.flows.digestion import Digestion
 from internal.flows.export import export_document
 from internal.flows.forgetting import Eraser
 from internal.flows.fragment_item import FragmentsFollowing
 from internal.flows.maintenance import Job, Maintenance, drop_settled
-from internal.flows.mentioning import Mentioning
 from internal.flows.message_items import MessagesFollowing
-from internal.flows.names import WorkerNameReader
 from internal.flows.nights import Nights
 from internal.flows.ordering import Ordered, archive_now
 from internal.flows.publication import Publication
+from internal.flows.reminding import Reminding
 from internal.flows.restating import Restating
-from internal.flows.run_handler import RunHandler
+from internal.flows.retaining import EventRetention
 from internal.flows.runs import RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
 from internal.flows.wondering import Wondering
 from internal.language.worker import LanguageWorker
-from internal.memory.asking_repository import Asked
 from internal.recall.embedding import VectorFollowing
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.lessons import LessonRecall
@@ -108,6 +100,7 @@ class App:
     eraser: Eraser
     nights: Nights
     wondering: Wondering
+    reminding: Reminding
     mirrors: Mirrors
     recorder: CallRecorder
     setback: Setback
@@ -183,13 +176,16 @@ class App:
             self.buffers.restore(state)
         return len(restored)
 
-    def maintenance(self) -> Maintenance:
+    def maintenance(self, delivery: Sequence[Job] = ()) -> Maintenance:
+        """What is due by the clock; `delivery` are the jobs of what tells users of it."""
         following = MessagesFollowing(self.database, self.ticker.wake)
         return Maintenance(
             self.ticker,
             self.clock,
             [
                 Job("clock", self.setback.look),
+                Job("reminders", self.reminding.fire_due),
+                *delivery,
                 Job("publication", self.publication.publish_due),
                 Job("runs", self.runs.start_ready),
                 Job("fragments", FragmentsFollowing(self.database).follow_due),
@@ -201,6 +197,7 @@ class App:
                 Job("questions", self.wondering.ask_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
+                Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
             ],
         )
 
@@ -283,7 +280,7 @@ def _assemble(
         observer=metrics,
     )
     messages = MessageSearch(database, clock, embedder=models.embedder, terms=terms, names=names, observer=metrics)
-    handlers = _handlers(config, clock, database, metrics, models, worker, hmac_key, ticker)
+    handlers = background_agents(config, clock, database, metrics, models, worker, hmac_key, ticker)
     chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
         config=config,
@@ -311,7 +308,7 @@ def _assemble(
         ),
         chronicling=chronicling,
         auditing=Auditing(database, clock, worker, chronicling),
-        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, _notify),
+        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, notify_user),
         vectors=VectorFollowing(
             database,
             models.embedder,
@@ -328,71 +325,9 @@ def _assemble(
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
         nights=Nights(database, clock, config.memory, metrics),
-        wondering=Wondering(database, clock, config.memory, _ask_about),
+        wondering=Wondering(database, clock, config.memory, ask_about_memory),
+        reminding=Reminding(database, clock, config.notifications.whole_day_at),
         mirrors=mirrors,
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
     )
-
-
-def _handlers(
-    config: Config,
-    clock: Clock,
-    database: Database,
-    metrics: Metrics,
-    models: Models,
-    worker: LanguageWorker,
-    hmac_key: bytes,
-    ticker: Ticker,
-) -> list[RunHandler[Any, Any]]:
-    """The agents that work in the background, those that are enabled."""
-    reader = WorkerNameReader(worker)
-    mentioning = Mentioning(database, reader)
-    handlers: list[RunHandler[Any, Any]] = []
-    if config.agents.archivist.enabled:
-        archivist = ArchivalHandler(
-            database,
-            clock,
-            models.archivist,
-            reader,
-            Digestion(database, Digester(worker, models.embedder)),
-            metrics,
-            mentioning=mentioning,
-            types=entity_types(config),
-            persona_name=config.persona.name,
-            tombstone_key=hmac_key,
-            ask_owner=_ask_owner,
-            wake=ticker.wake,
-        )
-        handlers.append(archivist)
-    if models.analyst is not None:
-        analyst = AnalysisHandler(
-            database,
-            models.analyst,
-            mentioning,
-            metrics,
-            persona_name=config.persona.name,
-            most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
-            wake=ticker.wake,
-        )
-        handlers.append(analyst)
-    return handlers
-
-
-def _ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
-    # Imported here: aiogram takes seconds, and `laplaced archive` seldom has a question to ask.
-    from bot.telegram.suggesting import ask_first
-
-    ask_first(connection, user_id, now)
-
-
-def _ask_about(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
-    from bot.telegram.suggesting import ask_about
-
-    ask_about(connection, user, asked, now)
-
-
-def _notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
-    from bot.telegram.suggesting import notify
-
-    notify(connection, user_id, key, dedupe, now)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.archivist.agent import ModelArchivist
+from internal.agents.context_manager.agent import ModelContextManager
 from internal.agents.enricher.agent import ModelEnricher
-from internal.agents.model import Analyst, Archivist, Enricher, Reranker, Responder
+from internal.agents.model import Analyst, Archivist, ContextManager, Enricher, Reranker, Responder
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.config import Config
@@ -33,6 +34,7 @@ class Models:
     responder: Responder
     embedder: Embedder
     offline: bool
+    context_manager: ContextManager | None = None
 
 
 @contextlib.asynccontextmanager
@@ -52,6 +54,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
     # Imported here: whoever has a provider never loads them.
     from internal.agents.analyst.offline import OfflineAnalyst
     from internal.agents.archivist.offline import OfflineArchivist
+    from internal.agents.context_manager.offline import OfflineContextManager
     from internal.agents.enricher.offline import OfflineEnricher
     from internal.agents.reranker.offline import OfflineReranker
     from internal.agents.responder.offline import OfflineResponder
@@ -63,6 +66,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
         enricher=OfflineEnricher(worker) if agents.enricher.enabled else None,
         reranker=OfflineReranker(worker) if agents.reranker.enabled else None,
         responder=OfflineResponder(worker),
+        context_manager=OfflineContextManager(worker) if agents.context_manager.enabled else None,
         embedder=embedder,
         offline=True,
     )
@@ -80,6 +84,7 @@ async def _remote(
         enricher=ModelEnricher(chat, agents.enricher) if agents.enricher.enabled else None,
         reranker=ModelReranker(chat, agents.reranker) if agents.reranker.enabled else None,
         responder=ModelResponder(chat, agents.responder),
+        context_manager=ModelContextManager(chat, agents.context_manager) if agents.context_manager.enabled else None,
         embedder=embedder,
         offline=False,
     )

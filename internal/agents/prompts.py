@@ -20,6 +20,8 @@ BLOCK_TAGS = (
         "known_entities",
         "known_memory",
         "inner_circle",
+        "context_snapshot",
+        "notifications",
         "relevant_people",
         "facts",
         "memories",

@@ -23,6 +23,9 @@ from internal.storage.tables import (
 _HIDDEN: Final = "hidden_instruction"
 """Key in the metadata of a message that marks a hidden instruction, which is no event."""
 
+_NOTIFICATION: Final = "notification"
+"""Key in the metadata of what the bot told by itself: it answers nothing, so it is no event either."""
+
 
 class Said(NamedTuple):
     """A message of the log that belongs into the line."""
@@ -56,6 +59,7 @@ def said(connection: Connection, user_id: int) -> list[Said]:
         )
         .where(messages.c.user_id == user_id, messages.c.role.in_(("user", "assistant")))
         .where(or_(messages.c.user_metadata.is_(None), hidden.is_(None), hidden.is_(False)))
+        .where(or_(messages.c.user_metadata.is_(None), messages.c.user_metadata[_NOTIFICATION].as_string().is_(None)))
         .order_by(messages.c.seq)
     )
     return [Said(*row) for row in connection.execute(query)]

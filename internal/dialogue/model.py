@@ -16,6 +16,15 @@ HIDDEN_PREFIX = "[hidden instruction] "
 HIDDEN_MARK = "hidden_instruction"
 """Key in `user_metadata` that marks a hidden instruction: the mark counts, since users can type the prefix."""
 
+NOTIFICATION_MARK = "notification"
+"""Key in `user_metadata` of what the bot told by itself: the notification's id. It answers nothing."""
+
+INSTRUCTION_MARK = "instruction"
+"""Key beside it in the assistant's message: the id of the hidden instruction that caused it."""
+
+INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK})
+"""Keys that are the program's own and stand in no prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class ForwardOrigin:
@@ -56,6 +65,12 @@ class Message:
     @property
     def hidden(self) -> bool:
         return bool(self.user_metadata and self.user_metadata.get(HIDDEN_MARK))
+
+    @property
+    def notification_id(self) -> str | None:
+        """Which notification it tells; None for what is said for another reason."""
+        told = (self.user_metadata or {}).get(NOTIFICATION_MARK)
+        return str(told) if told is not None else None
 
 
 class TurnState(StrEnum):
@@ -166,7 +181,7 @@ def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
 
 def with_metadata(message: Message) -> str:
     """The content as the model gets it, with its metadata attached in front."""
-    shown = {key: value for key, value in (message.user_metadata or {}).items() if key != HIDDEN_MARK}
+    shown = {key: value for key, value in (message.user_metadata or {}).items() if key not in INNER_MARKS}
     if not shown:
         return message.content
     return f"[{', '.join(f'{key}: {value}' for key, value in shown.items())}]\n{message.content}"

@@ -16,11 +16,12 @@ from sqlalchemy import Connection
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
-from internal.flows import buried, joining, namings, retold, unremembering
+from internal.flows import buried, joining, namings, retold, unremembering, untold
 from internal.flows.fallen import Fallen
 from internal.flows.falling import Erasing
 from internal.flows.fragment_item import lose_messages
 from internal.flows.lines import texts_of
+from internal.flows.witnesses import own_messages
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import claim_repository, fact_repository
@@ -135,6 +136,7 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
         raise NotFound(f"there is no fact {fact_id}")
     erased = Erasing(connection, user_id, now)
     erased.note_claims(claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain]))
+    erased.told_in |= set(own_messages(connection, user_id, fact_id))
     told = [one.fact for one in chain]
     erased.note_memories(
         unremembering.with_facts(connection, user_id, told, list(erased.claims.values()), key=key, now=now)
@@ -245,8 +247,10 @@ def erase_person(
     buried.bury_entity(connection, user_id, names, key, asked_at)
     erased.note_memories(forget((), own))
     erased.erase_namings(own, key, asked_at)
+    mentions = traces.mention_pattern(words, ids, phrases)
+    erased.said += untold.erase(connection, user_id, (), mentions, now)
     erased.finish()
-    erased.fallen.texts += traces.blank_mentions(connection, user_id, traces.mention_pattern(words, ids, phrases))
+    erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
     erasure.note_erased(connection, user_id)
     return erased.fallen
 

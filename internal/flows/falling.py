@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.model import Message
 from internal.errors import Conflict
-from internal.flows import buried, namings, sessions, unremembering
+from internal.flows import buried, namings, sessions, unremembering, untold
 from internal.flows.fallen import Fallen
 from internal.flows.lines import all_lines, texts_of
 from internal.graph import store
@@ -32,7 +32,10 @@ from internal.storage import traces
 
 @dataclass(slots=True)
 class Erasing:
-    """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`."""
+    """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`.
+
+    `told_in` are the messages that told it: what was made of them in other words goes too.
+    """
 
     connection: Connection
     user_id: int
@@ -42,6 +45,7 @@ class Erasing:
     _named: dict[str, str] = field(default_factory=dict)
     _names: dict[str, set[str]] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
+    told_in: set[str] = field(default_factory=set)
 
     def refuse_unanswered(self, messages: Sequence[Message]) -> None:
         turns = {message.turn_id for message in messages if message.turn_id is not None}
@@ -89,7 +93,8 @@ class Erasing:
         self.drop_messages(messages)
 
     def drop_messages(self, messages: Sequence[Message]) -> None:
-        ids = [message.id for message in messages]
+        ids = [*(message.id for message in messages), *untold.instructions_of(messages)]
+        self.told_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
         traces.blank_calls(self.connection, self.user_id, turn_ids=turns)
@@ -185,10 +190,14 @@ class Erasing:
         there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
         self.said += [name for node_id, name in self._named.items() if node_id not in there]
         dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.fallen.gone)
-        lines = traces.Lines(self.said)
-        holds = lines if also is None else lambda text: lines(text) or also(text)
+        self.said += untold.erase(self.connection, self.user_id, self.told_in, self._traces(also), self.now)
+        holds = self._traces(also)
         self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)
         sessions.drop_wiped(self.connection, self.user_id)
+
+    def _traces(self, also: traces.Holds | None) -> traces.Holds:
+        lines = traces.Lines(self.said)
+        return lines if also is None else lambda text: lines(text) or also(text)
 
     def _add_accounts(self, lost: Lost, messages: Sequence[Message]) -> None:
         """Whoever these messages' own metadata told of may be known from nothing else."""

@@ -230,7 +230,9 @@ class Publication:
         parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
         episodes.add_episode(connection, episode, parts)
         rev = next_rev(connection, user_id)
-        for agent in self._agents:
+        # What the bot told by itself, and nobody answered, teaches nothing about its owner.
+        alone = all(message.notification_id is not None for message in evidence)
+        for agent in () if alone else self._agents:
             runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
         episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
         events.append(

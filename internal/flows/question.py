@@ -17,11 +17,13 @@ from internal.config import PersonaConfig
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
-from internal.dialogue.model import HIDDEN_MARK, Message, Turn, visible
+from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
 from internal.flows.forgetting import everything_asked, messages_to_forget
+from internal.flows.snapshot_shown import shown_snapshot
 from internal.llm.tokens import count_tokens
 from internal.recall.context import TurnRecall
 from internal.scheduling.clock import Clock
+from internal.snapshots.model import EMPTY, Snapshot
 
 HISTORY = 200
 """Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
@@ -42,6 +44,7 @@ class Question:
     asked: tuple[Message, ...]
     earlier: tuple[Message, ...]
     rev: int
+    snapshot: Snapshot = EMPTY
 
     @property
     def text(self) -> str:
@@ -56,7 +59,8 @@ def freeze(connection: Connection, turn: Turn) -> Question | None:
     asked = dialogue.of_turn(connection, turn)
     earlier = visible(_remembered(connection, turn))
     user = users.get(connection, turn.user_id)
-    return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn))
+    snapshot = shown_snapshot(connection, turn.user_id)
+    return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn), snapshot)
 
 
 def _remembered(connection: Connection, turn: Turn) -> list[Message]:
@@ -95,6 +99,7 @@ class Prompts:
             memories=recalled.memories,
             passages=recalled.passages,
             lessons=recalled.lessons,
+            snapshot=question.snapshot,
         )
 
     def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
@@ -122,7 +127,7 @@ def _dialogue(messages: Sequence[Message]) -> list[DialogueLine]:
 
 def _dialogue_line(message: Message) -> DialogueLine:
     role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
-    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k != HIDDEN_MARK}
+    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k not in INNER_MARKS}
     if message.forward is not None:
         metadata["forwarded_from"] = message.forward.name
     if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from internal.events import repository as events
 from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
@@ -115,7 +115,7 @@ def next_at(connection: Connection, after: datetime) -> datetime | None:
     return connection.execute(query).scalar_one_or_none()
 
 
-def is_open(connection: Connection, user_id: int, notification_ids: Collection[str]) -> bool:
+def are_open(connection: Connection, user_id: int, notification_ids: Collection[str]) -> bool:
     """Whether nothing was decided meanwhile about any of these."""
     query = select(func.count()).where(
         _OPEN, notifications.c.user_id == user_id, notifications.c.id.in_(notification_ids)
@@ -151,14 +151,12 @@ def drop(connection: Connection, user_id: int, notification_ids: Collection[str]
     _decide(connection, user_id, notification_ids, NotificationState.DROPPED, now, reason)
 
 
-def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> list[str]:
-    """Drops what still waits about a thing that needs no telling any more, such as a task that is done; the ids."""
-    waiting = select(notifications.c.id).where(
-        _OPEN, notifications.c.user_id == user_id, notifications.c.ref_id == ref_id
-    )
-    ids = list(connection.execute(waiting).scalars())
-    drop(connection, user_id, ids, reason, now)
-    return ids
+def withdraw(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> list[Notification]:
+    """Drops what still waits about a thing that needs no telling any more, such as a task that is done; what it was."""
+    query = select(notifications).where(_OPEN, notifications.c.user_id == user_id, notifications.c.ref_id == ref_id)
+    waiting = [_notification(row) for row in connection.execute(query.order_by(notifications.c.id))]
+    drop(connection, user_id, [one.id for one in waiting], reason, now)
+    return waiting
 
 
 def count_attempt(connection: Connection, user_id: int, notification_ids: Collection[str]) -> None:
@@ -173,6 +171,18 @@ def waiting(connection: Connection, now: datetime) -> Waiting:
     oldest = func.min(notifications.c.not_before).filter(notifications.c.not_before <= now)
     row = connection.execute(select(func.count(), late, oldest).select_from(notifications).where(_OPEN)).one()
     return Waiting(int(row[0]), int(row[1]), row[2])
+
+
+def erase(
+    connection: Connection, user_id: int, message_ids: Collection[str], holds: Callable[[str], bool]
+) -> list[Notification]:
+    """Deletes the notifications that tell of, or in, one of these messages, or hold a trace; what they were."""
+    going = set(message_ids)
+    rows = map(_notification, connection.execute(select(notifications).where(notifications.c.user_id == user_id)))
+    gone = [one for one in rows if going & {one.payload.get("message"), one.message_id} or holds(one.text)]
+    for one in gone:
+        connection.execute(delete(notifications).where(_one(user_id, one.id)))
+    return gone
 
 
 def _decide(

@@ -29,6 +29,7 @@ _TURN_OUTCOMES = ("answered", "cancelled", "failed")
 _LINK_OUTCOMES = ("decayed", "pruned")
 _VERDICTS = ("correct", "partially_correct", "incorrect")
 _SEARCH_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
+_WAIT_SECONDS = (1, 5, 10, 30, 60, 300, 900, 3600, 28_800, 86_400)
 _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 
 
@@ -77,6 +78,8 @@ class Metrics:
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
         )
+        self._told = self._counter("notifications_decided", "What became of notifications.", "kind", "decision")
+        self._told_after = self._seconds("notification_wait", "Time until a notification was told.", _WAIT_SECONDS)
         self._memories = self._counter("memories_changed", "What became of memories and their links.", "outcome")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
         self._llm_tokens = self._counter("llm_tokens", "Tokens of model calls.", "agent", "model", "kind")
@@ -123,6 +126,12 @@ class Metrics:
         self._links.labels("decayed").inc(decayed)
         self._links.labels("pruned").inc(pruned)
         self._last_night.set_to_current_time()
+
+    def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
+        """`decision` is now, merge, later or drop; `waited_s` is of what was told, since it might be."""
+        self._told.labels(kind, decision).inc()
+        if waited_s is not None:
+            self._told_after.observe(waited_s)
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
         self._memories.labels(outcome).inc(count)
@@ -210,6 +219,9 @@ class Metrics:
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
         lag = "Changes the mirror has not seen; 0 without a mirror."
         yield _gauge("laplaced_mirror_lag_changes", lag, stored.mirror_lag)
+        yield _gauge("laplaced_notifications_waiting", "Notifications not told yet.", stored.notifications_waiting)
+        told = "From when on the first waiting notification may be told"
+        yield _since("laplaced_oldest_notification", told, stored.oldest_notification)
         yield _gauge("laplaced_inbox_quarantined", "Updates put aside for a human.", stored.quarantined)
         yield _since("laplaced_oldest_inbox", "When the oldest update not yet handled came", stored.oldest_inbox)
         yield _since("laplaced_oldest_outbox", "When the oldest message still owed was written", stored.oldest_outbox)

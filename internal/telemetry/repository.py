@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Column, Connection, func, select
+from sqlalchemy import Column, Connection, func, or_, select
 
 from internal.graph import mirror_repository
-from internal.storage.tables import inbox, messages, outbox, people, runs, segments
+from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, users
+from internal.storage.types import one_of
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 _OWED = ("pending", "sending", "unknown")
@@ -34,6 +35,8 @@ class StoredFigures:
     oldest_outbox: datetime | None = None
     quarantined: int = 0
     mirror_lag: int = 0
+    notifications_waiting: int = 0
+    oldest_notification: datetime | None = None
 
 
 def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredFigures:
@@ -53,6 +56,8 @@ def stored_figures(connection: Connection, *, most_people: int, mirror: str = ""
         oldest_inbox=_oldest(connection, inbox.c.received_at, inbox.c.state, "received"),
         oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_OWED),
         quarantined=_count(connection, inbox.c.state, "quarantined"),
+        notifications_waiting=_count(connection, notifications.c.state, "waiting", "deferred"),
+        oldest_notification=_oldest_notification(connection),
         mirror_lag=mirror_repository.lag(connection, mirror) if mirror else 0,
     )
 
@@ -85,9 +90,24 @@ def _oldest(connection: Connection, moment: Column[datetime], state: Column[str]
     return connection.execute(select(func.min(moment)).where(state.in_(wanted))).scalar_one()
 
 
+def _oldest_notification(connection: Connection) -> datetime | None:
+    """From when on the first of those may be told that wait for a user who can be reached."""
+    reachable = (users.c.user_id == notifications.c.user_id) & (users.c.state == "active")
+    query = select(func.min(notifications.c.not_before)).join_from(notifications, users, reachable)
+    found: datetime | None = connection.execute(
+        query.where(one_of(notifications.c.state, ("waiting", "deferred")))
+    ).scalar_one()
+    return found
+
+
 def _oldest_unarchived(connection: Connection) -> datetime | None:
-    """The oldest message in no fragment, or in a slice that the archivist still has to do (dead ones count apart)."""
-    waiting = select(func.min(messages.c.timestamp)).where(messages.c.episode_id.is_(None))
+    """The oldest message in no fragment, or in a slice that the archivist still has to do (dead ones count apart).
+
+    What the bot told by itself waits for an answer to be published with, and that may never come.
+    """
+    told = messages.c.user_metadata["notification"].as_string()
+    said = or_(messages.c.user_metadata.is_(None), told.is_(None))
+    waiting = select(func.min(messages.c.timestamp)).where(messages.c.episode_id.is_(None), said)
     of_run = (
         (segments.c.user_id == runs.c.user_id)
         & (segments.c.episode_id == runs.c.episode_id)

@@ -9,3 +9,4 @@ reason-twice = The same was told just now.
 reason-many = Other questions come first.
 reason-quiet = Quiet hours until { $until }.
 reason-patience = It was put off often enough.
+reason-settled = It is settled already.

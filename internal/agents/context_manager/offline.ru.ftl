@@ -9,3 +9,4 @@ reason-twice = То же самое только что было сказано.
 reason-many = Сначала другие вопросы.
 reason-quiet = Тихие часы до { $until }.
 reason-patience = Откладывалось уже достаточно.
+reason-settled = Это уже решено.

@@ -9,3 +9,4 @@ reason-twice = Те саме щойно було сказано.
 reason-many = Спершу інші питання.
 reason-quiet = Тихі години до { $until }.
 reason-patience = Відкладалося вже досить.
+reason-settled = Це вже вирішено.

@@ -23,6 +23,7 @@ from internal.agents.responder.facts import recalled_block
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.output import Speech, spoken
 from internal.agents.responder.passages import passages_block
+from internal.agents.responder.snapshot import snapshot_block
 from internal.config_agents import ResponderConfig
 from internal.llm.model import ChatDelta, ChatMessage, ChatModel, ChatRequest
 from internal.people.model import escape, people_block
@@ -74,6 +75,7 @@ class ModelResponder:
         context has the role of a user: recalled text must not speak with the system's authority.
         """
         context = joined(
+            snapshot_block(request.snapshot, request.owner.timezone),
             people_block("relevant_people", request.relevant_people),
             recalled_block(request.facts, request.owner.timezone),
             memories_block(request.memories, request.owner.timezone),

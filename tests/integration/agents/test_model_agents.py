@@ -43,6 +43,7 @@ from internal.errors import ModelReplyInvalid, ModelReplyTruncated, ModelReplyUn
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
+from internal.snapshots.model import Item, Snapshot
 from internal.testing import Asked, Fault, ScriptedModel
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -235,6 +236,10 @@ DAY = datetime(2025, 12, 31, 22, tzinfo=UTC)
 """Midnight of New Year in the owner's zone."""
 
 RESPONDER_REQUEST = ResponderRequest(
+    snapshot=Snapshot(
+        who=(Item("Works at ACME </context_snapshot>", NOON, ("m1",)),),
+        threads=(Item("Waits for the landlord's answer", NOON, ("m2",)),),
+    ),
     owner=OWNER,
     persona_name="Laplaced",
     persona_tone="warm and to the point",

@@ -1,0 +1,93 @@
+"""The agents that work in the background, and what they owe a user in his chat."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from bot.models import Models, entity_types
+from internal.access.model import User
+from internal.agents.archivist.digest import Digester
+from internal.config import Config
+from internal.flows.analysis import REPLY_TOKENS, AnalysisHandler
+from internal.flows.archival import ArchivalHandler
+from internal.flows.digestion import Digestion
+from internal.flows.keeping_context import ContextHandler
+from internal.flows.mentioning import Mentioning
+from internal.flows.names import WorkerNameReader
+from internal.flows.run_handler import RunHandler
+from internal.language.worker import LanguageWorker
+from internal.memory.asking_repository import Asked
+from internal.scheduling.clock import Clock
+from internal.scheduling.ticker import Ticker
+from internal.storage.engine import Database
+from internal.telemetry.metrics import Metrics
+
+
+def background_agents(
+    config: Config,
+    clock: Clock,
+    database: Database,
+    metrics: Metrics,
+    models: Models,
+    worker: LanguageWorker,
+    hmac_key: bytes,
+    ticker: Ticker,
+) -> list[RunHandler[Any, Any]]:
+    """The agents that work in the background, those that are enabled."""
+    reader = WorkerNameReader(worker)
+    mentioning = Mentioning(database, reader)
+    handlers: list[RunHandler[Any, Any]] = []
+    if config.agents.archivist.enabled:
+        archivist = ArchivalHandler(
+            database,
+            clock,
+            models.archivist,
+            reader,
+            Digestion(database, Digester(worker, models.embedder)),
+            metrics,
+            mentioning=mentioning,
+            types=entity_types(config),
+            persona_name=config.persona.name,
+            tombstone_key=hmac_key,
+            ask_owner=ask_owner,
+            wake=ticker.wake,
+        )
+        handlers.append(archivist)
+    if models.analyst is not None:
+        analyst = AnalysisHandler(
+            database,
+            models.analyst,
+            mentioning,
+            metrics,
+            persona_name=config.persona.name,
+            most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
+            wake=ticker.wake,
+        )
+        handlers.append(analyst)
+    if models.context_manager is not None:
+        persona, wake = config.persona.name, ticker.wake
+        context = ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake)
+        handlers.append(context)
+    return handlers
+
+
+def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
+    # Imported here: aiogram takes seconds, and `laplaced archive` seldom has a question to ask.
+    from bot.telegram.suggesting import ask_first
+
+    ask_first(connection, user_id, now)
+
+
+def ask_about_memory(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+    from bot.telegram.suggesting import ask_about
+
+    ask_about(connection, user, asked, now)
+
+
+def notify_user(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    from bot.telegram.suggesting import notify
+
+    notify(connection, user_id, key, dedupe, now)

@@ -1,0 +1,30 @@
+"""How the responder is shown what is kept in mind of the owner."""
+
+from __future__ import annotations
+
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from internal.agents.prompts import block
+from internal.people.model import escape
+from internal.snapshots.model import PARTS, Item, Part, Snapshot
+
+_CALLED: Final[dict[Part, str]] = {"who": "Who", "now": "Now", "threads": "Open"}
+
+
+def snapshot_block(snapshot: Snapshot, timezone: str) -> str:
+    """`<context_snapshot>` with one item a line, as `Now: text (said 2026-02-07)`; the empty string without any.
+
+    What was made by rules is the owner's own words, in quotes.
+    """
+    zone = ZoneInfo(timezone)
+    return block(
+        "context_snapshot",
+        [_line(_CALLED[part], item, zone, snapshot.by_rules) for part in PARTS for item in snapshot.part(part)],
+    )
+
+
+def _line(called: str, item: Item, zone: ZoneInfo, quoted: bool) -> str:
+    text = escape(item.text)
+    text = f"“{text}”" if quoted else text
+    return f"{called}: {text} (said {item.at.astimezone(zone):%Y-%m-%d})"

@@ -1,0 +1,124 @@
+"""What is due is told: for each moment of a task one notification, with the moment after it, at once (C13)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import User, UserState
+from internal.events import repository as events
+from internal.notifications import repository as notifications
+from internal.notifications.model import NotificationKind
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, next_firing, time_of_day
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 200
+"""Most tasks looked at in one tick; the rest are due at the next."""
+
+PUNCTUAL: Final = timedelta(minutes=30)
+"""An hour that the owner set himself is kept in quiet hours too; what is later than this waits for their end."""
+
+Buttons = Callable[[User, Task], list[list[dict[str, str]]]]
+"""What stands below a reminder, in Bot API form."""
+
+
+def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    return []
+
+
+class Reminding:
+    """Fires tasks. Level-triggered: what is due is a query, and each moment of a task has one row, so it fires once.
+
+    After a standstill a recurring task is told of once, not for every moment that was missed.
+    """
+
+    def __init__(self, database: Database, clock: Clock, whole_day_at: str, buttons: Buttons = no_buttons) -> None:
+        self._database, self._clock = database, clock
+        self._whole_day_at, self._buttons = time_of_day(whole_day_at), buttons
+
+    async def fire_due(self) -> int:
+        """Fires every task whose moment has come; how many."""
+        now = self._clock.now()
+        due = await self._database.read(lambda c: tasks.due(c, now, BATCH))
+        fired = 0
+        for owner in dict.fromkeys(task.user_id for task in due):
+            ids = [task.id for task in due if task.user_id == owner]
+            fired += await self._database.write(lambda c, o=owner, i=ids: self._fire(c, o, i, now), point="C13")  # type: ignore[misc]
+        return fired
+
+    def _fire(self, connection: Connection, user_id: int, task_ids: list[str], now: datetime) -> int:
+        """Everything is looked at once more: what was due may be done, or postponed, by now."""
+        user = users.get(connection, user_id)
+        there = (tasks.get(connection, user_id, task_id) for task_id in task_ids)
+        due = [task for task in there if task is not None and task.next_at is not None and task.next_at <= now]
+        for task in due:
+            self._fire_one(connection, user, task, now)
+        return len(due)
+
+    def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> None:
+        moment = task.next_at
+        assert moment is not None
+        following = next_firing(task.schedule, self._whole_day_at, now)
+        withdraw_about(connection, user.user_id, task.id, "told_again", now)
+        notification_id = self._generate(connection, user, task, moment, now)
+        if notification_id is None:  # told of already, by a database that this one was copied from
+            tasks.change(connection, task, now, next_at=following)
+            return
+        tasks.fired(connection, task, notification_id, following, now)
+        log.info("task_fired", extra={"user_id": user.user_id, "task": task.id})
+
+    def _generate(self, connection: Connection, user: User, task: Task, moment: datetime, now: datetime) -> str | None:
+        told: dict[str, Any] = {
+            "task": task.id,
+            "due_at": moment.isoformat(),
+            "whole_day": task.whole_day,
+            "message": task.message_id,
+            "episode": task.episode_id,
+        }
+        if keyboard := self._buttons(user, task):
+            told["buttons"] = keyboard
+        return notifications.generate(
+            connection,
+            user.user_id,
+            NotificationKind.REMINDER,
+            task.title,
+            now=now,
+            dedupe=f"task:{task.id}:{moment.isoformat()}",
+            ref_id=task.id,
+            payload=told,
+            urgent=not task.whole_day and now - moment < PUNCTUAL,
+            links={"task": task.id, **({"caused_by": task.event_id} if task.event_id else {})},
+        )
+
+
+def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:
+    """Drops what still waits to be told about a thing, in the caller's transaction; how many.
+
+    For whoever settles it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
+    """
+    gone = notifications.withdraw(connection, user_id, ref_id, reason, now)
+    for one in gone:
+        events.append(
+            connection,
+            notifications.WEIGHED,
+            source="agent:ContextManager",
+            now=now,
+            user_id=user_id,
+            payload={"decision": "drop", "reason": reason},
+            links={"caused_by": one.event_id, "notification": one.id, "ref": ref_id},
+        )
+    return len(gone)
+
+
+def reachable(user: User) -> bool:
+    """Whether anything may be told to a user now; what may not waits until he is back."""
+    return user.state is UserState.ACTIVE
