@@ -56,7 +56,8 @@ async def running(command: Sequence[str], variables: dict[str, str]) -> AsyncIte
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
             *command,
-            env=variables | {"LAPLACED_SERVER__PORT": str(port), "LAPLACED_MCP__PORT": "0"},
+            env=variables
+            | {"LAPLACED_SERVER__PORT": str(port), "LAPLACED_MCP__PORT": "0", "LAPLACED_SERVER__CONSOLE_PORT": "0"},
             cwd=folder,
             stdout=log,
             stderr=log,

@@ -6,21 +6,24 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
+from bot.console.launch import Place, console_at
 from bot.core import App
 from bot.importing import importing_agents
 from bot.keeping import Keeping
 from bot.mcp.http import PATH, McpServer
 from bot.web.app import build_web
 from bot.web.chronicle import Chronicle
+from bot.web.console import Console
 from bot.web.cypher import Cypher
 from bot.web.episodes import Taking
 from bot.web.graph import Graph
 from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Allows, Owners
-from bot.web.server import RunningServer, listening, serving, serving_on
+from bot.web.server import Listener, RunningServer, listening, serving, serving_on
 from bot.web.simulator import Simulator
 from bot.web.upkeep import Upkeep
 from bot.web.webhook import Webhook
@@ -53,8 +56,13 @@ def server_key(app: App) -> str:
     return key
 
 
-def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None = None) -> FastAPI:
-    """The application. `mcp` is the address to show; `stopping` ends what is streamed. Raises ConfigurationError."""
+def web_of(
+    app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None = None, console: str | None = None
+) -> FastAPI:
+    """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed.
+
+    Raises ConfigurationError.
+    """
     config = app.config
 
     async def erase(user_id: int, episode_id: str) -> None:
@@ -88,6 +96,7 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
         keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
         simulator=doors.simulator,
         webhook=doors.webhook,
+        console=Console(server_key(app), config.console.session_lifetime, console),
         chat_page=doors.chat_page,
         mcp=mcp,
         stopping=stopping,
@@ -96,10 +105,14 @@ def web_of(app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None =
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The running servers. `mcp` is the address of the tools; those of `ended` are done only before their time."""
+    """The running servers. `mcp` is the address of the tools, `console` that of the pages, if there are any.
+
+    Those of `ended` are done only before their time.
+    """
 
     rest: RunningServer
     mcp: str
+    console: str | None
     ended: Sequence[asyncio.Task[None]]
 
 
@@ -113,13 +126,38 @@ async def served(app: App, doors: Doors) -> AsyncIterator[Served]:
         mcp = listening(server.host, app.config.mcp.port, "mcp.port")
         stack.callback(mcp.close)
         address = f"{mcp.url}{PATH}"
-        web = web_of(app, doors, stopping=stopping, mcp=address)
+        pages = _console_listener(app, stack)
+        console = None if pages is None else app.config.console.url or pages.url
+        web = web_of(app, doors, stopping=stopping, mcp=address, console=console)
         tools = McpServer(web, server_key(app), server.allowed_hosts)
         stack.push_async_callback(tools.close)
         calls = await stack.enter_async_context(serving_on(rest, web))
         tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded))
+        if pages is not None:
+            await stack.enter_async_context(console_at(_place(app, pages, calls.url)))
         stack.callback(stopping.set)
-        yield Served(calls, address, [calls.ended, tool_calls.ended])
+        yield Served(calls, address, console, [calls.ended, tool_calls.ended])
+
+
+def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | None:
+    """Taken now, so that a port in use ends the start; None if the console is switched off."""
+    if not app.config.console.enabled:
+        return None
+    pages = listening(app.config.server.host, app.config.server.console_port, "server.console_port")
+    stack.callback(pages.close)
+    return pages
+
+
+def _place(app: App, pages: Listener, rest: str) -> Place:
+    config = app.config
+    public = urlsplit(config.console.url)
+    return Place(
+        pages.socket,
+        rest,
+        config.data_dir / "console",
+        allowed_hosts=[*config.server.allowed_hosts, *filter(None, [public.hostname])],
+        secure=public.scheme == "https",
+    )
 
 
 @contextlib.asynccontextmanager

@@ -83,6 +83,7 @@ async def product(folder: Path) -> AsyncIterator[Running]:
         "LAPLACED_DATA_DIR": str(folder / "data"),
         "LAPLACED_SERVER__PORT": "0",
         "LAPLACED_MCP__PORT": "0",
+        "LAPLACED_SERVER__CONSOLE_PORT": "0",
         "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
         "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
         "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",

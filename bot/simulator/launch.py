@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
-from bot.simulator.local_telegram import LINE_BREAK
+from bot.child import LINE_BREAK, LONGEST_RECORD
 from internal.config import Config
 from internal.errors import LaplacedError
 
@@ -20,8 +20,6 @@ log = logging.getLogger(__name__)
 
 # Opens nothing but the child on loopback.
 DEFAULT_TOKEN = "4242424242:local-telegram-has-no-secrets"
-# Characters: a traceback of a deep recursion has some hundred thousand.
-_LONGEST_RECORD = 2**20
 _READY_WITHIN = 30.0
 _STOP_WITHIN = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -59,7 +57,7 @@ class LocalTelegram:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.simulator.local_telegram", *self._arguments(),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            limit=_LONGEST_RECORD,
+            limit=LONGEST_RECORD,
             start_new_session=True,  # Ctrl-C in the terminal is for the bot, which then stops its child
         )  # fmt: skip
         self._reader = asyncio.create_task(self._relay(self._process))

@@ -10,32 +10,20 @@ import argparse
 import asyncio
 import contextlib
 import errno
-import logging
 import os
 import re
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-_PARENT_CHECK = 0.3
+from bot.child import log_as, stop_with
+
 # A predecessor whose parent was killed needs a moment to notice.
 _PREDECESSOR_GRACE = 5.0
 _SHUTDOWN_GRACE = 2
-
-
-LINE_BREAK = "\u2028"
-"""Stands for a line break inside a record, so that whoever reads this process's stderr gets a record a line."""
-
-
-class LineFormatter(logging.Formatter):
-    """One line a record, tracebacks included; on a terminal as many as it has."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        return text if sys.stderr.isatty() else text.replace("\n", LINE_BREAK)
 
 
 class CannotStart(Exception):
@@ -45,9 +33,7 @@ class CannotStart(Exception):
 def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     os.umask(0o077)  # its database, and what the page keeps, hold people's words
-    told = logging.StreamHandler(sys.stderr)
-    told.setFormatter(LineFormatter("local telegram: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[told])
+    log_as("local telegram")
     try:
         with _sole_owner(options.data_dir), _listening(options.host, options.port) as listener:
             asyncio.run(_serve(options, listener))
@@ -154,7 +140,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    watch = asyncio.create_task(_watch(options.parent, stop))
+    watch = asyncio.create_task(stop_with(options.parent, stop))
     try:
         await server.serve(sockets=[listener])
     finally:
@@ -165,12 +151,6 @@ async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
 def _address(host: str, listener: socket.socket) -> str:
     shown = "127.0.0.1" if host in {"0.0.0.0", "localhost"} else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listener.getsockname()[1]}"
-
-
-async def _watch(parent: int, stop: Callable[[], None]) -> None:
-    while os.getppid() == parent:  # noqa: ASYNC110 - no event tells that a parent died, on every Unix alike
-        await asyncio.sleep(_PARENT_CHECK)
-    stop()
 
 
 if __name__ == "__main__":

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Collection
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.hosts import Hosts
 from bot.web.documentation import DOCUMENTATION_PATHS
 from bot.web.visitors import OWNER, Recognise, kept_to, limited
 from internal.console.model import ConsoleSession
@@ -49,7 +48,7 @@ class Guard:
             raise ValueError("without a key everybody could read everything")
         self._app = app
         self._key = api_key.encode()
-        self._hosts = frozenset(_name(host) for host in allowed_hosts)
+        self._hosts = Hosts(allowed_hosts)
         self._own_secret = frozenset(own_secret)
         self._recognise = recognise
 
@@ -69,7 +68,7 @@ class Guard:
         path, headers = scope["path"], Headers(scope=scope)
         if path in OPEN_PATHS:
             return scope
-        if not self._host_allowed(headers.get("host", "")):
+        if not self._hosts.allow(headers.get("host", "")):
             return JSONResponse({"detail": "Host is neither loopback nor in server.allowed_hosts"}, 403)
         secret = _bearer(headers.get("authorization", ""))
         if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):
@@ -91,10 +90,6 @@ class Guard:
             return scope
         return limited(scope, session.user_id) or JSONResponse({"detail": "there is no such thing"}, 404)
 
-    def _host_allowed(self, host: str) -> bool:
-        name = _name(host)
-        return name == "localhost" or name in self._hosts or _is_loopback(name)
-
     def _key_fits(self, secret: str) -> bool:
         # Headers are read as Latin-1: written back, they are the bytes that were sent.
         return hmac.compare_digest(secret.encode("latin-1"), self._key)
@@ -104,18 +99,3 @@ def _bearer(authorization: str) -> str:
     """The secret of an Authorization header, empty for another scheme."""
     scheme, _, secret = authorization.partition(" ")
     return secret.strip() if scheme.lower() == "bearer" else ""
-
-
-def _name(host: str) -> str:
-    """The host's name or address without its port, lower-case; empty for what is none."""
-    try:
-        return (urlsplit(f"//{host.strip()}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False

@@ -113,6 +113,7 @@ class Product:
             "LAPLACED_DATA_DIR": str(self.data_dir),
             "LAPLACED_SERVER__PORT": "0",
             "LAPLACED_MCP__PORT": "0",
+            "LAPLACED_SERVER__CONSOLE_PORT": "0",
             "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
             "LAPLACED_TELEGRAM__GROUP_WINDOW": "0.1s",
             "LAPLACED_SCHEDULER__TICK": "0.2s",

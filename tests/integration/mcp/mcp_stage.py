@@ -55,6 +55,7 @@ def environment(folder: Path, model: ScriptedModel) -> dict[str, str]:
         "LAPLACED_DATA_DIR": str(folder / "data"),
         "LAPLACED_SERVER__PORT": "0",
         "LAPLACED_MCP__PORT": "0",
+        "LAPLACED_SERVER__CONSOLE_PORT": "0",
         "LAPLACED_SCHEDULER__TICK": "0.1s",
         "LAPLACED_ACCESS__ALLOWED_USER_IDS": str(OWNER),
         "LAPLACED_TELEGRAM__TOKEN": "1:never-used",

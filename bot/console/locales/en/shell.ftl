@@ -1,0 +1,62 @@
+skip = Skip to the content
+navigation = Pages
+open-navigation = Open the list of pages
+log-out = Log out
+whose = Whose memory
+everybody = Everybody
+theme = Theme
+theme-auto = Like the system
+theme-light = Light
+theme-dark = Dark
+language = Language
+help = Keyboard
+close = Close
+key-help = This list
+key-search = Search on the page
+key-escape = Close what is open
+earlier = Show earlier ones
+try-again = Try again
+nobody-title = Nobody has written yet
+nobody-text = As soon as somebody writes to the bot, what it remembers appears here.
+trouble-down = The bot does not answer
+trouble-down-text = It may be starting, or has been stopped: “laplaced run” starts it. This page looks again by itself when you reload it.
+trouble-gone = There is nothing here
+trouble-gone-text = It was removed, or it belongs to somebody else.
+trouble-refused = That was refused
+trouble-refused-text = The server says why:
+seconds = { $count } s
+
+login-title = Console
+login-key = Server key
+login-key-hint = The key stands in the file server_api_key of the data folder.
+login-link-hint = No key? Send the bot /console, and open the link it answers with.
+login-enter = Log in
+login-entering = One moment…
+login-wrong = That key is not the right one.
+login-link-spent = This link was used already, or is too old. Send the bot /console for a new one.
+login-wait = Too many attempts. Wait a minute, then try again.
+login-down = The bot does not answer. Is it running?
+
+page-control = Control room
+page-calls = Model calls
+calls-count = { $count ->
+    [one] { $count } call of the last seven days
+   *[other] { $count } calls of the last seven days
+}
+calls-empty = No model calls yet
+calls-empty-text = When the bot asks a model, the exact prompt and reply appear here for seven days. Offline answers ask none.
+call-failed = failed
+call-forgotten = The words were removed, because something in them was to be forgotten.
+call-reply = Reply
+call-tokens = { $prompt } → { $completion } tokens
+role-system = System
+role-user = User
+role-assistant = Assistant
+role-tool = Tool
+agent-responder = Responder
+agent-archivist = Archivist
+agent-analyst = Analyst
+agent-reranker = Reranker
+agent-enricher = Enricher
+agent-task_manager = Task manager
+agent-context_manager = Context manager

@@ -1,0 +1,10 @@
+"""The pages, in the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.console.page import Page
+from bot.console.pages.calls import CALLS
+
+PAGES: Final[tuple[Page, ...]] = (CALLS,)

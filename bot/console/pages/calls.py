@@ -1,0 +1,107 @@
+"""The model calls: what was asked of which model, newest first, and each with its exact words."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from nicegui import ui
+
+from bot.console.page import Page
+from bot.console.parts import card, chip, empty, told, words
+from bot.console.rest import Json
+from bot.console.seat import Seat
+
+_AT_ONCE = 50
+
+
+async def build(seat: Seat) -> None:
+    """The first page; older calls follow on demand."""
+    found = await seat.rest.get("/model-calls", user_id=seat.user_id, limit=_AT_ONCE)
+    if not found["calls"]:
+        empty("receipt_long", seat.say("calls-empty"), seat.say("calls-empty-text"))
+        return
+    words("p", seat.say("calls-count", count=found["count"]), "lead")
+    with card():
+        _Calls(seat, found["calls"], found["count"])
+
+
+class _Calls:
+    """The rows so far, and a button while there are more."""
+
+    def __init__(self, seat: Seat, calls: list[Json], count: int) -> None:
+        self._seat, self._count, self._shown = seat, count, 0
+        self._list = ui.element("ul").classes("rows")
+        self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
+        self._more.classes("button")
+        self._add(calls)
+
+    def _add(self, calls: list[Json]) -> None:
+        with self._list:
+            for call in calls:
+                _row(self._seat, call)
+        self._shown += len(calls)
+        self._last = calls[-1]["id"] if calls else None
+        self._more.set_visibility(self._shown < self._count and bool(calls))
+
+    async def _earlier(self) -> None:
+        query = {"user_id": self._seat.user_id, "before": self._last, "limit": _AT_ONCE}
+        with told(self._seat):
+            self._add((await self._seat.rest.get("/model-calls", **query))["calls"])
+
+
+def _row(seat: Seat, call: Json) -> None:
+    say = seat.say
+    with ui.element("li"), ui.element("details").classes("row") as row:
+        with ui.element("summary"):
+            words("span", say.known(f"agent-{call['agent']}", call["agent"]), "row-title")
+            words("span", call["model"], "row-text")
+            if call["error"]:
+                chip(say("call-failed"), "bad")
+            words("span", price(seat, call), "row-aside")
+            words("time", say.moment(call["at"]), "row-aside")
+        body = ui.element("div").classes("row-body")
+    row.on("toggle", partial(_open, seat, call["id"], body), throttle=1.0)
+
+
+async def _open(seat: Seat, call_id: str, body: ui.element) -> None:
+    """The words are long, so they are fetched when somebody wants to read them."""
+    if not body.default_slot.children:
+        with told(seat):
+            whole = await seat.rest.get(f"/model-calls/{call_id}", user_id=seat.user_id)
+            with body:
+                whole_call(seat, whole)
+
+
+def whole_call(seat: Seat, call: Json) -> None:
+    """Prompt and reply, exactly as they went over the wire."""
+    say = seat.say
+    if call["error"]:
+        words("p", call["error"], "fault")
+    if call["prompt"] is None:
+        words("p", say("call-forgotten"), "dim")
+        return
+    for message in call["prompt"]:
+        words("h4", say.known(f"role-{message['role']}", str(message["role"])), "exact-title")
+        words("pre", _text(message["content"]), "exact").props("tabindex=0")
+    words("h4", say("call-reply"), "exact-title")
+    words("pre", call["reply"] or "—", "exact reply").props("tabindex=0")
+
+
+def price(seat: Seat, call: Json) -> str:
+    """`1,204 → 96 tokens · $0.0012 · 1.3 s`."""
+    say = seat.say
+    tokens = say(
+        "call-tokens", prompt=say.number(call["prompt_tokens"]), completion=say.number(call["completion_tokens"])
+    )
+    return f"{tokens} · ${call['cost_usd']:.4f} · {say('seconds', count=round(call['duration_s'], 1))}"
+
+
+def _text(content: object) -> str:
+    """A message of parts shows its texts; pictures and sounds are named only."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    return "\n".join(str(part.get("text") or f"[{part.get('type')}]") for part in parts if isinstance(part, dict))
+
+
+CALLS = Page("calls", "/calls", "receipt_long", "m", build, everybody=True)

@@ -1,0 +1,73 @@
+"""The console's words in Russian, Ukrainian and English. Each page keeps its own in a file of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_datetime, format_timedelta
+from babel.numbers import format_decimal
+from fluent.runtime import FluentBundle, FluentResource
+
+LANGUAGES = {"uk": "Українська", "ru": "Русский", "en": "English"}
+_LOCALES = Path(__file__).parent / "locales"
+
+
+class Phrases:
+    """Call it with a phrase's name and its variables; other languages than the three fall back to English."""
+
+    def __init__(self, language: str, tz: str = "UTC") -> None:
+        short = language.partition("-")[0].lower()
+        self.language = short if short in LANGUAGES else "en"
+        self.zone = ZoneInfo(tz)
+        self._bundle = _bundle(self.language)
+
+    def __call__(self, name: str, /, **values: str | int | float) -> str:
+        pattern = self._bundle.get_message(name).value
+        assert pattern is not None, name
+        text, errors = self._bundle.format_pattern(pattern, values)
+        assert not errors, (name, errors)
+        return str(text)
+
+    def known(self, name: str, otherwise: str) -> str:
+        """The phrase, or the word itself where the product learned a new one before the console did."""
+        return self(name) if self._bundle.has_message(name) else otherwise
+
+    def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
+        """A time in the owner's zone, in a pattern of CLDR; a dash for none. Takes REST's ISO 8601, too."""
+        if at is None:
+            return "—"
+        told = datetime.fromisoformat(at) if isinstance(at, str) else at
+        return format_datetime(told.astimezone(self.zone), form, locale=self.language)
+
+    def ago(self, at: datetime | str, now: datetime) -> str:
+        told = datetime.fromisoformat(at) if isinstance(at, str) else at
+        return format_timedelta(told - now, add_direction=True, locale=self.language, format="short")
+
+    def number(self, value: float) -> str:
+        return format_decimal(value, locale=self.language)
+
+    def bundle(self, names: Iterable[str]) -> dict[str, str]:
+        """Several phrases without variables, for what runs in the browser."""
+        return {name: self(name) for name in names}
+
+
+def preferred(accepted: str) -> str:
+    """The first language of an Accept-Language header that the console speaks; English without one."""
+    for part in accepted.split(","):
+        short = part.split(";")[0].strip().partition("-")[0].lower()
+        if short in LANGUAGES:
+            return short
+    return "en"
+
+
+@cache
+def _bundle(language: str) -> FluentBundle:
+    # Isolation marks would stand in names that people copy.
+    bundle = FluentBundle([language], use_isolating=False)
+    for file in sorted((_LOCALES / language).glob("*.ftl")):
+        bundle.add_resource(FluentResource(file.read_text(encoding="utf-8")))
+    return bundle

@@ -1,0 +1,119 @@
+"""The REST API as the console calls it: with the token of the browser's session, and no power of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+Json = dict[str, Any]
+
+_PATIENCE = httpx.Timeout(30, connect=3)
+_SILENCE_S = 40.0
+"""A live stream gives a sign of life every 15 seconds."""
+
+
+class Trouble(Exception):
+    """A call did not bring what it was to bring."""
+
+
+class BotDown(Trouble):
+    """Nobody answers, or the answer is a failure of the server's own."""
+
+
+class LoggedOut(Trouble):
+    """The session has ended."""
+
+
+class Refused(Trouble):
+    """The server says why not; `status` is 403 to 429."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One server-sent event: its id, and what it says."""
+
+    id: str
+    value: Json
+
+
+class Rest:
+    """One browser session's way to the API. `csrf` is known once `/console/me` was asked."""
+
+    def __init__(self, http: httpx.AsyncClient, token: str, csrf: str = "") -> None:
+        self._http, self._token, self.csrf = http, token, csrf
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """What a path answers; parameters that are None are left out, lists are repeated. Raises Trouble."""
+        return await self._call("GET", path, query)
+
+    async def post(self, path: str, body: Json | None = None, **query: Any) -> Any:
+        return await self._call("POST", path, query, body or {})
+
+    async def patch(self, path: str, body: Json, **query: Any) -> Any:
+        return await self._call("PATCH", path, query, body)
+
+    async def delete(self, path: str, **query: Any) -> Any:
+        return await self._call("DELETE", path, query)
+
+    async def stream(self, path: str, **query: Any) -> AsyncIterator[Told | None]:
+        """Server-sent events as they come; None at first, once the line stands. Raises Trouble when it ends."""
+        timeout = httpx.Timeout(_PATIENCE, read=_SILENCE_S)
+        try:
+            async with self._http.stream(
+                "GET", path, params=_told(query), headers=self._headers(), timeout=timeout
+            ) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    await answer.aread()
+                    _raise(answer)
+                yield None
+                place = ""
+                async for line in answer.aiter_lines():
+                    name, _, value = line.partition(": ")
+                    if name == "id":
+                        place = value
+                    elif name == "data":
+                        yield Told(place, json.loads(value))
+        except httpx.HTTPError as error:
+            raise BotDown(str(error)) from error
+        raise BotDown("the stream ended")
+
+    async def _call(self, method: str, path: str, query: Mapping[str, Any], body: Json | None = None) -> Any:
+        try:
+            answer = await self._http.request(method, path, params=_told(query), json=body, headers=self._headers())
+        except httpx.HTTPError as error:
+            raise BotDown(str(error)) from error
+        if answer.is_error:
+            _raise(answer)
+        return answer.json() if answer.content else None
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}", "X-CSRF-Token": self.csrf}
+
+
+def client(address: str) -> httpx.AsyncClient:
+    """Connections to the API, shared by all sessions; nobody's cookies are kept."""
+    return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, trust_env=False)
+
+
+def _told(query: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value is not None}
+
+
+def _raise(answer: httpx.Response) -> None:
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        raise LoggedOut
+    if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        raise BotDown(str(answer.status_code))
+    try:
+        detail = str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        detail = answer.reason_phrase
+    raise Refused(answer.status_code, detail)

@@ -1,0 +1,49 @@
+"""One open page: whose session looks, in which language, and whose memory is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from bot.console.phrases import Phrases
+from bot.console.rest import Json, Rest
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What all parts of a page share.
+
+    `users` are those who may be looked at, most recently active first. `user_id` is the chosen one; None: everybody,
+    on pages that can show that, or there is nobody yet.
+    """
+
+    rest: Rest
+    say: Phrases
+    admin: bool
+    users: list[Json]
+    user_id: int | None
+    theme: str
+
+    @property
+    def user(self) -> Json | None:
+        return next((user for user in self.users if user["user_id"] == self.user_id), None)
+
+    def at(self, path: str, **query: Any) -> str:
+        """An address within the console, still about the same user."""
+        told: dict[str, Any] = {} if self.user_id is None else {"user": self.user_id}
+        told |= {name: value for name, value in query.items() if value is not None}
+        return f"{path}?{urlencode(told)}" if told else path
+
+
+_COLOURS = 8
+
+
+def initials(name: str) -> str:
+    words = [word for word in name.split() if word[0].isalnum()]
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+def tone(number: int) -> str:
+    """The class of somebody's colour, one of eight."""
+    return f"tone-{abs(number) % _COLOURS}"

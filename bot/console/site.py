@@ -1,0 +1,77 @@
+"""The console's application: its pages, logging in and out, and what guards them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+from nicegui import ui
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from bot.console.border import Border
+from bot.console.login import SESSION_COOKIE, language_of, login_router, theme_of, to_login
+from bot.console.page import Page
+from bot.console.pages import PAGES
+from bot.console.phrases import Phrases
+from bot.console.rest import Json, LoggedOut, Rest, Trouble, client
+from bot.console.seat import Seat
+from bot.console.shell import down, shown
+from bot.hosts import Hosts
+
+_STATIC = Path(__file__).parent / "static"
+_PATIENCE_S = 40.0
+"""How long a page may take to be laid; REST is given up before."""
+
+
+def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp:
+    """The whole application, a client of the REST API at that address. `secure`: cookies go over https only."""
+    http = client(rest)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await http.aclose()
+
+    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app.mount("/static", StaticFiles(directory=_STATIC))
+    app.include_router(login_router(http, secure=secure))
+    for page in PAGES:
+        _serve(page, http)
+    icon = (_STATIC / "icon.svg").read_text(encoding="utf-8")
+    ui.run_with(app, title="Laplaced", favicon=icon, dark=None, show_welcome_message=False, tailwind=False)
+    return Border(app, Hosts(allowed_hosts))
+
+
+def _serve(page: Page, http: httpx.AsyncClient) -> None:
+    @ui.page(page.path, response_timeout=_PATIENCE_S)
+    async def served(request: Request, user: int | None = None) -> Response | None:
+        rest = Rest(http, request.cookies.get(SESSION_COOKIE, ""))
+        try:
+            seat = await _seat(request, rest, page, user)
+        except LoggedOut:
+            return to_login(str(request.url.path))
+        except Trouble as error:
+            down(Phrases(language_of(request)), theme_of(request), error)
+            return None
+        await shown(seat, page, PAGES)
+        return None
+
+
+async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> Seat:
+    """Raises Trouble, LoggedOut for a browser without a session."""
+    me: Json = await rest.get("/console/me")
+    rest.csrf = me["csrf"]
+    users: list[Json] = (await rest.get("/users"))["users"]
+    known = {user["user_id"] for user in users}
+    chosen = asked if asked in known else None
+    if chosen is None and (me["user_id"] is not None or not page.everybody):
+        chosen = me["user_id"] if me["user_id"] is not None else next(iter(users), {}).get("user_id")
+    zone = next((user["tz"] for user in users if user["user_id"] == chosen), me["tz"])
+    say = Phrases(language_of(request, me["lang"]), zone)
+    return Seat(rest, say, me["role"] == "admin", users, chosen, theme_of(request))

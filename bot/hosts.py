@@ -1,0 +1,34 @@
+"""Which names a server of ours is called by: a page elsewhere may let its own name point to this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+
+class Hosts:
+    """Loopback, and what is allowed beside it: names or addresses, with or without a port."""
+
+    def __init__(self, allowed: Collection[str]) -> None:
+        self._names = frozenset(_name(host) for host in allowed)
+
+    def allow(self, host: str) -> bool:
+        """Whether a request with this Host is meant for us."""
+        name = _name(host)
+        return name == "localhost" or name in self._names or _is_loopback(name)
+
+
+def _name(host: str) -> str:
+    """The host's name or address without its port, lower-case; empty for what is none."""
+    try:
+        return (urlsplit(f"//{host.strip()}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
