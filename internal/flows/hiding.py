@@ -42,9 +42,13 @@ def check(connection: Connection, user_id: int, kind: Kind, ref_id: str | None) 
         return str(people.person(connection, user_id, _number(ref_id)).id)
     if kind == "entity" and ref_id == owner_node_id(user_id):
         raise Refused("owner", "the owner himself is forgotten with everything")
-    if not _is_there(connection, user_id, kind, ref_id):
-        raise NotFound(f"there is no {kind} {ref_id}")
-    return ref_id
+    if kind in ("entity", "memory"):
+        node = store.resolve_node(connection, user_id, ref_id)
+        if node is not None:
+            return node.id
+    elif _is_there(connection, user_id, kind, ref_id):
+        return ref_id
+    raise NotFound(f"there is no {kind} {ref_id}")
 
 
 def hide(connection: Connection, asked: Forgetting) -> None:
@@ -145,8 +149,6 @@ def _is_there(connection: Connection, user_id: int, kind: Kind, ref_id: str) -> 
     match kind:
         case "fact":
             return fact_repository.version(connection, user_id, ref_id) is not None
-        case "entity" | "memory":
-            return store.get_node(connection, user_id, ref_id) is not None
         case "episode":
             return episodes.episode(connection, user_id, ref_id) is not None
     return bool(dialogue.by_ids(connection, user_id, [ref_id]))

@@ -72,9 +72,9 @@ def change_node(
     zone: tzinfo = UTC,
 ) -> Node:
     """Changes properties of a node for good; None takes an optional one away. Raises NotFound, Refused."""
-    _node(connection, user_id, node_id)
-    store.update_node(connection, user_id, node_id, changes, now=now, by="owner", zone=zone)
-    return _in_step(connection, user_id, node_id, now)
+    node = _node(connection, user_id, node_id)
+    store.update_node(connection, user_id, node.id, changes, now=now, by="owner", zone=zone)
+    return _in_step(connection, user_id, node.id, now)
 
 
 def put_edge(

@@ -105,6 +105,7 @@ def test_what_only_one_of_them_was_told_by_falls_with_its_message(memories: Memo
     memories.tell(told(ref("Goal", "Get the skipper's licence", priority=1)), episode="second")
     whole, part = named(connection, "Goal", "Learn to sail"), named(connection, "Goal", "Get the skipper's licence")
     assert joining.merge(connection, OWNER, part, whole, now=NOON).properties["priority"] == 1
+    assert memory.set_status(connection, OWNER, part, "active", now=NOON).id == whole  # a button of before
     with joining.apart(connection, OWNER, now=NOON):
         memory.remove_episode(connection, OWNER, "second", now=NOON)
     left = store.get_node(connection, OWNER, whole)
