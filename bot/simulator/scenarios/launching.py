@@ -23,6 +23,9 @@ UNLIMITED = 1e9
 
 _TICK = timedelta(seconds=1)
 
+_DAYS_KEPT = 36_500
+"""Of events: whoever looks at a life wants to see its beginning."""
+
 
 def prepared(config: Config, data_dir: Path) -> Config:
     """The configuration of the simulated bot: models as configured, nothing of the real bot's data or Telegram."""
@@ -33,6 +36,7 @@ def prepared(config: Config, data_dir: Path) -> Config:
             "access": config.access.model_copy(update={"allowed_user_ids": [], "messages_per_minute": 0}),
             "scheduler": config.scheduler.model_copy(update={"tick": _TICK}),
             "storage": StorageConfig(),
+            "events": config.events.model_copy(update={"keep_days": _DAYS_KEPT}),
             "data_dir": data_dir,
         }
     )

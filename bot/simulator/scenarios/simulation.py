@@ -159,9 +159,9 @@ class Simulation:
     async def _play_all(self, stage: Stage, began: float) -> None:
         played = self._plan
         users = list(played.scenario.users.values())
-        await stage.settle_in(users)
         await stage.move(played.begins, played.acts[0].at)
         await self._note("sim_start", reason="begun")
+        await stage.settle_in(users)
         for n, act in enumerate(played.acts):
             await self._act(stage, act, _moment_after(played, n))
         await self._pass(stage, played.ends, played.ends)

@@ -1,0 +1,175 @@
+"""A tiny life, whole: the real bot in this process, the local Telegram, one clock for both."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from bot import app
+from bot.simulator.launch import LocalTelegram
+from bot.simulator.scenarios import launching, loader
+from bot.simulator.scenarios.plan import Plan, plan
+from bot.simulator.scenarios.simulation import Simulation
+from internal.config import Config, TelegramConfig
+from internal.config import load as load_config
+from internal.storage.keys import existing_key
+from internal.storage.lock import holder
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TINY = {
+    "name": "tiny",
+    "title": "Four days of Ann",
+    "start": "2026-03-02",
+    "days": 4,
+    "users": {
+        "ann": {"id": 90001, "first_name": "Ann", "language": "en", "timezone": "Europe/Kyiv", "persona": "Brief."}
+    },
+    "story": [
+        {
+            "day": 0,
+            "at": "18:00",
+            "who": "ann",
+            "say": ["My friend Tom Baker lives in Bath.", {"press": "No such button"}],
+        },
+        {"day": 2, "at": "18:00", "who": "ann", "say": ["Tom Baker moved to Leeds."]},
+    ],
+    "truth": {
+        "ann": {
+            "people": [{"name": "Tom", "circle": "Friends"}, {"name": "Ruth"}],
+            "facts": [
+                {"about": "Tom", "says": ["Leeds"], "since": 2, "slack": 1},
+                {"about": "Tom", "says": ["Bath"], "until": 2, "slack": 1},
+            ],
+            "unknown": ["Crane"],
+        }
+    },
+    "questions": [{"who": "ann", "ask": "Where does Tom Baker live?", "expect": ["Leeds"]}],
+}
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What is left of a simulation: its plan, its report, and what was asked of it over REST while it stayed."""
+
+    played: Plan
+    report: dict[str, Any]
+    folder: Path
+    messages: list[tuple[str, str]]
+    events: list[dict[str, Any]]
+    held: list[int]
+    at_the_end: dict[str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def lived(running: LocalTelegram, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lived]:
+    """Played once for all tests of this module: held and resumed on the way, and stayed with for a moment."""
+    folder = tmp_path_factory.mktemp("life")
+    played = plan(loader.parsed(TINY, "tiny"), 5)
+    simulation = Simulation(played, folder / "reports", stay=True)
+    bot = asyncio.create_task(app.run(_config(folder, running), budget=launching.unlimited(), companion=simulation))
+    try:
+        async with asyncio.timeout(120), _client(await _address(folder, bot), folder) as rest:
+            while not (await rest.get("/simulator")).json()["acts"]:  # noqa: ASYNC110 - asked over HTTP
+                await asyncio.sleep(0.05)
+            held = [
+                (await rest.post("/simulator", json=order)).status_code
+                for order in ({"action": "stop"}, {"action": "stop"}, {"action": "resume", "speed": 0})
+            ]
+            while (state := (await rest.get("/simulator")).json())["state"] == "running":  # noqa: ASYNC110 - asked over HTTP
+                await asyncio.sleep(0.1)
+            events = (await rest.get("/events", params={"user_id": 90001, "limit": 1000})).json()["events"]
+            exported = (await rest.post("/admin/export", json={"user_id": 90001})).text
+            report = (await rest.get("/simulator/report")).json()
+        yield Lived(played, report, folder, _said(exported), events, held, state)
+    finally:
+        bot.cancel()
+        await asyncio.gather(bot, return_exceptions=True)
+
+
+def _config(folder: Path, running: LocalTelegram) -> Config:
+    """Talks to the Telegram of the other tests here; words are searched by a model of no size."""
+    environment = {
+        "LAPLACED_SERVER__PORT": "0",
+        "LAPLACED_MCP__PORT": "0",
+        "LAPLACED_CONSOLE__ENABLED": "false",
+        "LAPLACED_ACCESS__ALLOWED_USER_IDS": "90001",
+    }
+    config = launching.prepared(load_config(None, environment), folder)
+    telegram = TelegramConfig(
+        token=SecretStr(running.token), api_base=running.url, group_window=config.telegram.group_window
+    )
+    access = config.access.model_copy(update={"allowed_user_ids": [90001]})
+    return config.model_copy(update={"telegram": telegram, "access": access})
+
+
+async def _address(folder: Path, bot: asyncio.Task[int]) -> str:
+    while not bot.done():
+        found = holder(folder)
+        if found is not None and found.url is not None:
+            return found.url
+        await asyncio.sleep(0.05)
+    raise AssertionError(bot.result())
+
+
+def _client(url: str, folder: Path) -> httpx.AsyncClient:
+    key = existing_key(folder, "server_api_key")
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"})
+
+
+def _said(exported: str) -> list[tuple[str, str]]:
+    rows = json.loads(exported)["tables"]["messages"]
+    return [(row["timestamp"], row["content"]) for row in rows if row["role"] == "user"]
+
+
+async def test_the_report_holds_memory_and_answers_against_the_truth(lived: Lived) -> None:
+    """Who is known is right, who was never told of is missed; what ended has ended; the question finds the new."""
+    assert lived.report["counts"]["people"] == {"right": 1, "wrong": 0, "missed": 1, "beside": 0}
+    assert lived.report["counts"]["facts"]["right"] == 2
+    assert lived.report["counts"]["forgotten"]["right"] == 1
+    assert lived.report["counts"]["answers"]["right"] == 1
+    assert any("No such button" in note for note in lived.report["notes"])
+    assert (lived.folder / "reports" / "tiny-5.md").read_text(encoding="utf-8").startswith("# Four days of Ann")
+
+
+async def test_what_is_kept_was_said_at_the_moments_of_the_plan(lived: Lived) -> None:
+    """Same seed, same messages, same times: they are the plan's own, to the second."""
+    planned = [act for act in lived.played.acts if act.kind == "say" and not act.text.startswith("/")]
+    asked = [*planned, *lived.played.questions]
+    assert [text for _, text in lived.messages] == [act.text for act in asked]
+    assert [at[:19] for at, _ in lived.messages] == [f"{act.at:%Y-%m-%dT%H:%M:%S}" for act in asked]
+
+
+async def test_events_bracket_the_simulation(lived: Lived) -> None:
+    """It begins and stops in the owner's own timeline, holding and resuming included."""
+    told = [
+        (one["event_type"], one["payload"]["reason"]) for one in lived.events if one["source"] == "system:simulator"
+    ]
+    assert told == [
+        ("sim_start", "begun"), ("sim_stop", "held"), ("sim_start", "resumed"), ("sim_stop", "finished"),
+    ]  # fmt: skip
+    nights = [one for one in lived.events if one["event_type"] == "maintenance_done"]
+    assert len(nights) >= 3
+
+
+async def test_it_is_controlled_over_rest(lived: Lived) -> None:
+    """What cannot be ordered in this state is refused; at the end all acts are done, and other lives can be started."""
+    assert lived.held == [200, 409, 200]
+    assert lived.at_the_end["state"] == "finished"
+    assert lived.at_the_end["acts"] == lived.at_the_end["of_acts"]
+    assert "family" in lived.at_the_end["scenarios"]
+
+
+async def test_a_folder_in_use_is_left_alone(lived: Lived) -> None:
+    """Who lived before has another memory."""
+    with pytest.raises(loader.ScenarioInvalid, match="is not empty"):
+        launching.take(lived.folder, {})
