@@ -1,4 +1,4 @@
-"""The calls of `/chronicle` for a command: the running server's, else its own over a stopped one's database."""
+"""`/chronicle` and `/snapshots` for a command: the running server's, else its own over a stopped one's database."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ async def open_chronicle(config: Config, server: Holder | None) -> AsyncIterator
 
 
 def _application(config: Config, database: Database, worker: LanguageWorker) -> FastAPI:
-    """Nothing but `/chronicle`, inside this process: nobody else can call it, so there is no key."""
+    """Nothing but `/chronicle` and `/snapshots`, inside this process: nobody else can call it, so there is no key."""
     from fastapi import FastAPI
 
     from bot.web.app import answer_faults_as_json
     from bot.web.chronicle import Chronicle, chronicle_router
     from bot.web.owners import Owners
+    from bot.web.snapshots import snapshots_router
     from internal.flows.auditing import Auditing
     from internal.flows.sessions import ANALYST, Chronicling
     from internal.scheduling.clock import SystemClock
@@ -57,5 +58,6 @@ def _application(config: Config, database: Database, worker: LanguageWorker) -> 
     auditing = Auditing(database, SystemClock(), worker, chronicling)
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     app.include_router(chronicle_router(database, owners, Chronicle(auditing, config.persona.name)))
+    app.include_router(snapshots_router(database, SystemClock(), owners))
     answer_faults_as_json(app)
     return app

@@ -22,6 +22,7 @@ from bot import (
     memory_graph_commands,
     owner_commands,
     simulation_commands,
+    snapshot_commands,
 )
 from bot.command_line import FAILED, command, load, main, server_of
 
@@ -41,6 +42,7 @@ __all__ = [
     "memory_graph_commands",
     "owner_commands",
     "simulation_commands",
+    "snapshot_commands",
 ]
 
 

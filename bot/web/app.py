@@ -29,10 +29,13 @@ from bot.web.index import index_router
 from bot.web.keeping import Keeping, keeping_router
 from bot.web.memory import Memory, memory_router
 from bot.web.model_calls import model_calls_router
+from bot.web.notifications import notifications_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
 from bot.web.simulator import Simulator, simulator_router
+from bot.web.snapshots import snapshots_router
+from bot.web.teams import teams_router
 from bot.web.timeline import timeline_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.users import users_router
@@ -111,9 +114,12 @@ def build_web(
     app.include_router(documentation_router(app.title, app.openapi_url or ""))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+    app.include_router(notifications_router(database, owners))
+    app.include_router(snapshots_router(database, clock, owners))
     stopping = stopping or asyncio.Event()
     app.include_router(events_router(database, owners, stopping))
     app.include_router(chain_router(database, owners))
+    app.include_router(teams_router(database, owners))
     app.include_router(timeline_router(database, owners, stopping))
     app.include_router(users_router(database, owners))
     app.include_router(model_calls_router(database, owners))

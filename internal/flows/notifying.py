@@ -29,6 +29,7 @@ from internal.dialogue.model import visible
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import everything_asked, messages_to_forget
+from internal.flows.notified import ABOUT_TASKS, in_sight
 from internal.flows.reminding import reachable
 from internal.flows.slices import message_line
 from internal.flows.snapshot_shown import shown_snapshot
@@ -38,7 +39,6 @@ from internal.notifications.model import Notification, NotificationKind
 from internal.notifications.quiet import quiet_until
 from internal.scheduling.clock import Clock
 from internal.snapshots.repository import AGENT
-from internal.storage import erasure
 from internal.storage.engine import Database
 from internal.tasks import repository as tasks
 from internal.tasks.model import TaskState
@@ -63,8 +63,6 @@ LONGEST: Final = timedelta(hours=24)
 
 PATIENCE: Final = 3
 """How often a model may put the same thing off; after that it is told."""
-
-_ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM)
 
 
 class NotificationObserver(Protocol):
@@ -162,8 +160,8 @@ class Notifying:
         waiting = notifications.due(connection, user_id, now, limit=AT_ONCE)
         settled = [one for one in waiting if _is_settled(connection, one)]
         going = messages_to_forget(connection, user_id)
-        open_ones = [one for one in waiting if one not in settled and _in_sight(connection, one, going)]
-        until = quiet_until(self._quiet_hours, now, user.tz)
+        open_ones = [one for one in waiting if one not in settled and in_sight(connection, one, going)]
+        until = quiet_until(access.quiet_hours(user, self._quiet_hours), now, user.tz)
         quiet = [one for one in open_ones if until is not None and not one.urgent]
         if not open_ones and not settled:
             return None
@@ -329,19 +327,10 @@ def _alone(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
 
 def _is_settled(connection: Connection, one: Notification) -> bool:
     """Whether the task that it tells of is done, called off or, of a question, decided already."""
-    task = tasks.get(connection, one.user_id, one.ref_id or "") if one.kind in _ABOUT_TASKS else None
+    task = tasks.get(connection, one.user_id, one.ref_id or "") if one.kind in ABOUT_TASKS else None
     if task is None:
         return False
     return task.state.closed or (one.kind is NotificationKind.CONFIRM and task.state is not TaskState.PROPOSED)
-
-
-def _in_sight(connection: Connection, one: Notification, going: set[str]) -> bool:
-    """Whether what it tells is not about to be forgotten."""
-    if one.payload.get("message") in going:
-        return False
-    if one.kind not in _ABOUT_TASKS or not erasure.pending(connection, one.user_id):
-        return True
-    return tasks.get(connection, one.user_id, one.ref_id or "") is not None
 
 
 def _subscription(user_id: int) -> Subscription:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.events import repository as events
 from internal.flows import namings
 from internal.flows.forgetting import everything_asked, messages_to_forget
 from internal.flows.witnesses import own_messages
@@ -73,3 +75,17 @@ def _names(connection: Connection, asked: Forgetting) -> list[str]:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
         return [name for name in namings.names_of(node) if namings.is_proper(name)] if node else []
     return []
+
+
+def restored(connection: Connection, user_id: int, version: int, now: datetime) -> Version:
+    """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
+    again = snapshots.restore(connection, user_id, version, now)
+    events.append(
+        connection,
+        "snapshot_restored",
+        source=f"user:{user_id}",
+        now=now,
+        user_id=user_id,
+        payload={"version": again.version, "restored_from": version},
+    )
+    return veiled(connection, user_id)(again)
