@@ -30,6 +30,7 @@ COMMANDS = (
     "db",
     "sa",
     "ss",
+    "team",
     "archive",
     "status",
     "forget",

@@ -36,6 +36,7 @@ from bot.web.recalling import Recall, recall_router
 from bot.web.simulator import Simulator, simulator_router
 from bot.web.snapshots import snapshots_router
 from bot.web.teams import teams_router
+from bot.web.teams import teams_router
 from bot.web.timeline import timeline_router
 from bot.web.upkeep import Upkeep, upkeep_router
 from bot.web.users import users_router
@@ -119,6 +120,7 @@ def build_web(
     stopping = stopping or asyncio.Event()
     app.include_router(events_router(database, owners, stopping))
     app.include_router(chain_router(database, owners))
+    app.include_router(teams_router(database, owners))
     app.include_router(teams_router(database, owners))
     app.include_router(timeline_router(database, owners, stopping))
     app.include_router(users_router(database, owners))

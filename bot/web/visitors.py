@@ -25,7 +25,7 @@ Recognise = Callable[[str], Awaitable[ConsoleSession | None]]
 
 OWNERS_PATHS: Final = (
     "/chronicle", "/console", "/events", "/graph", "/memory", "/messages", "/model-calls", "/notifications", "/people",
-    "/snapshots", "/spend", "/tasks", "/team", "/timeline", "/users",
+    "/snapshots", "/spend", "/tasks", "/teams", "/timeline", "/users",
 )  # fmt: skip
 """Where an owner's session may go. Every call there takes `user_id` or `group_id`; anything else is the admin's."""
 

@@ -22,6 +22,7 @@ from bot.telegram.handlers import (
     settings,
     start,
     suggestions,
+    team,
     why,
     wondering,
 )
@@ -60,6 +61,7 @@ def build_router(services: Services) -> Router:
         suggestions.router(),
         contradictions.router(),
         wondering.router(),
+        team.router(),
         admission.router(),
         start.unknown_router(),
         contacts.router(),

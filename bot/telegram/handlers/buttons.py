@@ -301,6 +301,25 @@ class AccessButton(Owned, prefix="a"):
     sure: bool = False
 
 
+class TeamAction(StrEnum):
+    NEW = "n"
+    INVITE = "i"
+    LEAVE = "l"
+    LEFT = "y"
+
+
+class TeamButton(Owned, prefix="g"):
+    """`LEAVE` asks first; only `NEW` has no team."""
+
+    action: TeamAction
+    team: Id | None = None
+
+
+class InvitationButton(Owned, prefix="gi"):
+    invitation: Id
+    accept: bool
+
+
 class KeepButton(Owned, prefix="k"):
     """Leaves everything as it is."""
 

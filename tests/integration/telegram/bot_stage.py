@@ -38,9 +38,9 @@ from internal.config import (
     Config,
     DialogueConfig,
     PersonaConfig,
-    ResponderConfig,
     TelegramConfig,
 )
+from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.delivery import Delivery

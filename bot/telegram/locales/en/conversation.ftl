@@ -45,6 +45,7 @@ help =
 
     __Settings__
     /language — language
+    /team — people who are told what you take on for them
     /timezone — time zone
     /cancel — skip the question I asked
 help-owner = /access — who is let in (only you can see this)

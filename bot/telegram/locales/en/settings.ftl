@@ -42,6 +42,7 @@ menu-sessions = Our conversations, word for word
 menu-db = Begin a new conversation: /db question
 menu-sa = Go on with this conversation: /sa words
 menu-ss = Close the conversation
+menu-team = Who may be told what you take on
 menu-archive = Go through the conversation now
 menu-status = What I'm working on
 menu-forget = Forget a person or everything

@@ -1,0 +1,93 @@
+# Tasks, reminders, quiet hours.
+
+task-today = today
+task-tomorrow = tomorrow
+task-overdue = { $when } (overdue)
+task-no-date = No date yet.
+task-person = Who: { $name }
+task-state-proposed = Is this a task? I gathered it from what you said.
+task-state-open = Open.
+task-state-done = Done.
+task-state-cancelled = Cancelled.
+
+repeat-hourly = { $count ->
+    [one] every hour
+   *[other] every { $count } hours
+}
+repeat-daily = { $count ->
+    [one] every day
+   *[other] every { $count } days
+}
+repeat-weekly = { $count ->
+    [one] every week
+   *[other] every { $count } weeks
+}
+repeat-monthly = { $count ->
+    [one] every month
+   *[other] every { $count } months
+}
+repeat-yearly = { $count ->
+    [one] every year
+   *[other] every { $count } years
+}
+repeat-workdays = on weekdays
+repeat-weekends = at weekends
+repeat-on = every { $days }
+repeat-and = and
+repeat-weekday = { $day ->
+    [0] Monday
+    [1] Tuesday
+    [2] Wednesday
+    [3] Thursday
+    [4] Friday
+    [5] Saturday
+   *[6] Sunday
+}
+
+task-opened = ⏰ I'll remind you: **{ $title }** — { $when }.
+task-opened-undated = 📝 Noted: **{ $title }**. When shall I remind you?
+task-ask = What has to be done, and when? For example: “buy bread tomorrow at 9”.
+task-ask-when = When? For example: “tomorrow at 9”, “in 2 hours”, “every Monday at 10”.
+task-when-unknown = I couldn't read a time in that. Try “tomorrow at 9”, “in 2 hours” or “5 December”.
+
+tasks-title = **To do: { $count }**
+tasks-title-past = **Done and cancelled: { $count }**
+tasks-none = Nothing to do. Say “remind me tomorrow at 9 to call mum”, or use /tasks add.
+tasks-none-past = Nothing is done or cancelled yet.
+tasks-button-past = Done and cancelled: { $count }
+tasks-button-current = To do: { $count }
+
+task-button-confirm = ✓ Yes
+task-button-done = ✓ Done
+task-button-hour = In an hour
+task-button-tomorrow = Tomorrow
+task-button-week = In a week
+task-button-change = Another time
+task-button-cancel = ✕ Cancel
+task-button-cancel-proposed = ✕ No
+task-button-cancel-repeated = ✕ Never again
+task-button-reopen = Open again
+task-button-back = « All tasks
+
+task-now-confirm = I'll remind you.
+task-now-done = Done!
+task-now-hour = In an hour, then.
+task-now-tomorrow = Tomorrow, then.
+task-now-week = In a week, then.
+task-now-cancel = Cancelled.
+task-now-reopen = Open again.
+
+refused-no_title = There is nothing to do in that. Try “/tasks add buy bread tomorrow at 9”.
+refused-task_closed = That task is closed. /tasks shows the others.
+refused-past = That moment is over.
+refused-too_many = There are too many open tasks. Close some first: /tasks
+
+quiet-ask = I don't disturb you during quiet hours: { $hours }. Choose others, or type them, such as 23-7. What you set for a minute of the day comes all the same.
+quiet-ask-none = You have no quiet hours: I may write at any time. Choose some, or type them, such as 23-7.
+quiet-set = Quiet hours: { $hours }.
+quiet-set-none = No quiet hours any more: I may write at any time.
+quiet-unknown = I couldn't read that. Two hours are expected, such as 23-7 or 22:30-08:00, or “off”.
+quiet-button-none = No quiet hours
+
+menu-tasks = What's to be done: /tasks add words
+menu-quiet = When not to disturb me

@@ -1,0 +1,103 @@
+# Справи, нагадування, тихі години.
+
+task-today = сьогодні
+task-tomorrow = завтра
+task-overdue = { $when } (прострочено)
+task-no-date = Поки без дати.
+task-person = Хто: { $name }
+task-state-proposed = Це справа? Я так зрозумів із твоїх слів.
+task-state-open = Ще не зроблено.
+task-state-done = Зроблено.
+task-state-cancelled = Скасовано.
+
+repeat-hourly = { $count ->
+    [1] щогодини
+    [one] кожну { $count } годину
+    [few] кожні { $count } години
+   *[other] кожні { $count } годин
+}
+repeat-daily = { $count ->
+    [1] щодня
+    [one] кожен { $count } день
+    [few] кожні { $count } дні
+   *[other] кожні { $count } днів
+}
+repeat-weekly = { $count ->
+    [1] щотижня
+    [one] кожен { $count } тиждень
+    [few] кожні { $count } тижні
+   *[other] кожні { $count } тижнів
+}
+repeat-monthly = { $count ->
+    [1] щомісяця
+    [one] кожен { $count } місяць
+    [few] кожні { $count } місяці
+   *[other] кожні { $count } місяців
+}
+repeat-yearly = { $count ->
+    [1] щороку
+    [one] кожен { $count } рік
+    [few] кожні { $count } роки
+   *[other] кожні { $count } років
+}
+repeat-workdays = щобудня
+repeat-weekends = щовихідних
+repeat-on = { $days }
+repeat-and = і
+repeat-weekday = { $day ->
+    [0] щопонеділка
+    [1] щовівторка
+    [2] щосереди
+    [3] щочетверга
+    [4] щоп’ятниці
+    [5] щосуботи
+   *[6] щонеділі
+}
+
+task-opened = ⏰ Нагадаю: **{ $title }** — { $when }.
+task-opened-undated = 📝 Записав: **{ $title }**. Коли нагадати?
+task-ask = Що треба зробити і коли? Наприклад: «купити хліб завтра о 9».
+task-ask-when = Коли? Наприклад: «завтра о 9», «за 2 години», «щопонеділка о 10».
+task-when-unknown = Не зрозумів, коли. Спробуй так: «завтра о 9», «за 2 години» або «5 грудня».
+
+tasks-title = **Справи: { $count }**
+tasks-title-past = **Зроблено і скасовано: { $count }**
+tasks-none = Справ немає. Скажи «нагадай завтра о 9 подзвонити мамі» або напиши /tasks add.
+tasks-none-past = Поки нічого не зроблено і не скасовано.
+tasks-button-past = Зроблено і скасовано: { $count }
+tasks-button-current = Справи: { $count }
+
+task-button-confirm = ✓ Так
+task-button-done = ✓ Зроблено
+task-button-hour = За годину
+task-button-tomorrow = Завтра
+task-button-week = За тиждень
+task-button-change = Інший час
+task-button-cancel = ✕ Скасувати
+task-button-cancel-proposed = ✕ Ні
+task-button-cancel-repeated = ✕ Більше ніколи
+task-button-reopen = Повернути до справ
+task-button-back = « Усі справи
+
+task-now-confirm = Нагадаю.
+task-now-done = Готово!
+task-now-hour = Гаразд, за годину.
+task-now-tomorrow = Гаразд, завтра.
+task-now-week = Гаразд, за тиждень.
+task-now-cancel = Скасував.
+task-now-reopen = Знову у справах.
+
+refused-no_title = Тут немає що робити. Спробуй так: «/tasks add купити хліб завтра о 9».
+refused-task_closed = Ця справа закрита. Решта — у /tasks.
+refused-past = Цей час уже минув.
+refused-too_many = Відкритих справ забагато. Закрий спершу частину: /tasks
+
+quiet-ask = У тихі години я не турбую: { $hours }. Вибери інші або напиши, наприклад 23-7. Те, чому ти сам призначив годину, прийде й тоді.
+quiet-ask-none = Тихих годин немає: можу написати будь-коли. Вибери їх або напиши, наприклад 23-7.
+quiet-set = Тихі години: { $hours }.
+quiet-set-none = Тихих годин більше немає: можу написати будь-коли.
+quiet-unknown = Не зрозумів. Потрібні дві години, наприклад 23-7 або 22:30-08:00, або «вимкнути».
+quiet-button-none = Без тихих годин
+
+menu-tasks = Що треба зробити: /tasks add слова
+menu-quiet = Коли не турбувати

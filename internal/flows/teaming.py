@@ -1,0 +1,78 @@
+"""Teams and who is told of them: an invitation asks its invitee, an answer is told to who asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import Language, User
+from internal.notifications import repository as notifications
+from internal.notifications.model import NotificationKind
+from internal.teams import service as teams
+from internal.teams.model import Invitation, Team
+
+Buttons = Sequence[Sequence[dict[str, Any]]]
+Answers = Callable[[User, Invitation], Buttons]
+"""The buttons, in Bot API form, by which an invitee says yes or no."""
+
+_SOURCE = "agent:Teams"
+
+
+class Phrases(Protocol):
+    def __call__(self, lang: Language, key: str, **values: str) -> str:
+        """The localised sentence of that key, as Markdown."""
+        ...
+
+
+def invite(
+    connection: Connection, user: User, team_id: str, named: str, now: datetime, phrases: Phrases, answers: Answers
+) -> Invitation:
+    """Invites, and has the invitee asked, once. Raises what `teams.invite` does."""
+    asked = teams.invite(connection, user.user_id, team_id, named, now)
+    invitee = users.get(connection, asked.user_id)
+    notifications.generate(
+        connection,
+        invitee.user_id,
+        NotificationKind.TEAM,
+        phrases(invitee.lang, "team-invitation", name=user.name, team=asked.team_name),
+        now=now,
+        dedupe=f"team-invitation:{asked.id}",
+        ref_id=asked.id,
+        payload={"buttons": [list(row) for row in answers(invitee, asked)]},
+        source=_SOURCE,
+    )
+    return asked
+
+
+def accept(connection: Connection, user: User, invitation_id: str, now: datetime, phrases: Phrases) -> Team:
+    """Joins, and has the other members told. Raises what `teams.accept` does."""
+    team = teams.accept(connection, user.user_id, invitation_id, now)
+    for member in team.members:
+        if member.user_id != user.user_id:
+            _tell(connection, member.user_id, "team-joined", user, team, f"{invitation_id}", now, phrases)
+    return team
+
+
+def leave(connection: Connection, user: User, team_id: str, now: datetime, phrases: Phrases) -> Team:
+    """Leaves, and has those told who stay. Raises what `teams.leave` does."""
+    team = teams.leave(connection, user.user_id, team_id, now)
+    for member in team.members:
+        if member.user_id != user.user_id:
+            _tell(
+                connection, member.user_id, "team-left", user, team, f"{user.user_id}:{now.isoformat()}", now, phrases
+            )
+    return team
+
+
+def _tell(
+    connection: Connection, user_id: int, key: str, who: User, team: Team, once: str, now: datetime, phrases: Phrases
+) -> None:
+    told = phrases(users.get(connection, user_id).lang, key, name=who.name, team=team.name)
+    dedupe = f"{key}:{team.id}:{once}"
+    notifications.generate(
+        connection, user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, ref_id=team.id, source=_SOURCE
+    )

@@ -1,0 +1,61 @@
+"""A team: owners who agreed that what one takes on for another may be told to the other. Nothing else is shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+LONGEST_NAME: Final = 60
+"""Characters of a team's name: it stands on buttons."""
+
+MOST_TEAMS: Final = 10
+"""Teams that one owner may be in."""
+
+MOST_MEMBERS: Final = 50
+"""Owners in one team, those who are asked included: as many as an instance is made for."""
+
+ASKED_AGAIN: Final = timedelta(days=7)
+"""So long a no is not asked about again."""
+
+
+class InvitationState(StrEnum):
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    """Who invited left the team before it was answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    user_id: int
+    name: str
+    joined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """`members` in the order in which they joined."""
+
+    id: str
+    name: str
+    members: tuple[Member, ...]
+
+    def has(self, user_id: int) -> bool:
+        return any(member.user_id == user_id for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """`user_id` is who is asked, `invited_by` who asks."""
+
+    user_id: int
+    id: str
+    team_id: str
+    team_name: str
+    invited_by: int
+    state: InvitationState
+    created_at: datetime
+    decided_at: datetime | None = None

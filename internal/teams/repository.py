@@ -1,0 +1,129 @@
+"""Teams in the database: a row for each membership, written only for who agreed to it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from internal.storage.tables import team_invitations, team_members, users
+from internal.teams.model import Invitation, InvitationState, Member, Team
+
+_ADMITTED = users.c.state != "removed"
+
+
+def teams_of(connection: Connection, user_id: int) -> list[Team]:
+    """The teams a user is in, the oldest membership first."""
+    theirs = select(team_members.c.team_id).where(team_members.c.user_id == user_id)
+    found = connection.execute(theirs.order_by(team_members.c.joined_at, team_members.c.team_id)).scalars().all()
+    return [team for team in (get(connection, team_id) for team_id in found) if team is not None]
+
+
+def get(connection: Connection, team_id: str) -> Team | None:
+    """None once everybody has left."""
+    query = (
+        select(team_members.c.user_id, team_members.c.team_name, team_members.c.joined_at, users.c.name)
+        .join(users, users.c.user_id == team_members.c.user_id)
+        .where(team_members.c.team_id == team_id)
+        .order_by(team_members.c.joined_at, team_members.c.user_id)
+    )
+    rows = connection.execute(query).all()
+    if not rows:
+        return None
+    members = tuple(Member(row.user_id, row.name or str(row.user_id), row.joined_at) for row in rows)
+    return Team(team_id, rows[0].team_name, members)
+
+
+def add_member(connection: Connection, team_id: str, name: str, user_id: int, now: datetime) -> None:
+    connection.execute(insert(team_members).values(user_id=user_id, team_id=team_id, team_name=name, joined_at=now))
+
+
+def drop_member(connection: Connection, team_id: str, user_id: int) -> bool:
+    """False if he was not in it."""
+    one = (team_members.c.user_id == user_id) & (team_members.c.team_id == team_id)
+    return connection.execute(delete(team_members).where(one)).rowcount == 1
+
+
+def mates(connection: Connection, user_id: int) -> set[int]:
+    """Everybody admitted who is in a team with this user, himself left out."""
+    theirs = select(team_members.c.team_id).where(team_members.c.user_id == user_id)
+    query = (
+        select(team_members.c.user_id)
+        .join(users, users.c.user_id == team_members.c.user_id)
+        .where(team_members.c.team_id.in_(theirs), team_members.c.user_id != user_id, _ADMITTED)
+    )
+    return set(connection.execute(query).scalars())
+
+
+def admitted(connection: Connection, named: str) -> int | None:
+    """The admitted user whom an id or a @username means; None for nobody."""
+    name = named.strip().removeprefix("@")
+    query = select(users.c.user_id).where(_ADMITTED)
+    if name.isascii() and name.isdigit() and len(name) <= 16:
+        query = query.where(users.c.user_id == int(name))
+    else:
+        query = query.where(func.lower(users.c.username) == name.lower())
+    found = connection.execute(query.limit(2)).scalars().all()
+    return found[0] if len(found) == 1 else None
+
+
+def add_invitation(connection: Connection, invitation: Invitation) -> None:
+    values = {name: getattr(invitation, name) for name in Invitation.__dataclass_fields__}
+    connection.execute(insert(team_invitations).values(values | {"state": invitation.state.value}))
+
+
+def invitation(connection: Connection, user_id: int, invitation_id: str) -> Invitation | None:
+    one = (team_invitations.c.user_id == user_id) & (team_invitations.c.id == invitation_id)
+    row = connection.execute(select(team_invitations).where(one)).one_or_none()
+    return None if row is None else _invitation(row)
+
+
+def pending(connection: Connection, user_id: int) -> list[Invitation]:
+    """What a user is asked and has not answered, oldest first."""
+    query = select(team_invitations).where(
+        team_invitations.c.user_id == user_id, team_invitations.c.state == InvitationState.PENDING.value
+    )
+    return [_invitation(row) for row in connection.execute(query.order_by(team_invitations.c.created_at))]
+
+
+def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | None:
+    """The last invitation of this user to that team, whatever became of it."""
+    both = (team_invitations.c.user_id == user_id) & (team_invitations.c.team_id == team_id)
+    query = select(team_invitations).where(both).order_by(team_invitations.c.created_at.desc()).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _invitation(row)
+
+
+def asked(connection: Connection, team_id: str) -> int:
+    """How many are asked to join a team and have not answered."""
+    waiting = (team_invitations.c.team_id == team_id) & (team_invitations.c.state == InvitationState.PENDING.value)
+    return connection.execute(select(func.count()).select_from(team_invitations).where(waiting)).scalar_one()
+
+
+def decide(connection: Connection, one: Invitation, state: InvitationState, now: datetime) -> bool:
+    """False if it was decided before."""
+    this = (team_invitations.c.user_id == one.user_id) & (team_invitations.c.id == one.id)
+    changed = update(team_invitations).where(this, team_invitations.c.state == InvitationState.PENDING.value)
+    return connection.execute(changed.values(state=state.value, decided_at=now)).rowcount == 1
+
+
+def withdraw(connection: Connection, team_id: str, invited_by: int, now: datetime) -> None:
+    """Takes back what somebody asked and nobody has answered."""
+    his = (team_invitations.c.team_id == team_id) & (team_invitations.c.invited_by == invited_by)
+    open_ = his & (team_invitations.c.state == InvitationState.PENDING.value)
+    values = {"state": InvitationState.WITHDRAWN.value, "decided_at": now}
+    connection.execute(update(team_invitations).where(open_).values(values))
+
+
+def _invitation(row: Row[Any]) -> Invitation:
+    return Invitation(
+        row.user_id,
+        row.id,
+        row.team_id,
+        row.team_name,
+        row.invited_by,
+        InvitationState(row.state),
+        row.created_at,
+        row.decided_at,
+    )

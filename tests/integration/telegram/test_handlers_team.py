@@ -1,0 +1,160 @@
+"""Teams in the chat: everybody agrees for himself, in his own language, and leaves when he likes."""
+
+from __future__ import annotations
+
+import pytest
+from handler_world import Said, World, only
+from sqlalchemy import select, update
+
+from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
+from internal.access.model import LANGUAGES, Language
+from internal.notifications import repository as notifications
+from internal.notifications.model import Notification
+from internal.storage.tables import events, team_invitations, users
+from internal.teams import repository, service
+from internal.teams.model import Team
+
+
+def text(lang: Language, key: str, **values: str | int) -> str:
+    return "".join(part.text for part in render(phrase(lang, key, **values)))
+
+
+async def waiting(world: World, user_id: int) -> list[Notification]:
+    return await world.read(lambda c: notifications.listing(c, user_id))
+
+
+async def teams(world: World, user_id: int) -> list[Team]:
+    return await world.read(lambda c: repository.teams_of(c, user_id))
+
+
+async def invited(world: World, lang: str = "uk") -> dict[str, str]:
+    """The buttons of Taras, whom Olena has invited to her family: yes, no."""
+    await world.admit(2, "Taras", lang)
+    created = only(await world.send("/team Family"))
+    await world.press(created.buttons["Invite to Family"])
+    only(await world.send("2"))
+    (asked,) = await waiting(world, 2)
+    return {one["text"]: one["callback_data"] for row in asked.buttons for one in row}
+
+
+async def test_a_team_is_made_and_shown(world: World) -> None:
+    """By a command with its name, or by a button that asks for one; the list has everybody in it."""
+    assert text("en", "team-none") in only(await world.send("/team")).text
+    assert only(await world.send("/team  Our \n Family ")).text == text("en", "team-created", team="Our Family")
+    overview = only(await world.send("/team"))
+    assert "Our Family — Olena" in overview.text
+    assert only(await world.press(overview.buttons["New team"])).text == text("en", "team-name-ask")
+    assert only(await world.send("Work")).text == text("en", "team-created", team="Work")
+    assert [team.name for team in await teams(world, 1)] == ["Our Family", "Work"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_an_invitation_asks_in_the_language_of_who_is_invited(world: World, lang: Language) -> None:
+    """Who is invited is told who asks and to what, with buttons, once; nobody is in before he has agreed."""
+    assert len(await invited(world, lang)) == 2
+    (asked,) = await waiting(world, 2)
+    assert asked.text == phrase(lang, "team-invitation", name="Olena", team="Family")
+    assert [member.user_id for member in (await teams(world, 1))[0].members] == [1]
+    assert text(lang, "team-invitation", name="Olena", team="Family") in only(await world.send("/team", 2)).text
+
+
+async def test_who_agrees_is_in_and_the_others_are_told(world: World) -> None:
+    """From then on each may be told of what the other takes on for him."""
+    yes, _ = (await invited(world)).values()
+    assert only(await world.press(yes, 2)).text == text("uk", "team-accepted", team="Family")
+    (team,) = await teams(world, 1)
+    assert [member.name for member in team.members] == ["Olena", "Taras"]
+    assert [one.text for one in await waiting(world, 1)] == [phrase("en", "team-joined", name="Taras", team="Family")]
+    assert await world.read(lambda c: service.share_a_team(c, 1, 2))
+    assert only(await world.press(yes, 2)).text == text("uk", "conflict")
+
+
+async def test_who_declines_is_not_in_and_is_not_asked_again_for_a_week(world: World) -> None:
+    """A no is kept, and who asked is not told of it."""
+    _, no = (await invited(world)).values()
+    assert only(await world.press(no, 2)).text == text("uk", "team-declined", team="Family")
+    assert await teams(world, 2) == []
+    assert await waiting(world, 1) == []
+    assert await again(world) == text("en", "refused-team_declined")
+    world.clock.advance(8 * 24 * 3600)
+    assert "Taras" in await again(world)
+
+
+async def again(world: World) -> str:
+    overview = only(await world.send("/team"))
+    await world.press(overview.buttons["Invite to Family"])
+    return only(await world.send("2")).text
+
+
+async def test_who_leaves_shares_nothing_any_more(world: World) -> None:
+    """After being asked whether he means it; those who stay are told, and nothing of his is."""
+    yes, _ = (await invited(world, "en")).values()
+    await world.press(yes, 2)
+    overview = only(await world.send("/team", 2))
+    sure = only(await world.press(overview.buttons["Leave Family"], 2))
+    assert await world.read(lambda c: service.share_a_team(c, 1, 2))
+    assert only(await world.press(sure.buttons["Yes, leave"], 2)).text == text(
+        "en", "team-left-yourself", team="Family"
+    )
+    assert not await world.read(lambda c: service.share_a_team(c, 1, 2))
+    assert (await waiting(world, 1))[0].text == phrase("en", "team-left", name="Taras", team="Family")
+
+
+async def test_an_invitation_ends_with_who_sent_it(world: World) -> None:
+    """Who leaves takes his invitations with him: they cannot be accepted any more."""
+    yes, _ = (await invited(world, "en")).values()
+    (team,) = await teams(world, 1)
+    await world.write(lambda c: service.leave(c, 1, team.id, world.clock.now()))
+    assert only(await world.press(yes, 2)).text == text("en", "conflict")
+    assert await teams(world, 2) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "key"),
+    [("1", "team_member"), ("3", "team_stranger"), ("@nobody", "team_stranger"), ("4", "team_stranger")],
+)
+async def test_who_cannot_be_invited(world: World, named: str, key: str) -> None:
+    """Who is in already, who is unknown, and who was removed."""
+    await world.admit(4, "Gone")
+    await world.write(lambda c: c.execute(update(users).where(users.c.user_id == 4).values(state="removed")))
+    created = only(await world.send("/team Family"))
+    await world.press(created.buttons["Invite to Family"])
+    assert only(await world.send(named)).text == text("en", f"refused-{key}")
+
+
+async def test_a_username_is_enough(world: World) -> None:
+    """In any case, with or without its sign."""
+    await world.admit(2, "Taras")
+    await world.write(lambda c: c.execute(update(users).where(users.c.user_id == 2).values(username="TarasUA")))
+    created = only(await world.send("/team Family"))
+    await world.press(created.buttons["Invite to Family"])
+    assert only(await world.send("@tarasua")).text == text("en", "team-invited", name="Taras", team="Family")
+
+
+async def test_a_stranger_to_a_team_neither_invites_nor_leaves(world: World) -> None:
+    """Buttons made up for another's team or another's invitation do nothing."""
+    yes, _ = (await invited(world, "en")).values()
+    await world.admit(3, "Eve")
+    created: list[Said] = await world.send("/team Family")
+    forged = [data.replace(":1:", ":3:", 1) for data in created[0].buttons.values()]
+    forged.append(yes.replace(":2:", ":3:", 1))
+    for data in forged:
+        assert only(await world.press(data, 3)).text == text("en", "not-found")
+    assert await teams(world, 3) == []
+
+
+async def test_no_event_tells_one_owner_of_another(world: World) -> None:
+    """Events of teams hold the team's id and nobody's name; each is of the owner who acted or was asked."""
+    yes, _ = (await invited(world, "en")).values()
+    await world.press(yes, 2)
+    told = await world.read(lambda c: c.execute(select(events).where(events.c.event_type.like("team_%"))).all())
+    assert {(row.user_id, row.event_type) for row in told} == {
+        (1, "team_created"),
+        (1, "team_invited"),
+        (2, "team_invitation_received"),
+        (2, "team_joined"),
+    }
+    assert all(row.payload == {} for row in told)
+    (state,) = await world.read(lambda c: c.execute(select(team_invitations.c.state)).scalars().all())
+    assert state == "accepted"
