@@ -1,6 +1,7 @@
 # make run   creates .venv, installs, starts Laplaced
 # make test  installs what the tests need, runs the whole suite
 # make lint  style, types, import rules, Dockerfile
+# make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
@@ -22,6 +23,7 @@ CONFIG ?=
 KILLS ?= 1000
 SEED ?=
 TORTURE ?= .torture
+DEMO ?= .demo
 DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji libfaketime prometheus
 
 # The first Python on the path that is new enough.
@@ -33,12 +35,20 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>
 	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
 	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
 
-.PHONY: help run test lint bench recall torture screenshots debian
+.PHONY: help run demo test lint bench recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
 run: $(VENV)/.installed
 	@exec $(BIN)/laplaced run $(if $(CONFIG),--config $(CONFIG))
+
+# Who has lived goes on living: only a folder without a database is filled by the simulator.
+demo: $(VENV)/.installed
+	@if [ -e $(DEMO)/laplaced.db ]; then \
+		exec env LAPLACED_DATA_DIR=$(DEMO) LAPLACED_TELEGRAM__TOKEN= LAPLACED_LLM__API_KEY= $(BIN)/laplaced run; \
+	else \
+		exec $(BIN)/laplaced simulate demo --offline --stay --until-today --data $(DEMO); \
+	fi
 
 test: $(VENV)/.installed-test debian
 	@$(COMPILED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.command_line import command, load
+from bot.simulator.scenarios.amount import Load
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--stay", is_flag=True, help="Let the bot go on in real time when the scenario is over.")
 @click.option("--until-today", is_flag=True, help="Shift it by whole weeks: it ends within the last seven days.")
+@click.option("--offline", is_flag=True, help="Without a model provider, whatever is configured.")
 @click.option(
     "--data",
     "data_dir",
@@ -44,6 +47,7 @@ def simulate(
     speed: float,
     stay: bool,
     until_today: bool,
+    offline: bool,
     data_dir: Path | None,
     users: int | None,
     rate: float,
@@ -59,10 +63,11 @@ def simulate(
     if listed:
         click.echo("\n".join(_listing()))
         return
-    config = load(config_path)
+    config, folder = load(config_path), data_dir
     if users is not None:
-        raise SystemExit(asyncio.run(_load(config, data_dir, users, rate, seconds, seed)))
-    raise SystemExit(asyncio.run(_simulate(config, scenario or "", data_dir, seed, speed, stay, until_today)))
+        raise SystemExit(asyncio.run(_load(config, folder, offline, Load(users, rate, seconds, seed))))
+    how: dict[str, Any] = {"seed": seed, "speed": speed, "stay": stay, "until_today": until_today, "offline": offline}
+    raise SystemExit(asyncio.run(_simulate(config, scenario or "", folder, **how)))
 
 
 def _listing() -> list[str]:
@@ -73,7 +78,15 @@ def _listing() -> list[str]:
 
 
 async def _simulate(
-    config: Config, wanted: str, data_dir: Path | None, seed: int, speed: float, stay: bool, until_today: bool
+    config: Config,
+    wanted: str,
+    data_dir: Path | None,
+    *,
+    seed: int,
+    speed: float,
+    stay: bool,
+    until_today: bool,
+    offline: bool,
 ) -> int:
     from bot.simulator.scenarios import launching, loader
     from bot.simulator.scenarios.plan import plan, shifted
@@ -81,15 +94,16 @@ async def _simulate(
     scenario, now = loader.load(wanted), datetime.now(UTC)
     played = plan(scenario, seed, shifted(scenario, now.date()) if until_today else None)
     folder = data_dir or launching.folder_of(config, scenario.name, seed, now)
-    return await launching.simulate(config, played, folder, speed=speed, stay=stay)
+    return await launching.simulate(config, played, folder, speed=speed, stay=stay, offline=offline)
 
 
-async def _load(config: Config, data_dir: Path | None, users: int, rate: float, seconds: float, seed: int) -> int:
+async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Load) -> int:
     from bot import app
     from bot.simulator.scenarios import launching
-    from bot.simulator.scenarios.load import Load, LoadGenerator
+    from bot.simulator.scenarios.load import LoadGenerator
 
-    folder = data_dir or launching.folder_of(config, "load", seed, datetime.now(UTC))
-    launching.take(folder, {"users": users, "rate": rate, "seconds": seconds, "seed": seed})
-    generator = LoadGenerator(Load(users, rate, seconds, seed), folder / "reports" / "load.json")
-    return await app.run(launching.prepared(config, folder), budget=launching.unlimited(), companion=generator)
+    folder = data_dir or launching.folder_of(config, "load", wanted.seed, datetime.now(UTC))
+    launching.take(folder, asdict(wanted))
+    generator = LoadGenerator(wanted, folder / "reports" / "load.json")
+    prepared = launching.prepared(config, folder, offline=offline)
+    return await app.run(prepared, budget=launching.unlimited(), companion=generator)

@@ -12,7 +12,7 @@ from bot.simulator.scenarios.loader import ScenarioInvalid
 from bot.simulator.scenarios.plan import Plan
 from bot.simulator.scenarios.simulation import Simulation
 from bot.telegram.budget import Budget
-from internal.config import Config, LocalTelegramConfig, StorageConfig, TelegramConfig
+from internal.config import Config, EmbeddingConfig, LLMConfig, LocalTelegramConfig, StorageConfig, TelegramConfig
 from internal.storage.permissions import PRIVATE_FOLDER
 
 LIVED = "simulation.json"
@@ -27,11 +27,13 @@ _DAYS_KEPT = 36_500
 """Of events: whoever looks at a life wants to see its beginning."""
 
 
-def prepared(config: Config, data_dir: Path) -> Config:
-    """The configuration of the simulated bot: models as configured, nothing of the real bot's data or Telegram."""
+def prepared(config: Config, data_dir: Path, *, offline: bool = False) -> Config:
+    """The configuration of the simulated bot: models as configured, or offline; not the real bot's data or Telegram."""
     telegram = TelegramConfig(group_window=timedelta(0), local=LocalTelegramConfig(port=config.telegram.local.port))
+    models = {"llm": LLMConfig(), "embedding": EmbeddingConfig(provider="offline")} if offline else {}
     return config.model_copy(
-        update={
+        update=models
+        | {
             "telegram": telegram,
             "access": config.access.model_copy(update={"allowed_user_ids": [], "messages_per_minute": 0}),
             "scheduler": config.scheduler.model_copy(update={"tick": _TICK}),
@@ -54,7 +56,9 @@ def take(folder: Path, what: dict[str, object]) -> None:
     (folder / LIVED).write_text(json.dumps(what, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-async def simulate(config: Config, played: Plan, data_dir: Path, *, speed: float, stay: bool) -> int:
+async def simulate(
+    config: Config, played: Plan, data_dir: Path, *, speed: float, stay: bool, offline: bool = False
+) -> int:
     """Plays a plan from beginning to end; the exit code of the bot.
 
     Raises ScenarioInvalid for a folder that is in use, and what bot.app.run raises.
@@ -62,7 +66,7 @@ async def simulate(config: Config, played: Plan, data_dir: Path, *, speed: float
     take(data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()})
     logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
-    return await app.run(prepared(config, data_dir), budget=unlimited(), companion=simulation)
+    return await app.run(prepared(config, data_dir, offline=offline), budget=unlimited(), companion=simulation)
 
 
 def folder_of(config: Config, name: str, seed: int, now: datetime) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.app import Running
 from bot.simulator.client import ControlClient
+from bot.simulator.scenarios.amount import Load
 from bot.web.simulator import SimulatorOrder, SimulatorState
 from internal.errors import Conflict
 from internal.scheduling.clock import SystemClock
@@ -46,16 +47,6 @@ _LINES = {
 
 _PLACES = ("Leeds", "Lviv", "Riga", "Kazan", "Odesa", "Porto")
 _MONTHS = ("March", "April", "May", "June")
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """How much: so many `users`, together `rate` messages a second on average, for `seconds`."""
-
-    users: int
-    rate: float
-    seconds: float
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,8 +174,9 @@ class Simulation:
         outcome = outcome.told(self._notes, time.monotonic() - began, stage.restless)
         written = await asyncio.to_thread(outcome.write, self._reports)
         self._report, self._state = outcome.as_json(), "finished"
-        print(outcome.summary(), flush=True)
-        print(f"Report: {written[1]}", flush=True)
+        print(f"{outcome.summary()}\nReport: {written[1]}", flush=True)
+        if self._stay:
+            print("The bot goes on, in real time; the addresses stand above. Ctrl-C ends it.", flush=True)
 
     async def _answer(self, stage: Stage, act: Act) -> str:
         """Asks a question of the scenario; what the bot says to it."""
