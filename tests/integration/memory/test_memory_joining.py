@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from memory_stage import NOON, OWNER, Memories, database, link, ref, told
 from sqlalchemy import Connection, select
 
@@ -150,3 +153,54 @@ def test_what_cannot_be_one_is_refused(memories: Memories) -> None:
         with pytest.raises(Refused) as error:
             joining.merge(connection, OWNER, source, target, now=NOON)
         assert error.value.reason == reason
+
+
+NAMES = ("sailing", "boats", "the sea", "rowing")
+PAIRS = st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES))
+STEPS = st.lists(st.tuples(st.sampled_from(("tell", "merge", "split", "forget")), PAIRS), min_size=4, max_size=10)
+
+
+def meant(connection: Connection, name: str) -> str | None:
+    found = store.nodes_named(connection, OWNER, "Concept", [name])
+    return found[0].id if found else None
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(STEPS)
+def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tuple[str, str]]]) -> None:
+    """Every memory leads to concepts that are there, to each once; when all is forgotten, nothing is left anywhere."""
+    with database() as connection:
+        memories = Memories(connection)
+        for number, (step, (one, other)) in enumerate(steps):
+            ids = meant(connection, one), meant(connection, other)
+            if step == "tell":
+                links = [link("HAS_CONCEPT", ref("Concept", name)) for name in dict.fromkeys((one, other))]
+                memories.tell(told(ref("Memory", f"Memory {number}"), *links), episode=f"e{number}")
+            elif step == "forget":
+                forgotten(connection, f"e{number % 4}")
+            elif ids[0] is not None and ids[1] is not None:
+                with suppress(Refused, NotFound):
+                    if step == "merge":
+                        joining.merge(connection, OWNER, ids[0], ids[1], now=memories.now)
+                    else:
+                        joining.split(connection, OWNER, ids[0], now=memories.now)
+            check_links(connection)
+        for number in range(len(steps)):
+            forgotten(connection, f"e{number}")
+        standing = select(node_merges).where(node_merges.c.undone_at.is_(None))
+        assert rows(connection) == ([], [])
+        assert connection.execute(standing).all() == []
+        assert all(row.before == {} for row in connection.execute(select(node_merges)))
+
+
+def forgotten(connection: Connection, episode: str) -> None:
+    with joining.apart(connection, OWNER, now=NOON):
+        memory.remove_episode(connection, OWNER, episode, now=NOON)
+
+
+def check_links(connection: Connection) -> None:
+    nodes, edges = rows(connection)
+    there = {one.id for one in nodes if one.merged_into is None}
+    ends = [(one.type, one.source, one.target) for one in edges]
+    assert all(source in there and target in there for _, source, target in ends)
+    assert len(set(ends)) == len(ends)
