@@ -86,6 +86,8 @@ class Rest:
         raise BotDown("the stream ended")
 
     async def _call(self, method: str, path: str, query: Mapping[str, Any], body: Json | None = None) -> Any:
+        if not self._token:
+            raise LoggedOut
         try:
             answer = await self._http.request(method, path, params=_told(query), json=body, headers=self._headers())
         except httpx.HTTPError as error:

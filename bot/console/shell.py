@@ -26,7 +26,8 @@ async def shown(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
         _navigation(seat, page, pages)
         with ui.element("div").classes("stage"):
             _bar(seat, page)
-            with ui.element("main").props('id="main" tabindex=-1').classes("main wide" if page.wide else "main"):
+            # The page library has laid a <main> around everything, and a page has one.
+            with ui.element("div").props('id="main" tabindex=-1').classes("main wide" if page.wide else "main"):
                 await _built(seat, page)
     _help(seat, pages)
     frame.props(f"data-page={page.name}")
@@ -35,7 +36,7 @@ async def shown(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
 def down(say: Phrases, theme: str, error: Trouble) -> None:
     """Instead of any page while the bot cannot be reached: it looks again by itself."""
     _head(say, theme, "Laplaced")
-    with ui.element("main").classes("down"):
+    with ui.element("div").props("id=main").classes("down"):
         trouble(say, error)
     ui.timer(3.0, ui.navigate.reload)
 
