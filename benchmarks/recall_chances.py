@@ -1,12 +1,13 @@
 """Fits what makes a score a chance: how likely a fact, or a person, that was found is the one that was asked for.
 
-    python benchmarks/recall_chances.py [--json]
+    python benchmarks/recall_chances.py [--vectors FOLDER] [--json]
 
 Facts: the labelled set of tests/data/fact_search.json with the offline embedder; every hit of every question is one
 case (right or wrong), those of questions that mean nothing are wrong. People: tests/data/people_search.json; every
-person who is found at the threshold is one case. For both a logistic of the score is fitted by Newton's method with a
-weak prior (the slope's weight 0.01), and its log loss is compared with that of the bare rate. The constants stand in
-internal/recall/chances.py.
+person who is found at the threshold is one case. Imports: the sessions of six of our own conversations, sixty questions
+each; a hit is right if one of the lines that would be shown of it is evidence. For each a logistic of the score is
+fitted by Newton's method with a weak prior (the slope's weight 0.01), and its log loss is compared with that of the
+bare rate. The constants stand in internal/recall/chances.py.
 """
 
 from __future__ import annotations
@@ -14,23 +15,39 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from calibrate_people import score as score_people
 from knowledge_search import IN_PROMPT, OWNER, SET, _asked, _embed, _tell, scratch
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
+from bot.evaluating import Progress, open_stage, vectors_folder
+from internal.access import repository as users
+from internal.access.model import Role, User, UserState
+from internal.config import load
+from internal.evaluation import locomo
+from internal.knowledge import repository as episodes
+from internal.knowledge.model import Episode
 from internal.language.names import NAME_WEIGHT, NAMED
 from internal.language.worker import LanguageWorker
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.names import WorkerNames
+from internal.recall.passages import fullest
 from internal.recall.terms import TermsFollowing, WorkerTerms
+from internal.storage import search_items
 from internal.testing import FrozenClock
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
+CONVERSATIONS = Path(__file__).parent.parent / "tests" / "data" / "recall"
+IMPORTED = ("en-01", "en-07", "ru-01", "ru-03", "uk-01", "uk-02")
+QUESTIONS, IMPORTS_IN_PROMPT = 60, 4
 ROUNDS = 50
 PRIOR = 0.01
 
@@ -58,6 +75,42 @@ async def facts() -> Cases:
             return cases
     finally:
         await worker.close()
+
+
+async def imports(vectors: Path) -> Cases:
+    """The score of every import that was found, and whether one of the lines that would be shown answers."""
+    conversations = locomo.read([CONVERSATIONS / f"{name}.json" for name in IMPORTED])
+    cases: Cases = []
+    async with open_stage(load(None), OfflineEmbedder.name, vectors) as stage:
+        sessions: dict[str, list[locomo.Turn]] = {}
+        for user_id, one in enumerate(conversations, 1):
+            await stage.database.write(partial(users.add, user=_owner(user_id)))
+            for number in sorted({turn.session for turn in one.turns}):
+                said = [turn for turn in one.turns if turn.session == number]
+                sessions[f"{user_id}-{number}"] = said
+                await stage.database.write(partial(_import, user_id=user_id, number=number, said=said))
+        await stage.follow(Progress())
+        for user_id, one in enumerate(conversations, 1):
+            for question in one.questions[:QUESTIONS]:
+                asked = await stage.knowledge.ask(user_id, question.text)
+                for hit in await stage.knowledge.episodes(user_id, asked, IMPORTS_IN_PROMPT):
+                    if hit.reasons.relevant(stage.knowledge.threshold):
+                        said = sessions[hit.episode.id]
+                        best = fullest([turn.text for turn in said], asked.words)
+                        shown = {turn.dia_id for turn in said[max(0, best - 1) : best + 2]}
+                        cases.append((hit.score, not shown.isdisjoint(question.evidence)))
+    return cases
+
+
+def _import(connection: Connection, user_id: int, number: int, said: Sequence[locomo.Turn]) -> None:
+    text, at = "\n".join(f"{turn.speaker}: {turn.text}" for turn in said), said[0].at
+    episode = Episode(user_id, f"{user_id}-{number}", "text", str(number), text, "", None, at, at)
+    episodes.add_episode(connection, episode, [])
+    search_items.put(connection, user_id, "episode", episode.id, text, 1)
+
+
+def _owner(user_id: int) -> User:
+    return User(user_id, Role.MEMBER, UserState.ACTIVE, "", None, "en", "UTC", tz_asked=True, created_at=NOW)
 
 
 async def people() -> Cases:
@@ -107,9 +160,11 @@ def _log_loss(chance: NDArray[Any], right: NDArray[Any]) -> float:
 
 async def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vectors", type=Path, default=vectors_folder(), help="keeps the vectors of imports")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     found = {"facts": fitted(await facts()), "people": fitted(await people())}
+    found["imports"] = fitted(await imports(asked.vectors))
     if asked.json:
         print(json.dumps(found, indent=2))
         return

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.web.fields import LARGEST_ID
 from internal.dialogue.item_repository import words_of
 from internal.knowledge.model import Episode
-from internal.recall.chances import of_score
+from internal.recall.chances import of_episode, of_score
 from internal.recall.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.memories import status_of, told_words
 from internal.recall.messages.search import MessageHit
@@ -91,7 +91,7 @@ def recall_router(recall: Recall) -> APIRouter:
 
 def _known(one_id: str, text: str, hit: FactHit | NodeHit | MemoryHit | EpisodeHit) -> RecalledLine:
     line = _line(one_id, text, hit.score)
-    line.chance = round(of_score(hit.score), 4)
+    line.chance = round(of_episode(hit.score) if isinstance(hit, EpisodeHit) else of_score(hit.score), 4)
     if hit.reasons is not None:
         line.reasons = _rounded(meaning=hit.reasons.meaning, words=hit.reasons.words, name=hit.reasons.name)
     return line

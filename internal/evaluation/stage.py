@@ -71,10 +71,14 @@ class Stage:
         for owner, one in enumerate(conversations, 1):
             kept.append(await self._written(owner, one))
             tell("turns written", sum(len(one.turns) for one in kept), total)
+        await self.follow(tell)
+        return kept
+
+    async def follow(self, tell: Tell) -> None:
+        """Lets words and vectors follow what was written, until nothing is due. Raises as `take_in`."""
         await self._follow_words()
         if self.vectors is not None:
             await _follow_vectors(self.vectors, tell)
-        return kept
 
     async def rank(self, kept: Sequence[Kept], tell: Tell) -> list[Ranked]:
         """Each question with what is found for it, file by file, in the order of the file."""

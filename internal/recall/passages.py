@@ -260,13 +260,18 @@ def _of_episodes(
         said = [part for part in parts if part.text]
         if not said:
             continue
-        best = max(range(len(said)), key=lambda place: (_shared(said[place].text or "", asked.words), -place))
+        best = fullest([part.text or "" for part in said], asked.words)
         lines = [_segment_line(said[place], hit.episode, owner_name, asked.words) for place in _near(best, said)]
         middle = lines.pop(_near(best, said).index(best))
         beside = tuple(_beside(line) for line in lines)
-        chance, ref_id = chances.of_score(hit.score), hit.episode.id
+        chance, ref_id = chances.of_episode(hit.score), hit.episode.id
         found.append(FoundPassage("episode", ref_id, chance, ref_id, middle, beside))
     return found
+
+
+def fullest(texts: Sequence[str], words: Sequence[Word]) -> int:
+    """The place of the text that holds most of these words, the first of several."""
+    return max(range(len(texts)), key=lambda place: (_shared(texts[place], words), -place))
 
 
 def _near(place: int, among: Sequence[Segment]) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.recall.chances import PICKED, of_person, of_score
+from internal.recall.chances import PICKED, of_episode, of_person, of_score
 from internal.recall.choosing import Candidate, Kind, choose
 
 
@@ -121,6 +121,11 @@ def test_never_more_than_the_budget_and_nothing_twice(candidates: list[Candidate
 def test_a_score_becomes_a_chance(score: float, least: float, most: float) -> None:
     """Five spreads above the others it is as likely right as not."""
     assert least <= of_score(score) <= most
+
+
+def test_an_import_stands_out_by_less() -> None:
+    """Among a dozen imports none can lie five spreads above the others."""
+    assert of_score(3.2) < 0.05 < of_episode(3.2) == pytest.approx(0.5, abs=0.01)
 
 
 def test_whom_a_model_picked_is_likely() -> None:
