@@ -7,7 +7,10 @@ collection is that of all of them together, and in a document the best of them c
 
 from __future__ import annotations
 
+import itertools
 import math
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -49,14 +52,16 @@ class LexicalIndex:
     def of(cls, documents: Iterable[str]) -> LexicalIndex:
         """An index of stored terms, numbered from 0 in their order."""
         index = cls()
-        postings: list[int] = []
-        of_doc: list[int] = []
+        numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+        postings, lengths = array("q"), array("q")
         for stored in documents:
-            doc = index._new(stored)
-            terms = [index._term(term) for term in _terms(stored)]
-            postings += terms
-            of_doc += [doc] * len(terms)
-        index._build(np.array(postings, dtype=np.int64), np.array(of_doc, dtype=np.int64))
+            index._new(stored)
+            terms = _terms(stored)
+            postings.extend(map(numbers.__getitem__, terms))
+            lengths.append(len(terms))
+        index._vocabulary = dict(numbers)
+        of_doc = np.repeat(np.arange(len(lengths), dtype=np.int64), np.array(lengths, dtype=np.int64))
+        index._build(np.array(postings, dtype=np.int64), of_doc)
         return index
 
     def __len__(self) -> int:

@@ -87,15 +87,8 @@ def _searchable(of: VectorKind | None) -> Select[Any]:
 
 
 def _row(row: Any) -> MessageRow:
-    return MessageRow(
-        ref_id=row.ref_id,
-        seq=row.seq,
-        moment=row.moment,
-        terms=row.terms,
-        text=row.text,
-        vector=None if row.vec is None else from_blob(row.vec),
-        lane=(row.chat_id, row.thread_id),
-        assistant=row.role == "assistant",
-        name=row.name,
-        traits=row.traits or 0,
-    )
+    # By place, as `_searchable` asks for them: by name it takes three times as long, and an index reads 100,000.
+    ref_id, terms, text, vec, _, seq, moment, role, chat_id, thread_id, name, traits = row
+    vector = None if vec is None else from_blob(vec)
+    lane = (chat_id, thread_id)
+    return MessageRow(ref_id, seq, moment, terms, text, vector, lane, role == "assistant", name, traits or 0)
