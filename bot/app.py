@@ -25,6 +25,7 @@ from bot.telegram.delivery import Sender
 from bot.telegram.drafts import TelegramDrafts
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.task_telling import opened_in_turn
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
@@ -42,11 +43,14 @@ from internal.config import Config
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
 from internal.flows.maintenance import Job
+from internal.flows.names import WorkerNameReader
 from internal.flows.notifying import Notifying
 from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
+from internal.flows.requested import Requests
 from internal.flows.telling import Rendering
 from internal.flows.turn import Drafts, TurnFlow
+from internal.flows.typed_tasks import TypedTasks
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
 from internal.scheduling.clock import Clock
@@ -247,6 +251,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         dates=app.dates,
         corrections=app.restating,
         sessions=app,
+        task_words=TypedTasks(app.worker),
     )
 
 
@@ -280,7 +285,13 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         wake_outbox=wake_outbox,
         chronicling=app.chronicling,
         plasticity=app.nights.plasticity,
+        grants=_requests(app) if config.agents.task_manager.enabled else None,
     )
+
+
+def _requests(app: App) -> Requests:
+    whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
+    return Requests(app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, told=opened_in_turn)
 
 
 def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:

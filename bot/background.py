@@ -18,11 +18,13 @@ from internal.flows.keeping_context import ContextHandler
 from internal.flows.mentioning import Mentioning
 from internal.flows.names import WorkerNameReader
 from internal.flows.run_handler import RunHandler
+from internal.flows.tasking import TaskingHandler
 from internal.language.worker import LanguageWorker
 from internal.memory.asking_repository import Asked
 from internal.scheduling.clock import Clock
 from internal.scheduling.ticker import Ticker
 from internal.storage.engine import Database
+from internal.tasks.model import Task
 from internal.telemetry.metrics import Metrics
 
 
@@ -71,7 +73,32 @@ def background_agents(
         persona, wake = config.persona.name, ticker.wake
         context = ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake)
         handlers.append(context)
+    if models.task_manager is not None:
+        tasks = TaskingHandler(
+            database,
+            models.task_manager,
+            worker,
+            reader,
+            metrics,
+            persona_name=config.persona.name,
+            whole_day_at=config.notifications.whole_day_at,
+            wake=ticker.wake,
+            buttons=confirm_buttons,
+        )
+        handlers.append(tasks)
     return handlers
+
+
+def confirm_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.task_telling import confirm_buttons as below
+
+    return below(user, task)
+
+
+def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.task_telling import reminder_buttons as below
+
+    return below(user, task)
 
 
 def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:

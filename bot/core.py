@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.background import ask_about_memory, background_agents, notify_user
+from bot.background import ask_about_memory, background_agents, notify_user, reminder_buttons
 from bot.database import last_backup, open_database
 from bot.mirrors import Mirrors, target_of
 from bot.models import Models, entity_types, open_models
@@ -101,6 +101,7 @@ class App:
     nights: Nights
     wondering: Wondering
     reminding: Reminding
+    worker: LanguageWorker
     mirrors: Mirrors
     recorder: CallRecorder
     setback: Setback
@@ -326,7 +327,8 @@ def _assemble(
         ),
         nights=Nights(database, clock, config.memory, metrics),
         wondering=Wondering(database, clock, config.memory, ask_about_memory),
-        reminding=Reminding(database, clock, config.notifications.whole_day_at),
+        reminding=Reminding(database, clock, config.notifications.whole_day_at, reminder_buttons),
+        worker=worker,
         mirrors=mirrors,
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),

@@ -10,9 +10,10 @@ from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.context_manager.agent import ModelContextManager
 from internal.agents.enricher.agent import ModelEnricher
-from internal.agents.model import Analyst, Archivist, ContextManager, Enricher, Reranker, Responder
+from internal.agents.model import Analyst, Archivist, ContextManager, Enricher, Reranker, Responder, TaskManager
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.responder.agent import ModelResponder
+from internal.agents.task_manager.agent import ModelTaskManager
 from internal.config import Config
 from internal.knowledge.entity_types import EntityTypes
 from internal.language.worker import LanguageWorker
@@ -35,6 +36,7 @@ class Models:
     embedder: Embedder
     offline: bool
     context_manager: ContextManager | None = None
+    task_manager: TaskManager | None = None
 
 
 @contextlib.asynccontextmanager
@@ -58,6 +60,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
     from internal.agents.enricher.offline import OfflineEnricher
     from internal.agents.reranker.offline import OfflineReranker
     from internal.agents.responder.offline import OfflineResponder
+    from internal.agents.task_manager.offline import OfflineTaskManager
 
     agents = config.agents
     return Models(
@@ -67,6 +70,7 @@ def _offline(config: Config, worker: LanguageWorker, embedder: Embedder) -> Mode
         reranker=OfflineReranker(worker) if agents.reranker.enabled else None,
         responder=OfflineResponder(worker),
         context_manager=OfflineContextManager(worker) if agents.context_manager.enabled else None,
+        task_manager=OfflineTaskManager(worker) if agents.task_manager.enabled else None,
         embedder=embedder,
         offline=True,
     )
@@ -85,6 +89,7 @@ async def _remote(
         reranker=ModelReranker(chat, agents.reranker) if agents.reranker.enabled else None,
         responder=ModelResponder(chat, agents.responder),
         context_manager=ModelContextManager(chat, agents.context_manager) if agents.context_manager.enabled else None,
+        task_manager=ModelTaskManager(chat, agents.task_manager) if agents.task_manager.enabled else None,
         embedder=embedder,
         offline=False,
     )

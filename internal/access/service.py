@@ -36,6 +36,7 @@ AWAITING_LASTS = timedelta(minutes=10)
 
 _AWAITING = "awaiting"
 _INVITED = "invited"
+_QUIET_HOURS = "quiet_hours"
 _MINUTE = timedelta(minutes=1)
 
 _CODE_KEY = "owner_codes"
@@ -167,6 +168,21 @@ def set_language(connection: Connection, user_id: int, lang: Language) -> User:
 def set_zone(connection: Connection, user_id: int, zone: str) -> User:
     """`zone` is an IANA name, as `zones.parse_zone` gives it."""
     return repository.change(connection, user_id, tz=zone, tz_asked=True)
+
+
+def quiet_hours(user: User, default: str) -> str:
+    """When a user is not disturbed, `22:00-08:00` on his own clock or "" for never: as he set it, else `default`."""
+    return str(user.settings.get(_QUIET_HOURS, default))
+
+
+def set_quiet_hours(connection: Connection, user_id: int, hours: str | None) -> User:
+    """`hours` as `quiet_hours` gives them; None = as configured."""
+    settings = {
+        key: value for key, value in repository.get(connection, user_id).settings.items() if key != _QUIET_HOURS
+    }
+    if hours is not None:
+        settings[_QUIET_HOURS] = hours
+    return repository.change(connection, user_id, settings=settings)
 
 
 def mark_zone_asked(connection: Connection, user_id: int) -> User:

@@ -19,6 +19,7 @@ from internal.agents.task_manager.offline import titled
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable, Refused
 from internal.flows.question import Question
+from internal.flows.typed_tasks import schedule_in
 from internal.language.done_words import same_task
 from internal.language.spelling import Language, text_language
 from internal.language.task_times import TimeFound
@@ -30,7 +31,7 @@ from internal.people.model import Person
 from internal.storage.engine import Database
 from internal.tasks import repository as tasks
 from internal.tasks import service
-from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, recurrence_of, time_of_day
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, time_of_day
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +152,7 @@ class Requests:
     def _opened(self, connection: Connection, question: Question, reminder: Reminder, now: datetime) -> Task:
         user = question.user
         of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
-        schedule = _schedule(reminder.time, user.tz)
+        schedule = schedule_in(reminder.time, user.tz)
         links = {"turn": question.turn.id, "message": reminder.message_id}
         teller = service.Teller(f"user:{user.user_id}", now, self._whole_day_at, links)
         same = [one for one in of_message if one.title == reminder.title and not one.state.closed]
@@ -196,10 +197,3 @@ def _reminders(
                 found.append(Reminder(title, one.time, message_id))
         before = text
     return found, only and all(may_request(text) for _, text, _ in told)
-
-
-def _schedule(time: TimeFound | None, tz: str) -> Schedule:
-    if time is None:
-        return Schedule(tz=tz)
-    rule = recurrence_of(time.recurrence, time.moment, tz) if time.recurrence else None
-    return Schedule(time.moment, time.whole_day, rule, tz)

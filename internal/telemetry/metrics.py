@@ -81,6 +81,7 @@ class Metrics:
         self._told = self._counter("notifications_decided", "What became of notifications.", "kind", "decision")
         self._told_after = self._seconds("notification_wait", "Time until a notification was told.", _WAIT_SECONDS)
         self._memories = self._counter("memories_changed", "What became of memories and their links.", "outcome")
+        self._tasks = self._counter("tasks_changed", "What became of tasks.", "outcome")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
         self._llm_tokens = self._counter("llm_tokens", "Tokens of model calls.", "agent", "model", "kind")
         self._llm_cost = self._counter("llm_cost_usd", "Cost the provider reported.", "agent", "model")
@@ -135,6 +136,9 @@ class Metrics:
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
         self._memories.labels(outcome).inc(count)
+
+    def tasks_changed(self, outcome: str, count: int = 1) -> None:
+        self._tasks.labels(outcome).inc(count)
 
     def operation_refused(self, agent: str, reason: str) -> None:
         self._refused.labels(agent, reason).inc()
@@ -219,6 +223,8 @@ class Metrics:
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
         lag = "Changes the mirror has not seen; 0 without a mirror."
         yield _gauge("laplaced_mirror_lag_changes", lag, stored.mirror_lag)
+        yield _gauge("laplaced_tasks_open", "Tasks to be done.", stored.tasks_open)
+        yield _gauge("laplaced_tasks_proposed", "Tasks that wait for their owner's yes.", stored.tasks_proposed)
         yield _gauge("laplaced_notifications_waiting", "Notifications not told yet.", stored.notifications_waiting)
         told = "From when on the first waiting notification may be told"
         yield _since("laplaced_oldest_notification", told, stored.oldest_notification)

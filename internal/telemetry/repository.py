@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Column, Connection, func, or_, select
 
 from internal.graph import mirror_repository
-from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, users
+from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
@@ -36,6 +36,8 @@ class StoredFigures:
     quarantined: int = 0
     mirror_lag: int = 0
     notifications_waiting: int = 0
+    tasks_open: int = 0
+    tasks_proposed: int = 0
     oldest_notification: datetime | None = None
 
 
@@ -56,6 +58,8 @@ def stored_figures(connection: Connection, *, most_people: int, mirror: str = ""
         oldest_inbox=_oldest(connection, inbox.c.received_at, inbox.c.state, "received"),
         oldest_outbox=_oldest(connection, outbox.c.created_at, outbox.c.state, *_OWED),
         quarantined=_count(connection, inbox.c.state, "quarantined"),
+        tasks_open=_count(connection, tasks.c.state, "open"),
+        tasks_proposed=_count(connection, tasks.c.state, "proposed"),
         notifications_waiting=_count(connection, notifications.c.state, "waiting", "deferred"),
         oldest_notification=_oldest_notification(connection),
         mirror_lag=mirror_repository.lag(connection, mirror) if mirror else 0,

@@ -294,6 +294,41 @@ class SessionButton(Owned, prefix="h"):
     session: Id
 
 
+class TasksButton(Owned, prefix="T"):
+    """A page of the tasks by time; `past` are those that are done or cancelled."""
+
+    page: int = 0
+    past: bool = False
+
+
+class TaskTap(StrEnum):
+    """What is to become of a task."""
+
+    SHOW = "o"
+    CONFIRM = "y"
+    DONE = "d"
+    HOUR = "h"
+    TOMORROW = "t"
+    WEEK = "w"
+    CHANGE = "e"
+    CANCEL = "c"
+    REOPEN = "r"
+
+
+class TaskButton(Owned, prefix="t"):
+    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"), HERE to none."""
+
+    task: Id
+    tap: TaskTap
+    place: str = HERE
+
+
+class QuietButton(Owned, prefix="q"):
+    """Sets quiet hours: as told without its colons ("2200-0800"), "-" for none, "=" as configured."""
+
+    hours: str
+
+
 class AccessButton(Owned, prefix="a"):
     """Removes a user; without `sure` it asks first."""
 

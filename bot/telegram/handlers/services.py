@@ -15,10 +15,12 @@ from internal.config import Config
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastAnswer
 from internal.flows.restating import Restated
+from internal.flows.typed_tasks import TypedTask
 from internal.language.dated_questions import DatedQuestion
 from internal.recall.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.tasks.model import Schedule
 
 T = TypeVar("T")
 
@@ -98,6 +100,16 @@ class Dates(Protocol):
         ...
 
 
+class TaskWords(Protocol):
+    async def task(self, text: str, user: User, now: datetime) -> TypedTask:
+        """A task as typed. Raises Refused("no_title" | "too_long")."""
+        ...
+
+    async def schedule(self, text: str, user: User, now: datetime) -> Schedule | None:
+        """A time as typed; None if none can be read."""
+        ...
+
+
 class Menu(Protocol):
     async def show(self, user: User) -> None:
         """Puts the user's own list of commands, in his language, behind the menu button of his chat (cosmetic)."""
@@ -120,6 +132,7 @@ class Services:
     dates: Dates
     corrections: Corrections
     sessions: Sessions
+    task_words: TaskWords
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)

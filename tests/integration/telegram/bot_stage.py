@@ -51,6 +51,7 @@ from internal.flows.publication import Publication
 from internal.flows.question import Prompts
 from internal.flows.restating import Restating
 from internal.flows.turn import TurnFlow
+from internal.flows.typed_tasks import TypedTasks
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
@@ -288,6 +289,7 @@ class WholeBot:
             DatesHere(),
             Restating(database, clock, LanguageHere(), b"k" * 32),
             self.publication,
+            TypedTasks(LanguageHere()),
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))

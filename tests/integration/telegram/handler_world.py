@@ -30,6 +30,7 @@ from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
 from internal.flows.publication import Publication
 from internal.flows.restating import Restating
+from internal.flows.typed_tasks import TypedTasks
 from internal.language import terms
 from internal.language.dated_questions import DatedQuestion, dated_question
 from internal.language.names import NAME_WEIGHT, mentions, name_boosts
@@ -225,6 +226,7 @@ class World:
             DatesHere(),
             Restating(database, self.clock, LanguageHere(), b"k" * 32),
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
+            TypedTasks(LanguageHere()),
         )
         self.use()
         self.bot = Bot("7:secret")

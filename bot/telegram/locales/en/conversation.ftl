@@ -33,6 +33,7 @@ help =
     /memories words — what else I remember
 
     __Memory__
+    /tasks — what is to be done; /tasks add buy bread tomorrow at 9
     /sessions — our conversations, word for word
     /db question — begin a new conversation
     /sa words — go on with this one
@@ -47,6 +48,7 @@ help =
     /language — language
     /team — people who are told what you take on for them
     /timezone — time zone
+    /quiet — when I am not to disturb you
     /cancel — skip the question I asked
 help-owner = /access — who is let in (only you can see this)
 

@@ -1,0 +1,154 @@
+"""How tasks are told: a line in a list, a card, what is asked about one; with the buttons that stand below."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from babel import Locale
+from babel.dates import format_skeleton, format_time
+
+from bot.telegram.handlers.buttons import HERE, Button, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.telling import cut, quotable
+from bot.telegram.i18n import label, phrase
+from bot.telegram.outbox_chat import buttons
+from bot.telegram.rendering import escape, render
+from internal.access.model import Language, User
+from internal.mailbox.model import Rendered
+from internal.tasks.model import WEEKDAYS, Task, TaskState
+
+_WORKDAYS: Final = "MO,TU,WE,TH,FR"
+_WEEKEND: Final = "SA,SU"
+
+PAST: Final = "p"
+
+
+def when_words(user: User, task: Task, now: datetime) -> str:
+    """When a task comes up: "tomorrow, 09:00 · every Monday"; empty for one without a date."""
+    parts = [one for one in (_moment_words(user, task, now), repeat_words(user.lang, task)) if one]
+    return " · ".join(parts)
+
+
+def _moment_words(user: User, task: Task, now: datetime) -> str:
+    if task.when is None:
+        return ""
+    moment = task.when.astimezone(ZoneInfo(user.tz))
+    whole = task.whole_day and task.next_at is None
+    day = day_words(user.lang, moment, now.astimezone(ZoneInfo(user.tz)))
+    words = day if whole else f"{day}, {format_time(moment, 'short', locale=Locale(user.lang))}"
+    over = task.state is TaskState.OPEN and moment.date() < now.astimezone(ZoneInfo(user.tz)).date()
+    return label(user.lang, "task-overdue", when=words) if over else words
+
+
+def day_words(lang: Language, moment: datetime, now: datetime) -> str:
+    """Today, tomorrow, or the day with its weekday; both are of the user's zone."""
+    ahead = (moment.date() - now.date()).days
+    if 0 <= ahead <= 1:
+        return label(lang, "task-today" if ahead == 0 else "task-tomorrow")
+    skeleton = "MMMEd" if abs(moment.date() - now.date()) < timedelta(days=300) else "yMMMEd"
+    return str(format_skeleton(skeleton, moment, locale=Locale(lang)))
+
+
+def repeat_words(lang: Language, task: Task) -> str:
+    """ "every Monday", "щодня"; empty for what comes once."""
+    if task.recurrence is None:
+        return ""
+    parts = dict(part.split("=", 1) for part in task.recurrence.split(";"))
+    every, days = int(parts.get("INTERVAL", "1")), parts.get("BYDAY", "")
+    if parts["FREQ"] == "WEEKLY" and days and every == 1:
+        if days in (_WORKDAYS, _WEEKEND):
+            return label(lang, "repeat-workdays" if days == _WORKDAYS else "repeat-weekends")
+        named = [
+            label(lang, "repeat-weekday", day=str(WEEKDAYS.index(day))) for day in days.split(",") if day in WEEKDAYS
+        ]
+        return label(lang, "repeat-on", days=_joined(lang, named)) if named else label(lang, "repeat-weekly", count=1)
+    return label(lang, f"repeat-{parts['FREQ'].casefold()}", count=every)
+
+
+def _joined(lang: Language, words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {label(lang, 'repeat-and')} {words[-1]}"
+
+
+def told_line(user: User, task: Task, now: datetime) -> str:
+    """One line of a list."""
+    mark = {TaskState.PROPOSED: "❔ ", TaskState.DONE: "✓ ", TaskState.CANCELLED: "✕ "}.get(task.state, "")
+    when = "" if task.state.closed else when_words(user, task, now)
+    title = escape(quotable(task.title))
+    return f"{mark}{title} — {escape(when)}" if when else f"{mark}{title}"
+
+
+def card(user: User, task: Task, now: datetime, person: str | None, place: str = HERE) -> tuple[str, Rows]:
+    """A task with all that can be done with it. `person` is the name of whom it is about."""
+    lines = [f"**{escape(task.title)}**"]
+    if task.details:
+        lines.append(escape(cut(task.details, 500)))
+    lines.append(escape(when_words(user, task, now)) or phrase(user.lang, "task-no-date"))
+    if person is not None:
+        lines.append(phrase(user.lang, "task-person", name=person))
+    lines.append(phrase(user.lang, f"task-state-{task.state.value}"))
+    return "\n".join(lines), [*card_rows(user, task, place), *_back(user, place)]
+
+
+def card_rows(user: User, task: Task, place: str = HERE) -> Rows:
+    """What can be done with a task."""
+    if task.state.closed:
+        return [[_tap(user, task, TaskTap.REOPEN, place)]]
+    if task.state is TaskState.PROPOSED:
+        return [_row(user, task, place, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]
+    return [
+        _row(user, task, place, TaskTap.DONE, TaskTap.HOUR),
+        _row(user, task, place, TaskTap.TOMORROW, TaskTap.WEEK),
+        _row(user, task, place, TaskTap.CHANGE, TaskTap.CANCEL),
+    ]
+
+
+def opened(user: User, task: Task | None, now: datetime) -> tuple[str, Rows]:
+    """What is said where a reminder was asked for in the chat; None: that there are too many."""
+    if task is None:
+        return phrase(user.lang, "refused-too_many"), []
+    if task.when is None:
+        text = phrase(user.lang, "task-opened-undated", title=task.title)
+        times = _row(user, task, HERE, TaskTap.HOUR, TaskTap.TOMORROW, TaskTap.WEEK)
+        return text, [times, _row(user, task, HERE, TaskTap.CHANGE, TaskTap.CANCEL)]
+    text = phrase(user.lang, "task-opened", title=task.title, when=when_words(user, task, now))
+    return text, [_row(user, task, HERE, TaskTap.CHANGE, TaskTap.CANCEL)]
+
+
+def opened_in_turn(user: User, task: Task | None, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
+    """`opened` in the form of the outbox."""
+    text, rows = opened(user, task, now)
+    [part] = render(text)
+    return part, list(buttons(rows) or [])
+
+
+def confirm_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    """Below the question whether a task is meant."""
+    return buttons([_row(user, task, HERE, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]) or []
+
+
+def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    """Below a reminder."""
+    rows = [
+        _row(user, task, HERE, TaskTap.DONE, TaskTap.HOUR),
+        _row(user, task, HERE, TaskTap.TOMORROW, TaskTap.WEEK),
+    ]
+    return buttons([*rows, [_tap(user, task, TaskTap.CANCEL, HERE)]] if task.recurrence else rows) or []
+
+
+def _row(user: User, task: Task, place: str, *taps: TaskTap) -> list[Button]:
+    return [_tap(user, task, tap, place) for tap in taps]
+
+
+def _tap(user: User, task: Task, tap: TaskTap, place: str) -> Button:
+    key = f"task-button-{tap.name.casefold()}"
+    if tap is TaskTap.CANCEL:
+        key += "-proposed" if task.state is TaskState.PROPOSED else "-repeated" if task.recurrence else ""
+    return button(label(user.lang, key), TaskButton(owner=user.user_id, task=task.id, tap=tap, place=place))
+
+
+def _back(user: User, place: str) -> Rows:
+    if place == HERE:
+        return []
+    data = TasksButton(owner=user.user_id, page=int(place.removeprefix(PAST) or 0), past=place.startswith(PAST))
+    return [[button(label(user.lang, "task-button-back"), data)]]
