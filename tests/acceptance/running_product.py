@@ -30,6 +30,18 @@ JUDGED = {"topic": "A talk", "responses": [], "session_summary": {"verdict": "co
 JUDGING = "You are the analyst of a personal assistant"
 """How its prompt begins."""
 
+KEPT_IN_MIND = {"snapshot": {"who": [], "now": [], "threads": []}, "notifications": []}
+"""What the context manager says of anything that a test has no other word for."""
+
+KEEPING = "You keep in mind what matters in the life of one person"
+"""How its prompt begins."""
+
+NO_TASKS = {"tasks": [], "settled": []}
+"""What the task manager says of anything that a test has no other word for."""
+
+MINDING = "You are the task manager of a personal assistant"
+"""How its prompt begins."""
+
 REST_S = 1.0  # longer than anything is written behind
 __all__ = ["ROOT"]  # of those who are driven by it
 
@@ -163,6 +175,8 @@ async def product(
     model = ScriptedModel() if scripted else None
     if model is not None:
         model.script("*", Step(JUDGED, match=JUDGING, times=None))
+        model.script("*", Step(KEPT_IN_MIND, match=KEEPING, times=None))
+        model.script("*", Step(NO_TASKS, match=MINDING, times=None))
         await model.__aenter__()
     bot = Product(data_dir, None, model, settings, fresh)
     try:
