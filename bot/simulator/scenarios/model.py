@@ -90,7 +90,10 @@ class Pace(Part):
 
 
 class VirtualUser(Part):
-    """A persona. `id` is the Telegram id; the first three of the local Telegram are 1001, 1002 and 1003."""
+    """A persona. `id` is the Telegram id; the first three of the local Telegram are 1001, 1002 and 1003.
+
+    `taps` are labels of buttons, as they stand there, that this person taps wherever the bot offers them.
+    """
 
     id: Annotated[int, Field(ge=1, le=2**52)]
     first_name: Annotated[str, Field(min_length=1, max_length=64)]
@@ -100,6 +103,7 @@ class VirtualUser(Part):
     timezone: Annotated[str, AfterValidator(_zone)]
     persona: Annotated[str, Field(min_length=1)]
     pace: Pace = Pace()
+    taps: list[Annotated[str, Field(min_length=1)]] = []
 
 
 class Talk(Part):

@@ -165,7 +165,7 @@ class Simulation:
         for n, act in enumerate(played.acts):
             await self._act(stage, act, _moment_after(played, n))
         await self._pass(stage, played.ends, played.ends)
-        await stage.rested()
+        await self._rest(stage)
         await stage.followed()
         outcome = await examine(stage, played, self._answer)
         await self._note("sim_stop", reason="finished")
@@ -201,9 +201,17 @@ class Simulation:
                     self._notes.append(f"{act.at:%Y-%m-%d %H:%M} {act.who}: no button “{act.text}” to press")
         await stage.answered()
         if act.ends or following - act.at > _SILENCE:
-            await stage.rested()
+            await self._rest(stage)
         self._done += 1
         self._tell(act.at)
+
+    async def _rest(self, stage: Stage) -> None:
+        """Until nothing is due, not even from what the users tap on when they see what the bot has written."""
+        tapping = [user for user in self._plan.scenario.users.values() if user.taps]
+        while True:
+            await stage.rested()
+            if not any([await stage.tap_offered(user) for user in tapping]):
+                return
 
     def _tell(self, at: datetime) -> None:
         """A line a week for who waits at the terminal."""
@@ -219,7 +227,7 @@ class Simulation:
             step = min(to, *_looks(self._zones(), now), *([] if due is None else [due]))
             await self._walk(stage, step)
             if step < to:
-                await stage.rested()
+                await self._rest(stage)
         await self._going.wait()
         await stage.move(to, until)
 

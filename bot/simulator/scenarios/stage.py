@@ -26,6 +26,9 @@ _PATIENCE_S = 120.0
 
 _FOLLOWING_S = 1800.0
 
+_LATEST = 10
+"""Messages of a chat that are looked through for buttons."""
+
 
 class Stage:
     """One running bot, one local Telegram, one clock for both."""
@@ -34,6 +37,7 @@ class Stage:
         self.app, self.clock = running.app, clock
         self._side, self._people = running.side, people
         self.restless = 0
+        self._looked_at: dict[int, int] = {}
 
     async def settle_in(self, users: Sequence[VirtualUser]) -> None:
         """The virtual users get a Telegram of their own; nothing of them is asked as yet."""
@@ -75,6 +79,21 @@ class Stage:
                     await self._people.press(user_id, message["message_id"], button["callback_data"])
                     return True
         return False
+
+    async def tap_offered(self, user: VirtualUser) -> bool:
+        """Taps what this user always taps, in messages that came since this was called last; whether there was any."""
+        tapped, seen = False, self._looked_at.get(user.id, 0)
+        latest = await self._people.request("GET", f"/chats/{user.id}/messages", limit=_LATEST)
+        for message in latest["messages"]:
+            if message["message_id"] <= seen or not message["from"]["is_bot"]:
+                continue
+            self._looked_at[user.id] = message["message_id"]
+            for button in _buttons(message):
+                if button["text"] in user.taps:
+                    await self._people.press(user.id, message["message_id"], button["callback_data"])
+                    tapped = True
+                    break
+        return tapped
 
     async def said_by_bot(self, user_id: int, after: int = 0) -> list[Json]:
         """The bot's messages in a private chat whose ids are above `after`, oldest first."""

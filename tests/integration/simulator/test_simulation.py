@@ -150,15 +150,15 @@ async def test_what_is_kept_was_said_at_the_moments_of_the_plan(lived: Lived) ->
 
 
 async def test_events_bracket_the_simulation(lived: Lived) -> None:
-    """It begins and stops in the owner's own timeline, holding and resuming included."""
+    """It begins and stops in the owner's own timeline, holding and resuming included; between, silences passed."""
     told = [
         (one["event_type"], one["payload"]["reason"]) for one in lived.events if one["source"] == "system:simulator"
     ]
     assert told == [
         ("sim_start", "begun"), ("sim_stop", "held"), ("sim_start", "resumed"), ("sim_stop", "finished"),
     ]  # fmt: skip
-    nights = [one for one in lived.events if one["event_type"] == "maintenance_done"]
-    assert len(nights) >= 3
+    fragments = [one for one in lived.events if one["event_type"] == "dialogue_fragment_published"]
+    assert len(fragments) == 2
 
 
 async def test_it_is_controlled_over_rest(lived: Lived) -> None:
