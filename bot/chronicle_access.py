@@ -1,4 +1,4 @@
-"""`/chronicle` and `/snapshots` for a command: the running server's, else its own over a stopped one's database."""
+"""Some calls for a command: the running server's, else its own over a stopped one's database."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ async def open_chronicle(config: Config, server: Holder | None) -> AsyncIterator
 
 
 def _application(config: Config, database: Database, worker: LanguageWorker) -> FastAPI:
-    """Nothing but `/chronicle` and `/snapshots`, inside this process: nobody else can call it, so there is no key."""
+    """`/chronicle`, `/snapshots` and `/tasks` inside this process: nobody else can call it, so there is no key."""
     from fastapi import FastAPI
 
     from bot.web.app import answer_faults_as_json
     from bot.web.chronicle import Chronicle, chronicle_router
     from bot.web.owners import Owners
     from bot.web.snapshots import snapshots_router
+    from bot.web.tasks import tasks_router
     from internal.flows.auditing import Auditing
     from internal.flows.sessions import ANALYST, Chronicling
     from internal.scheduling.clock import SystemClock
@@ -59,5 +60,6 @@ def _application(config: Config, database: Database, worker: LanguageWorker) -> 
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     app.include_router(chronicle_router(database, owners, Chronicle(auditing, config.persona.name)))
     app.include_router(snapshots_router(database, SystemClock(), owners))
+    app.include_router(tasks_router(database, SystemClock(), owners, config.notifications.whole_day_at))
     answer_faults_as_json(app)
     return app

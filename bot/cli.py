@@ -23,6 +23,7 @@ from bot import (
     owner_commands,
     simulation_commands,
     snapshot_commands,
+    task_commands,
 )
 from bot.command_line import FAILED, command, load, main, server_of
 
@@ -43,6 +44,7 @@ __all__ = [
     "owner_commands",
     "simulation_commands",
     "snapshot_commands",
+    "task_commands",
 ]
 
 

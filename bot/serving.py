@@ -99,6 +99,7 @@ def web_of(
         console=Console(server_key(app), config.console.session_lifetime, console),
         chat_page=doors.chat_page,
         mcp=mcp,
+        whole_day_at=app.config.notifications.whole_day_at,
         stopping=stopping,
     )
 

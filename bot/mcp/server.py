@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 
 from bot.mcp.rest import CallRefused, Rest
+from bot.mcp.task_tools import TASK_TOOLS
 from bot.mcp.tools import TOOLS, Tool
 from bot.web.fields import fault_words
 
@@ -36,12 +37,13 @@ they come from. Search before you answer a question about the user's life or wor
 the user's id as a string; leave it out if there is only one user. Everything you add must be the user's own words or a
 document, never your own conclusions."""
 
-_BY_NAME = {tool.name: tool for tool in TOOLS}
+_TOOLS = (*TOOLS, *TASK_TOOLS)
+_BY_NAME = {tool.name: tool for tool in _TOOLS}
 
 
 def mcp_server(rest: Rest) -> Server[dict[str, Any]]:
     """A server whose tools call this REST."""
-    listed = [_offered(tool) for tool in TOOLS]
+    listed = [_offered(tool) for tool in _TOOLS]
 
     async def list_tools(_: ServerRequestContext[dict[str, Any]], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=listed)

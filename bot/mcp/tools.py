@@ -144,7 +144,7 @@ class ServerStatus(Done):
 
 
 async def add_memory(rest: Rest, told: EpisodeCreateRequest) -> Answer:
-    return await _object(rest.send("POST", "/graph/episodes", _body(told)))
+    return await object_of(rest.send("POST", "/graph/episodes", body_of(told)))
 
 
 async def search_nodes(rest: Rest, wanted: NodeSearch) -> Answer:
@@ -168,16 +168,16 @@ async def search_with_citations(rest: Rest, wanted: GraphSearchRequest) -> Answe
 
 
 async def get_episodes(rest: Rest, wanted: EpisodeListing) -> Answer:
-    return await _object(rest.get("/graph/episodes", _body(wanted)))
+    return await object_of(rest.get("/graph/episodes", body_of(wanted)))
 
 
 async def get_citation_chain(rest: Rest, wanted: ById) -> Answer:
-    return await _object(rest.get(f"/graph/nodes/{_path(wanted.uuid)}/citations", {"user_id": wanted.user_id}))
+    return await object_of(rest.get(f"/graph/nodes/{_path(wanted.uuid)}/citations", {"user_id": wanted.user_id}))
 
 
 async def update_fact(rest: Rest, wanted: FactUpdate) -> Answer:
-    body = {name: value for name, value in _body(wanted).items() if name not in ById.model_fields}
-    return await _object(rest.send("PATCH", f"/graph/facts/{_path(wanted.uuid)}", body, {"user_id": wanted.user_id}))
+    body = {name: value for name, value in body_of(wanted).items() if name not in ById.model_fields}
+    return await object_of(rest.send("PATCH", f"/graph/facts/{_path(wanted.uuid)}", body, {"user_id": wanted.user_id}))
 
 
 async def delete_episode(rest: Rest, wanted: ById) -> Answer:
@@ -186,16 +186,16 @@ async def delete_episode(rest: Rest, wanted: ById) -> Answer:
 
 
 async def search_people(rest: Rest, wanted: PeopleSearch) -> Answer:
-    query = {"user_id": await _owner(rest, wanted.user_id), "query": wanted.query, "limit": wanted.limit}
-    return await _object(rest.get("/people/search", query))
+    query = {"user_id": await owner_named(rest, wanted.user_id), "query": wanted.query, "limit": wanted.limit}
+    return await object_of(rest.get("/people/search", query))
 
 
 async def store_memory(rest: Rest, told: MemoryToStore) -> Answer:
-    body = {"label": told.label, **_body(told), "user_id": await _owner(rest, told.user_id)}
+    body = {"label": told.label, **body_of(told), "user_id": await owner_named(rest, told.user_id)}
     content = body.pop("content", None)
     if content is not None:
         body["properties"] = {"content": content, **told.properties}
-    return await _object(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
+    return await object_of(rest.send("POST", "/memory/nodes", {"properties": {}, **body}))
 
 
 async def recall_memory(rest: Rest, wanted: MemoryRecall) -> Answer:
@@ -215,7 +215,7 @@ async def run_maintenance(rest: Rest, wanted: Maintenance) -> Answer:
 
 
 async def query_graph(rest: Rest, wanted: CypherRequest) -> Answer:
-    return await _object(rest.send("POST", QUERY_PATH, _body(wanted)))
+    return await object_of(rest.send("POST", QUERY_PATH, body_of(wanted)))
 
 
 async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
@@ -224,7 +224,7 @@ async def get_status(rest: Rest, wanted: StatusRequest) -> Answer:
     except CallRefused as error:
         return {"status": "error", "message": str(error), "graph": None}
     try:
-        graph = await rest.get("/graph/status", _body(wanted))
+        graph = await rest.get("/graph/status", body_of(wanted))
     except CallRefused:
         if wanted.group_id is not None:
             raise
@@ -369,24 +369,24 @@ TOOLS: Sequence[Tool] = (
 
 
 async def _search(rest: Rest, wanted: Request, search_type: str) -> Answer:
-    return await _object(rest.send("POST", "/graph/search", {**_body(wanted), "search_type": search_type}))
+    return await object_of(rest.send("POST", "/graph/search", {**body_of(wanted), "search_type": search_type}))
 
 
 async def _for_owner(rest: Rest, wanted: Request, user_id: int | None, path: str) -> Answer:
-    return await _object(rest.send("POST", path, {**_body(wanted), "user_id": await _owner(rest, user_id)}))
+    return await object_of(rest.send("POST", path, {**body_of(wanted), "user_id": await owner_named(rest, user_id)}))
 
 
-async def _owner(rest: Rest, user_id: int | None) -> int:
+async def owner_named(rest: Rest, user_id: int | None) -> int:
     """The user that is named, else the sole one."""
     return user_id if user_id is not None else int((await rest.get("/graph/status"))["group_id"])
 
 
-async def _object(answer: Awaitable[Any]) -> Answer:
+async def object_of(answer: Awaitable[Any]) -> Answer:
     found: Answer = await answer
     return found
 
 
-def _body(told: Request) -> dict[str, Any]:
+def body_of(told: Request) -> dict[str, Any]:
     """Only what was told, as it goes over the wire: REST knows the defaults."""
     return {name: _plain(value) for name, value in told.model_dump(exclude_unset=True).items()}
 

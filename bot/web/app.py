@@ -35,7 +35,7 @@ from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
 from bot.web.simulator import Simulator, simulator_router
 from bot.web.snapshots import snapshots_router
-from bot.web.teams import teams_router
+from bot.web.tasks import tasks_router
 from bot.web.teams import teams_router
 from bot.web.timeline import timeline_router
 from bot.web.upkeep import Upkeep, upkeep_router
@@ -94,6 +94,7 @@ def build_web(
     console: Console | None = None,
     chat_page: str | None = None,
     mcp: str | None = None,
+    whole_day_at: str = "09:00",
     stopping: asyncio.Event | None = None,
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports.
@@ -121,7 +122,7 @@ def build_web(
     app.include_router(events_router(database, owners, stopping))
     app.include_router(chain_router(database, owners))
     app.include_router(teams_router(database, owners))
-    app.include_router(teams_router(database, owners))
+    app.include_router(tasks_router(database, clock, owners, whole_day_at))
     app.include_router(timeline_router(database, owners, stopping))
     app.include_router(users_router(database, owners))
     app.include_router(model_calls_router(database, owners))

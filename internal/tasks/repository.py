@@ -43,6 +43,11 @@ def get(connection: Connection, user_id: int, task_id: str) -> Task | None:
     return None if row is None else _task(row)
 
 
+def owner_of(connection: Connection, task_id: str) -> int | None:
+    """Whose task has this id."""
+    return connection.execute(select(tasks.c.user_id).where(tasks.c.id == task_id)).scalar_one_or_none()
+
+
 def change(connection: Connection, task: Task, now: datetime, **values: Any) -> Task:
     """Sets columns of a task that has not changed since it was read; the task as it is then.
 

@@ -1,0 +1,55 @@
+"""The tools for tasks, over `/tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.mcp.rest import Rest
+from bot.mcp.tools import Answer, Most, Tool, body_of, object_of, owner_named
+from bot.web.fields import Owner
+from bot.web.tasks import TaskOut, TaskRequest, TasksOut
+from bot.web.wire import Request
+
+
+class TaskListing(Request):
+    user_id: Owner | None = Field(None, description="Whose tasks; absent: the sole user's.")
+    state: Literal["proposed", "open", "done", "cancelled"] | None = Field("open", description="Null for all.")
+    limit: Most = 50
+
+
+class TaskToAdd(TaskRequest):
+    user_id: Annotated[Owner | None, Field(description="Whose task; absent: the sole user's.")] = None  # type: ignore[assignment] # REST needs one
+
+
+async def list_tasks(rest: Rest, wanted: TaskListing) -> Answer:
+    query = {"user_id": await owner_named(rest, wanted.user_id), "limit": wanted.limit}
+    return await object_of(rest.get("/tasks", query | ({"state": wanted.state} if wanted.state else {})))
+
+
+async def add_task(rest: Rest, told: TaskToAdd) -> Answer:
+    owner = await owner_named(rest, told.user_id)
+    return await object_of(rest.send("POST", "/tasks", body_of(told) | {"user_id": owner}))
+
+
+TASK_TOOLS: Sequence[Tool] = (
+    Tool(
+        "list_tasks",
+        TaskListing,
+        TasksOut,
+        list_tasks,
+        "List what the user has to do, his reminders and promises, by time; those without a date come last.",
+    ),
+    Tool(
+        "add_task",
+        TaskToAdd,
+        TaskOut,
+        add_task,
+        "Add something to be done. due_at: a time, or a bare date for a whole day in the user's zone; the user is "
+        "reminded then. recurrence is an RRULE such as FREQ=WEEKLY;BYDAY=MO and needs the first time in due_at.",
+        "adds",
+        repeatable=False,
+    ),
+)
