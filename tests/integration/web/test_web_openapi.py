@@ -72,6 +72,11 @@ CALLS = frozenset(
     PATCH /people/{person_id}
     POST /people/{person_id}/split
     GET /readyz
+    GET /tasks
+    POST /tasks
+    DELETE /tasks/{task_id}
+    GET /tasks/{task_id}
+    PATCH /tasks/{task_id}
     GET /timeline
     GET /timeline/{event_id}
     GET /users
