@@ -333,14 +333,16 @@ QUEUES = Page(
                 [
                     Query("laplaced_inbox_depth", "updates to handle"),
                     Query("laplaced_outbox_depth", "messages to send"),
+                    Query("laplaced_notifications_waiting", "notifications to tell"),
                 ],
-                "Both are empty most of the time.",
+                "Empty most of the time; what is put off waits among the notifications.",
             ),
             Panel(
                 "Oldest waiting",
                 [
                     Query(since("laplaced_oldest_inbox_timestamp_seconds"), "update to handle"),
                     Query(since("laplaced_oldest_outbox_timestamp_seconds"), "message to send"),
+                    Query(since("laplaced_oldest_notification_timestamp_seconds"), "notification to tell"),
                 ],
                 "How long it has been waiting.",
                 units.Seconds,

@@ -32,9 +32,6 @@ from internal.notifications.model import Notification
 
 SOURCE: Final = "agent:ContextManager"
 
-_LABEL: Final = 24
-"""Characters of a title that tells buttons of one message apart."""
-
 Render = Callable[[str], Sequence[Rendered]]
 
 
@@ -164,14 +161,8 @@ def _owe(
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
-    """The buttons below the message; where it tells of several things each says which one it is for."""
-    if len(about) == 1:
-        return about[0].buttons or None
-    rows: list[list[dict[str, Any]]] = []
-    for one in about:
-        title = one.text if len(one.text) <= _LABEL else f"{one.text[:_LABEL]}…"
-        rows += [[{**button, "text": f"{button['text']} {title}"} for button in row] for row in one.buttons]
-    return rows or None
+    """The buttons below the message: they are about one thing, and change the message that they stand below."""
+    return (about[0].buttons or None) if len(about) == 1 else None
 
 
 def _tell_event(

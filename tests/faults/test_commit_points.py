@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,16 @@ from killed_bot import outside
 from line import broken_line
 from record import proving
 from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
+from sqlalchemy import Connection
 
+from internal.access import repository as users
+from internal.access import service as access
 from internal.storage.crash import COMMIT_POINTS
+from internal.storage.engine import Database
+from internal.storage.migration import migrate
+from internal.storage.types import new_id, to_micros
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 ROOT = Path(__file__).parents[2]
 UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
@@ -31,7 +41,7 @@ def test_every_commit_point_is_in_the_list() -> None:
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("point", COMMIT_POINTS)
+@pytest.mark.parametrize("point", [point for point in COMMIT_POINTS if point != "C13"])
 async def test_a_kill_at_a_commit_point_loses_and_doubles_nothing(tmp_path: Path, point: str, moment: str) -> None:
     """One message, one answer, one fragment, one person, one mention, wherever the process was killed."""
     with proving("kill", f"{moment} {point}", IN_WINDOW if (point, moment) in UNKNOWN_WINDOW else ONCE):
@@ -71,7 +81,7 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         assert bot.rows("SELECT count(*) FROM episodes") == [(1,)]
         await until(lambda: not bot.rows("SELECT 1 FROM runs WHERE state != 'applied'"), within=60)
         judged = bot.rows("SELECT agent, count(*) FROM runs GROUP BY agent ORDER BY agent")
-        assert judged == [("analyst", 1), ("archivist", 1)]
+        assert judged == [("analyst", 1), ("archivist", 1), ("context_manager", 1)]
         assert bot.rows("SELECT label FROM chronicle WHERE message_id IS NOT NULL ORDER BY n") == [
             ("Request",),
             ("Response",),
@@ -90,3 +100,68 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
                 {"asked": "Зустрів Петренка, він мій друг.", "answered": "Відповідь."}
             ]
         assert await bot.stop() == 0
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_kill_when_a_task_fires_tells_of_it_once(tmp_path: Path, moment: str) -> None:
+    """One firing, one notification, one message, and the next moment of what recurs."""
+    with proving("kill", f"{moment} C13", ONCE):
+        async with product(tmp_path, scripted=True, LAPLACED_NOTIFICATIONS__QUIET_HOURS="") as (bot, people):
+            assert people is not None
+            assert bot.model is not None
+            user = await people.add_user("Олена", language_code="uk")
+            bot.settings["LAPLACED_ACCESS__ALLOWED_USER_IDS"] = str(user)
+            bot.model.always(RESPONDER, "Відповідь.")
+            bot.model.always(ENRICHER, {"query": "привіт"})
+            bot.model.always(RERANKER, {"people": []})
+            await people.say(user, "Привіт!")
+            due_at = await _owed(bot.data_dir, user)
+            await bot.start_until_killed(f"C13:{moment}")
+            assert await bot.ended() == -9
+            fired = bot.rows("SELECT count(*) FROM task_firings")
+            assert fired == bot.rows("SELECT count(*) FROM notifications") == [(int(moment == "after"),)]
+            await bot.start()
+            delivered = "SELECT count(*) FROM outbox WHERE state = 'sent' HAVING count(*) = 2"
+            await until(lambda: bot.rows(delivered), within=60)
+            told = [one["text"] for one in await people.bot_messages(user)]
+            assert sorted(told) == ["Відповідь.", "🔔 Подзвонити мамі"]
+            assert bot.rows("SELECT state, count(*) FROM notifications GROUP BY state") == [("sent", 1)]
+            assert bot.rows("SELECT count(*) FROM task_firings") == [(1,)]
+            assert bot.rows("SELECT next_at - due_at FROM tasks") == [(86_400_000_000,)]
+            assert bot.rows("SELECT due_at FROM tasks") == [(due_at,)]
+            said = (
+                "SELECT role, content LIKE '[hidden instruction] %', count(*) FROM messages GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+            assert bot.rows(said) == [("assistant", 0, 2), ("user", 0, 1), ("user", 1, 1)]
+            assert await bot.stop() == 0
+
+
+async def _owed(data_dir: Path, user_id: int) -> int:
+    """A database in which a daily task of this user is due just now; when that is, in microseconds."""
+    await asyncio.to_thread(data_dir.mkdir, parents=True)
+    now = datetime.now(UTC).replace(microsecond=0)
+    async with Database.open(data_dir / "laplaced.db") as database:
+        await database.exclusive(migrate)
+
+        def work(connection: Connection) -> None:
+            access.expect(connection, user_id, open_door=True, now=now)
+            users.change(connection, user_id, lang="uk")
+            task = Task(
+                user_id=user_id,
+                id=new_id(),
+                kind=TaskKind.REMINDER,
+                state=TaskState.OPEN,
+                title="Подзвонити мамі",
+                tz="UTC",
+                origin=TaskOrigin.CHAT,
+                created_at=now,
+                updated_at=now,
+                rev=0,
+                due_at=now,
+                recurrence="FREQ=DAILY",
+                next_at=now,
+            )
+            tasks.add(connection, task)
+
+        await database.write(work)
+    return to_micros(now)

@@ -10,3 +10,4 @@ reason-many = Other questions come first.
 reason-quiet = Quiet hours until { $until }.
 reason-patience = It was put off often enough.
 reason-settled = It is settled already.
+together-settle = /tasks shows them all, to settle or put off.

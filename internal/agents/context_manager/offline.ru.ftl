@@ -10,3 +10,4 @@ reason-many = Сначала другие вопросы.
 reason-quiet = Тихие часы до { $until }.
 reason-patience = Откладывалось уже достаточно.
 reason-settled = Это уже решено.
+together-settle = /tasks покажет их все: можно отметить сделанным или отложить.

@@ -10,3 +10,4 @@ reason-many = Спершу інші питання.
 reason-quiet = Тихі години до { $until }.
 reason-patience = Відкладалося вже досить.
 reason-settled = Це вже вирішено.
+together-settle = /tasks покаже їх усі: можна позначити зробленим або відкласти.
