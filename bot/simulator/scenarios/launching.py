@@ -24,7 +24,7 @@ UNLIMITED = 1e9
 _TICK = timedelta(seconds=1)
 
 _DAYS_KEPT = 36_500
-"""Of events: whoever looks at a life wants to see its beginning."""
+"""Of events, since whoever looks at a life wants to see its beginning; of sessions, since a week may last a second."""
 
 
 def prepared(config: Config, data_dir: Path, *, offline: bool = False) -> Config:
@@ -38,6 +38,7 @@ def prepared(config: Config, data_dir: Path, *, offline: bool = False) -> Config
             "access": config.access.model_copy(update={"allowed_user_ids": [], "messages_per_minute": 0}),
             "scheduler": config.scheduler.model_copy(update={"tick": _TICK}),
             "storage": StorageConfig(),
+            "console": config.console.model_copy(update={"session_lifetime": timedelta(days=_DAYS_KEPT)}),
             "events": config.events.model_copy(update={"keep_days": _DAYS_KEPT}),
             "data_dir": data_dir,
         }

@@ -124,7 +124,8 @@ class LoadGenerator:
         self._seen = 0
 
     def state(self) -> SimulatorState:
-        return SimulatorState(state="running", title=f"{self._load.users} users, {self._load.rate} messages a second")
+        title = f"{self._load.users} users, {self._load.rate} messages a second"
+        return SimulatorState(state="running", title=title, now=self.clock.now())
 
     def report(self) -> dict[str, Any] | None:
         return None
