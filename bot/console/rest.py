@@ -11,7 +11,8 @@ import httpx
 
 Json = dict[str, Any]
 
-_PATIENCE = httpx.Timeout(30, connect=3)
+_CONNECT_S = 3.0
+_PATIENCE = httpx.Timeout(30, connect=_CONNECT_S)
 _SILENCE_S = 40.0
 """A live stream gives a sign of life every 15 seconds."""
 
@@ -65,7 +66,7 @@ class Rest:
 
     async def stream(self, path: str, **query: Any) -> AsyncIterator[Told | None]:
         """Server-sent events as they come; None at first, once the line stands. Raises Trouble when it ends."""
-        timeout = httpx.Timeout(_PATIENCE, read=_SILENCE_S)
+        timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
         try:
             async with self._http.stream(
                 "GET", path, params=_told(query), headers=self._headers(), timeout=timeout

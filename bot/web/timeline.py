@@ -53,10 +53,10 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
     """`stopping` ends every stream."""
     router = APIRouter(prefix="/timeline", tags=["timeline"], dependencies=KEYED)
 
-    async def wanted_of(asked: int | None, hide: list[str], types: list[str]) -> Wanted:
+    async def wanted_of(asked: int | None, hide: list[str], types: list[str], only: list[str]) -> Wanted:
         if asked is not None:
             await owners.stored(asked)
-        return Wanted(asked, hide, types)
+        return Wanted(asked, hide, types, only)
 
     @router.get("", responses=READING)
     async def page(
@@ -65,11 +65,12 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         after: Place = None,
         hide: Names = [],  # noqa: B006 - FastAPI reads it as the default and copies it
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
+        only: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006 - as above
         counted: bool = False,
         limit: Limit = 100,
     ) -> TimelineOut:
-        """The newest page, or the one before or behind a place; always oldest first. `hide` leaves sources out."""
-        wanted = await wanted_of(asked, hide, type_)
+        """The newest page, or the one before or behind a place; always oldest first. `hide` leaves sources out, `only` are ids."""
+        wanted = await wanted_of(asked, hide, type_, only)
 
         def read(connection: Connection) -> TimelineOut:
             if after is not None:
@@ -89,7 +90,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
     ) -> StreamingResponse:
         """From now on, or from behind a place, as server-sent events whose ids are places."""
-        wanted = await wanted_of(asked, hide, type_)
+        wanted = await wanted_of(asked, hide, type_, [])
         place = after if after is not None else await database.read(events.last_place)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         told = _follow(database, wanted, place, stopping)
@@ -97,7 +98,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
     @router.get("/{event_id}", responses=READING)
     async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
-        wanted = await wanted_of(asked, [], [])
+        wanted = await wanted_of(asked, [], [], [])
         found = await database.read(lambda c: timeline.one(c, wanted, event_id))
         if found is None:
             raise NotFound(f"there is no event {event_id}")

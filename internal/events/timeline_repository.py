@@ -26,10 +26,13 @@ class Wanted:
     user_id: int | None
     hidden: Collection[str] = ()
     event_types: Collection[str] = ()
+    only: Collection[str] = ()
+    """Ids of events; empty = all."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
         told = [events.c.user_id == self.user_id] if self.user_id is not None else []
         told += [events.c.event_type.in_(list(self.event_types))] if self.event_types else []
+        told += [events.c.id.in_(list(self.only))] if self.only else []
         return told + [not_(_from(source)) for source in self.hidden]
 
 

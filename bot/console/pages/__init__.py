@@ -6,5 +6,9 @@ from typing import Final
 
 from bot.console.page import Page
 from bot.console.pages.calls import CALLS
+from bot.console.pages.control import CONTROL
 
-PAGES: Final[tuple[Page, ...]] = (CALLS,)
+PAGES: Final[tuple[Page, ...]] = (
+    CONTROL,
+    CALLS,
+)

@@ -60,10 +60,10 @@ def _row(seat: Seat, call: Json) -> None:
             words("span", price(seat, call), "row-aside")
             words("time", say.moment(call["at"]), "row-aside")
         body = ui.element("div").classes("row-body")
-    row.on("toggle", partial(_open, seat, call["id"], body), throttle=1.0)
+    row.on("toggle", partial(open_call, seat, call["id"], body), throttle=1.0)
 
 
-async def _open(seat: Seat, call_id: str, body: ui.element) -> None:
+async def open_call(seat: Seat, call_id: str, body: ui.element) -> None:
     """The words are long, so they are fetched when somebody wants to read them."""
     if not body.default_slot.children:
         with told(seat):

@@ -71,7 +71,7 @@ class Opened:
             f"{fault['id']}: {fault['help']}: {[node['html'][:200] for node in fault['nodes']][:4]}"
             for fault in found.response["violations"]
         ]
-        assert told == []
+        assert told == [], "\n".join(told)
 
 
 def furnish(connection: Connection) -> None:

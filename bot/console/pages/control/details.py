@@ -1,0 +1,103 @@
+"""The right of the control room: the chosen event, what led to it, what it led to, and the model calls made for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final
+
+from nicegui import ui
+
+from bot.console.pages.calls import open_call, price
+from bot.console.pages.control.timeline import summary, title
+from bot.console.parts import chip, heading, icon_button, words
+from bot.console.rest import Json, Refused
+from bot.console.seat import Seat
+
+_NEAREST: Final = 40
+"""Events of each side that are shown; the timeline has the rest."""
+
+
+class Details:
+    """`jump` is called with the id of another event, `shut` when the reader is done."""
+
+    def __init__(self, seat: Seat, jump: Callable[[str], Awaitable[None]], shut: Callable[[], Awaitable[None]]) -> None:
+        self._seat, self._jump, self._shut = seat, jump, shut
+        with ui.element("section").classes("room-details") as section:
+            section.props["aria-label"] = seat.say("control-details")
+            self._inside = ui.element("div").classes("room-scroll").props("tabindex=0")
+        self.clear()
+
+    def clear(self) -> None:
+        self._inside.clear()
+        with self._inside, ui.element("div").classes("empty"):
+            ui.icon("ads_click").classes("empty-icon").props("aria-hidden=true")
+            words("p", self._seat.say("control-choose"), "empty-text")
+
+    async def show(self, event_id: str) -> list[str]:
+        """Lays an event out and returns the ids of those it is linked with. Raises Trouble."""
+        rest, user_id = self._seat.rest, self._seat.user_id
+        event = await rest.get(f"/timeline/{event_id}", user_id=user_id)
+        told = {event_id: event["text"]}
+        try:
+            chain = await rest.get(f"/events/{event_id}/chain", user_id=user_id)
+        except Refused:  # an event of the house, which is nobody's, has none
+            chain = {"back": [], "forward": [], "calls": []}
+        back, forward = chain["back"][-_NEAREST:], chain["forward"][:_NEAREST]
+        if back or forward:
+            ids = [one["id"] for one in (*back, *forward)]
+            spoken = await rest.get("/timeline", user_id=user_id, only=ids, limit=2 * _NEAREST)
+            told |= {one["id"]: one["text"] for one in spoken["events"]}
+        self._inside.clear()
+        with self._inside:
+            self._head(event)
+            self._calls(chain["calls"])
+            self._side("control-back", back, told)
+            self._side("control-forward", forward, told)
+            self._exactly(event)
+        return [one["id"] for one in (*chain["back"], *chain["forward"])]
+
+    def _head(self, event: Json) -> None:
+        say = self._seat.say
+        with ui.element("div").classes("details-head"):
+            heading(title(say, event), 2)
+            icon_button("close", say("close")).on("click", self._shut)
+        with ui.element("div").classes("details-chips"):
+            chip(event["source"])
+            chip(say.moment(event["timestamp"], "d MMM y, HH:mm:ss"))
+        if event["text"]:
+            words("p", event["text"], "details-text")
+
+    def _calls(self, calls: list[Json]) -> None:
+        if not calls:
+            return
+        say = self._seat.say
+        heading(say("control-calls"), 3).classes("details-title")
+        for call in calls:
+            with ui.element("details").classes("row call") as row:
+                with ui.element("summary"):
+                    words("span", say.known(f"agent-{call['agent']}", call["agent"]), "row-title")
+                    words("span", call["model"], "row-aside")
+                    if call["error"]:
+                        chip(say("call-failed"), "bad")
+                    words("span", price(self._seat, call), "row-aside")
+                body = ui.element("div").classes("row-body")
+            row.on("toggle", partial(open_call, self._seat, call["id"], body), throttle=1.0)
+
+    def _side(self, name: str, events: list[Json], told: Mapping[str, str | None]) -> None:
+        if not events:
+            return
+        heading(self._seat.say(name), 3).classes("details-title")
+        with ui.element("ul").classes("jumps"):
+            for event in events:
+                with ui.element("li"), ui.element("button").props("type=button").classes("jump") as jump:
+                    words("b", title(self._seat.say, event))
+                    words("span", told.get(event["id"]) or summary(event["payload"]), "jump-text")
+                    words("time", self._seat.say.moment(event["timestamp"], "HH:mm:ss"))
+                jump.on("click", partial(self._jump, event["id"]))
+
+    def _exactly(self, event: Json) -> None:
+        told = {name: event[name] for name in ("id", "event_type", "source", "payload", "links")}
+        heading(self._seat.say("control-exactly"), 3).classes("details-title")
+        words("pre", json.dumps(told, ensure_ascii=False, indent=2), "exact").props("tabindex=0")

@@ -1,0 +1,74 @@
+"""The lanes of the timeline: people, each agent, and the house itself. One that is hidden is not even fetched."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from bot.console.phrases import Phrases
+from bot.console.rest import Json
+
+PEOPLE: Final = "user"
+HOUSE: Final = "system"
+"""Lanes of many sources; any other is one source, such as `agent:Archivist`."""
+
+_TONES: Final = 8
+
+
+@dataclass(slots=True)
+class _Lane:
+    id: str
+    name: str
+    tone: str
+    hidden: bool = False
+
+
+class Lanes:
+    """Agents get their lanes as they are met."""
+
+    def __init__(self, say: Phrases, users: list[Json]) -> None:
+        self._say = say
+        self._names = {user["user_id"]: user["name"] for user in users}
+        people, house = _Lane(PEOPLE, say("lane-people"), "tone-4"), _Lane(HOUSE, say("lane-house"), "tone-7")
+        self._lanes = {lane.id: lane for lane in (people, house)}
+
+    @property
+    def hidden(self) -> list[str]:
+        """Sources to leave out, as REST takes them."""
+        return [lane.id for lane in self._lanes.values() if lane.hidden]
+
+    def toggle(self, lane_id: str) -> None:
+        if lane_id in self._lanes:
+            self._lanes[lane_id].hidden = not self._lanes[lane_id].hidden
+
+    def meet(self, event: Json) -> bool:
+        """Makes room for the event's source; whether it is new."""
+        lane_id = self.of(event)
+        if lane_id in self._lanes:
+            return False
+        agents = len(self._lanes) - 2
+        house = self._lanes.pop(HOUSE)
+        # Neighbours differ: 4 and 7 are taken by people and the house.
+        tone = (0, 3, 2, 1, 5, 6)[agents % 6]
+        self._lanes |= {lane_id: _Lane(lane_id, self._agent(lane_id), f"tone-{tone}"), HOUSE: house}
+        return True
+
+    def of(self, event: Json) -> str:
+        kind = str(event["source"]).partition(":")[0]
+        return kind if kind in {PEOPLE, HOUSE} else str(event["source"])
+
+    def who(self, event: Json) -> str:
+        """Who caused the event, as people say it."""
+        kind, _, name = str(event["source"]).partition(":")
+        if kind == PEOPLE and name.lstrip("-").isdigit():
+            return str(self._names.get(int(name), name))
+        return self._agent(str(event["source"])) if kind != HOUSE else self._say.known(f"part-{name}", name)
+
+    def told(self) -> list[Json]:
+        return [asdict(lane) for lane in self._lanes.values()]
+
+    def _agent(self, source: str) -> str:
+        """`agent:TaskManager` and `agent:task_manager` are the same to people."""
+        name = source.partition(":")[2].partition(":")[0] or source
+        snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+        return self._say.known(f"agent-{snake}", name)
