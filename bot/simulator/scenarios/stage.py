@@ -29,6 +29,9 @@ _FOLLOWING_S = 1800.0
 _LATEST = 10
 """Messages of a chat that are looked through for buttons."""
 
+_ALL = 1_000_000
+_SIGNS = "✓✕« "
+
 
 class Stage:
     """One running bot, one local Telegram, one clock for both."""
@@ -73,9 +76,9 @@ class Stage:
 
     async def press(self, user_id: int, labels: Sequence[str]) -> bool:
         """Presses the first button that begins with one of the labels, of the newest message that has such a one."""
-        for message in reversed(await self._people.bot_messages(user_id)):
+        for message in reversed(await self._messages(user_id, _LATEST)):
             for button in _buttons(message):
-                if any(button.get("text", "").casefold().lstrip("✓✔✅ ").startswith(label) for label in labels):
+                if any(button["text"].casefold().lstrip(_SIGNS).startswith(label) for label in labels):
                     await self._people.press(user_id, message["message_id"], button["callback_data"])
                     return True
         return False
@@ -83,9 +86,8 @@ class Stage:
     async def tap_offered(self, user: VirtualUser) -> bool:
         """Taps what this user always taps, in messages that came since this was called last; whether there was any."""
         tapped, seen = False, self._looked_at.get(user.id, 0)
-        latest = await self._people.request("GET", f"/chats/{user.id}/messages", limit=_LATEST)
-        for message in latest["messages"]:
-            if message["message_id"] <= seen or not message["from"]["is_bot"]:
+        for message in await self._messages(user.id, _LATEST):
+            if message["message_id"] <= seen:
                 continue
             self._looked_at[user.id] = message["message_id"]
             for button in _buttons(message):
@@ -97,7 +99,12 @@ class Stage:
 
     async def said_by_bot(self, user_id: int, after: int = 0) -> list[Json]:
         """The bot's messages in a private chat whose ids are above `after`, oldest first."""
-        return [message for message in await self._people.bot_messages(user_id) if message["message_id"] > after]
+        return [message for message in await self._messages(user_id, _ALL) if message["message_id"] > after]
+
+    async def _messages(self, user_id: int, limit: int) -> list[Json]:
+        """Those of the bot among the last `limit` of a private chat, oldest first."""
+        found = await self._people.request("GET", f"/chats/{user_id}/messages", limit=limit)
+        return [message for message in found["messages"] if message["from"]["is_bot"]]
 
     async def answered(self) -> None:
         """Waits until every message is answered and every answer has arrived."""
