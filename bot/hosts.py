@@ -7,6 +7,12 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 
+def local_address(host: str, port: int) -> str:
+    """How a browser on this machine reaches a server that listens there."""
+    told = "127.0.0.1" if host in {"0.0.0.0", "::", "localhost"} else f"[{host}]" if ":" in host else host
+    return f"http://{told}:{port}"
+
+
 class Hosts:
     """Loopback, and what is allowed beside it: names or addresses, with or without a port."""
 

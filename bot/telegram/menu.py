@@ -32,6 +32,7 @@ COMMANDS = (
     "sa",
     "ss",
     "team",
+    "console",
     "archive",
     "status",
     "forget",

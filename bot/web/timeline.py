@@ -69,7 +69,10 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         counted: bool = False,
         limit: Limit = 100,
     ) -> TimelineOut:
-        """The newest page, or the one before or behind a place; always oldest first. `hide` leaves sources out, `only` are ids."""
+        """The newest page, or the one before or behind a place; always oldest first.
+
+        `hide` leaves sources out, `only` are ids.
+        """
         wanted = await wanted_of(asked, hide, type_, only)
 
         def read(connection: Connection) -> TimelineOut:

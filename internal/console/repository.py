@@ -22,11 +22,6 @@ def use_link(connection: Connection, token_hash: str, now: datetime) -> int | No
     return connection.execute(used.returning(console_links.c.user_id)).scalar_one_or_none()
 
 
-def drop_links(connection: Connection, user_id: int) -> None:
-    """A new link takes the place of those before it."""
-    connection.execute(delete(console_links).where(console_links.c.user_id == user_id))
-
-
 def add_session(connection: Connection, token_hash: str, session: ConsoleSession) -> None:
     connection.execute(
         insert(console_sessions).values(

@@ -19,9 +19,11 @@ _SECRET_BYTES: Final = 32
 
 
 def issue_link(connection: Connection, user_id: int, *, lifetime: timedelta, now: datetime) -> str:
-    """The secret of a link that logs this user in once; the user's links before it end."""
+    """The secret of a link that logs this user in once. Those before it stay: a handler may run again after a crash,
+    and what it said the first time is what is sent.
+    """
+    repository.drop_expired(connection, now)
     token = secrets.token_urlsafe(_SECRET_BYTES)
-    repository.drop_links(connection, user_id)
     repository.add_link(connection, _hash(token), user_id, now=now, expires_at=now + lifetime)
     return token
 

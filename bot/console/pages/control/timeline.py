@@ -73,7 +73,8 @@ class Timeline(ui.element, component="timeline.js"):
             self.run_method("reveal", event_id)
 
     def _tell(self, method: str, events: Sequence[Json], *more: Any) -> None:
-        if any([self._lanes.meet(event) for event in events]):  # each of them is to be met
+        met = [self._lanes.meet(event) for event in events]
+        if any(met):
             self.show_lanes()
         self.run_method(method, [row(self._seat, self._lanes, event) for event in events], *more)
 
@@ -109,11 +110,10 @@ def _is_id(value: object) -> bool:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list) and (
-        len(value) > _FEW or any(_is_id(one) for one in value) or any(isinstance(one, dict) for one in value)
-    ):
-        return str(len(value))
-    return ", ".join(map(str, value)) if isinstance(value, list | dict) else str(value)
+    if isinstance(value, list):
+        many = len(value) > _FEW or any(isinstance(one, dict) or _is_id(one) for one in value)
+        return str(len(value)) if many else ", ".join(map(str, value))
+    return ", ".join(map(str, value)) if isinstance(value, dict) else str(value)
 
 
 def _taking(react: Callable[[Any], Awaitable[None]]) -> Callable[[GenericEventArguments], Awaitable[None]]:

@@ -39,6 +39,7 @@ help =
     /sa words — go on with this one
     /ss — close this one; I sum it up
     /archive — go through the conversation now, without waiting for a pause
+    /console — look at everything in the browser
     /status — what I'm working on
     /forget — forget a person, or everything
     /export — download all I keep

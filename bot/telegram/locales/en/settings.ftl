@@ -44,6 +44,7 @@ menu-sa = Go on with this conversation: /sa words
 menu-ss = Close the conversation
 menu-team = Who may be told what you take on
 menu-archive = Go through the conversation now
+menu-console = Look at everything in the browser
 menu-status = What I'm working on
 menu-forget = Forget a person or everything
 menu-export = Download all I keep
@@ -52,3 +53,6 @@ menu-timezone = Time zone
 menu-privacy = What is kept and who sees it
 menu-cancel = Skip the question I asked
 menu-access = Who is let in
+
+console-link = Your console, as a page in the browser. The link works once and for { $minutes } minutes, and shows what is yours alone — pass it to nobody:
+console-off = The console is switched off (console.enabled).
