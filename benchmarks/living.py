@@ -29,6 +29,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
 from internal.mailbox import repository as mailbox
 from internal.memory import service as memory
+from internal.memory.deciding import Choice
 from internal.people import repository as people
 from internal.storage.tables import graph_nodes, metadata
 from internal.testing import FrozenClock
@@ -198,7 +199,7 @@ class Living:
         node = memory.put_node(connection, OWNER, "Contradiction", words, now=now)
         for side in sides:
             memory.put_edge(connection, OWNER, "CONFLICTS_WITH", node.id, side, {}, now=now)
-        choice = self.chance.choice(("newer", "older", "both"))
+        choice: Choice = self.chance.choice(("newer", "older", "both"))
         memory.resolve_contradiction(connection, OWNER, node.id, choice, now=now)
 
     def _unite(self, connection: Connection, now: datetime) -> None:
