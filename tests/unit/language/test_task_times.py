@@ -1,0 +1,94 @@
+"""Times ahead, found in sentences in three languages."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal.language.task_times import find_time
+
+KYIV = ZoneInfo("Europe/Kyiv")
+WEDNESDAY = datetime(2026, 11, 25, 15, 0, tzinfo=KYIV)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment", "recurrence"),
+    [
+        ("нагадай у п'ятницю подзвонити мамі", "2026-11-27", None),
+        ("нагадай у п’ятницю", "2026-11-27", None),
+        ("надо позвонить Марии завтра", "2026-11-26", None),
+        ("I promised Anna to send the report by Friday", "2026-11-27", None),
+        ("послезавтра", "2026-11-27", None),
+        ("the day after tomorrow at 8:30 am", "2026-11-27 08:30", None),
+        ("напомни через полчаса выключить духовку", "2026-11-25 15:30", None),
+        ("нагадай за годину про каву", "2026-11-25 16:00", None),
+        ("remind me in 20 minutes", "2026-11-25 15:20", None),
+        ("через неделю сдать анализы", "2026-12-02", None),
+        ("in 3 days", "2026-11-28", None),
+        ("через 2 дня в 10:00 созвон", "2026-11-27 10:00", None),
+        ("напомни завтра в 9 утра", "2026-11-26 09:00", None),
+        ("нагадай о 18:30 забрати дітей", "2026-11-25 18:30", None),
+        ("remind me tonight to call mom", "2026-11-25 19:00", None),
+        ("завтра ввечері", "2026-11-26 19:00", None),
+        ("tomorrow morning", "2026-11-26 09:00", None),
+        ("on May 15 at 3pm", "2027-05-15 15:00", None),
+        ("15 мая", "2027-05-15", None),
+        ("1 грудня", "2026-12-01", None),
+        ("20 числа", "2026-12-20", None),
+        ("on the 30th", "2026-11-30", None),
+        ("25.12", "2026-12-25", None),
+        ("до конца месяца", "2026-11-30", None),
+        ("до кінця тижня", "2026-11-29", None),
+        ("by the end of the year", "2026-12-31", None),
+        ("в понедельник на следующей неделе", "2026-11-30", None),
+        ("в среду в 3 дня", "2026-12-02 15:00", None),
+        ("напомни в 5", "2026-11-25 17:00", None),
+        ("remind me at 9", "2026-11-25 21:00", None),
+        ("2026-12-01 14:00", "2026-12-01 14:00", None),
+        ("every Monday at 9", "2026-11-30 09:00", "FREQ=WEEKLY;BYDAY=MO"),
+        ("щопонеділка о 10", "2026-11-30 10:00", "FREQ=WEEKLY;BYDAY=MO"),
+        ("каждый вторник и четверг в 19:00", "2026-11-26 19:00", "FREQ=WEEKLY;BYDAY=TU,TH"),
+        ("every other Friday", "2026-11-27", "FREQ=WEEKLY;INTERVAL=2;BYDAY=FR"),
+        ("по будням в 7:15", "2026-11-26 07:15", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+        ("щодня о 8", "2026-11-26 08:00", "FREQ=DAILY"),
+        ("каждый день в 22:00", "2026-11-25 22:00", "FREQ=DAILY"),
+        ("щоранку", "2026-11-26 09:00", "FREQ=DAILY"),
+        ("every evening at 9", "2026-11-25 21:00", "FREQ=DAILY"),
+        ("on the 1st of every month", "2026-12-01", "FREQ=MONTHLY;BYMONTHDAY=1"),
+        ("каждое 5 число", "2026-12-05", "FREQ=MONTHLY;BYMONTHDAY=5"),
+        ("every hour", "2026-11-25 16:00", "FREQ=HOURLY"),
+    ],
+)
+def test_a_time_ahead_is_read(text: str, moment: str, recurrence: str | None) -> None:
+    """A day without an hour is a whole day; a weekday is the next one, and today's only before its hour."""
+    found = find_time(text, WEDNESDAY)
+    assert found is not None
+    shown = f"{found.moment:%Y-%m-%d}" if found.whole_day else f"{found.moment:%Y-%m-%d %H:%M}"
+    assert (shown, found.recurrence) == (moment, recurrence)
+
+
+@pytest.mark.parametrize("text", ["у меня 2 кота", "remind me to buy milk", "вчера было хорошо", "I ran 5 km", ""])
+def test_what_names_no_time_ahead_is_none(text: str) -> None:
+    """Numbers are no hours, and the past is no time ahead."""
+    assert find_time(text, WEDNESDAY) is None
+
+
+def test_a_vague_time_is_not_sure() -> None:
+    """ "Next week" is some day of it."""
+    found = find_time("на следующей неделе записаться к врачу", WEDNESDAY)
+    assert found is not None
+    assert not found.sure
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(max_size=80), st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(KYIV)))
+def test_whatever_is_found_lies_ahead(text: str, at: datetime) -> None:
+    """Or today, for a whole day; and its characters are in the text."""
+    found = find_time(text, at)
+    if found is not None:
+        assert found.moment >= at - timedelta(days=1) or "20" in text
+        assert all(0 <= start <= end <= len(text) for start, end in found.spans)

@@ -1,0 +1,168 @@
+"""Tasks in sentences in three languages: what is one, what it is called, and what is none."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from internal.language.done_words import same_task, settled
+from internal.language.spelling import text_language
+from internal.language.task_words import TaskFound, find_tasks, may_request, only_requests
+
+AT = datetime(2026, 11, 25, 15, 0, tzinfo=ZoneInfo("Europe/Kyiv"))
+
+
+def found_in(text: str) -> list[TaskFound]:
+    return find_tasks(text, AT, text_language(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("нагадай у п'ятницю подзвонити мамі", "Подзвонити мамі"),
+        ("Треба подзвонити Марії. Нагадай у п'ятницю.", "Подзвонити Марії"),
+        ("remind me every Monday at 9 to water the plants", "Water the plants"),
+        ("Напомни, что в пятницу встреча с Петром", "Встреча с Петром"),
+        ("remind me about the meeting tomorrow at 3", "The meeting"),
+        ("Can you remind me to buy milk?", "Buy milk"),
+        ("напомни купить хлеб", "Купить хлеб"),
+        ("Привет! Напомни через 20 минут выключить духовку, пожалуйста", "Выключить духовку"),
+        ("Нагадай мені, будь ласка, завтра о 9 купити квитки", "Купити квитки"),
+        ("set a reminder for tomorrow at 8am: gym", "Gym"),
+        ("поставь напоминание на завтра в 8: спортзал", "Спортзал"),
+        ("створи нагадування на 18:00 забрати дітей", "Забрати дітей"),
+        ("нагадуй щодня о 8 пити воду", "Пити воду"),
+        ("Don't let me forget to call Tom tomorrow", "Call Tom"),
+    ],
+)
+def test_a_request_to_be_reminded_is_found(text: str, title: str) -> None:
+    """It is asked for, and nothing else of the text wants an answer."""
+    (one,) = found_in(text)
+    assert (one.kind, one.asked, one.title) == ("reminder", True, title)
+    assert may_request(text)
+    assert only_requests(text, [one])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "title", "day"),
+    [
+        ("надо позвонить Марии завтра", "task", "Позвонить Марии", "2026-11-26"),
+        ("мушу завтра здати звіт", "task", "Здати звіт", "2026-11-26"),
+        ("I need to renew my passport by March 5", "task", "Renew my passport", "2027-03-05"),
+        ("не забыть оплатить интернет до 30 числа", "task", "Оплатить интернет", "2026-11-30"),
+        ("завтра позвоню Марии", "task", "Позвонить Марии", "2026-11-26"),
+        ("завтра подзвоню мамі о 10", "task", "Подзвонити мамі", "2026-11-26"),
+        ("завтра купить молоко", "task", "Купить молоко", "2026-11-26"),
+        ("I promised Anna to send the report by Friday", "promise", "Send the report (Anna)", "2026-11-27"),
+        ("I told Anna I'd fix the bike on Saturday", "promise", "Fix the bike (Anna)", "2026-11-28"),
+        ("Обещал Анне отправить отчёт до пятницы", "promise", "Отправить отчёт (Анне)", "2026-11-27"),
+        ("Я пообіцяв Анні надіслати звіт до п'ятниці", "promise", "Надіслати звіт (Анні)", "2026-11-27"),
+        ("У меня в понедельник в 15:00 приём у стоматолога", "reminder", "Приём у стоматолога", "2026-11-30"),
+        ("I have a dentist appointment tomorrow at 10", "reminder", "Dentist appointment", "2026-11-26"),
+    ],
+)
+def test_what_somebody_has_to_do_is_found(text: str, kind: str, title: str, day: str) -> None:
+    """A need, a promise, a plan, an appointment: nobody asked to be reminded of it."""
+    (one,) = found_in(text)
+    assert (one.kind, one.title, one.asked) == (kind, title, False)
+    assert one.time is not None
+    assert f"{one.time.moment:%Y-%m-%d}" == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "напомни, что я говорил в пятницу",
+        "напомни, как зовут жену Петра",
+        "нагадай, коли в Марії день народження",
+        "remind me what Anna said on Friday",
+        "remind me about project Alpha",
+        "You remind me of my mother",
+        "don't remind me about Friday",
+        "не напоминай мне завтра",
+        "не треба нагадувати завтра",
+        "Ти мені нагадала маму в п'ятницю",
+        "Марии надо позвонить врачу завтра",
+        "Ему надо завтра на работу",
+        "надо было вчера позвонить",
+        "If I need to call tomorrow I will",
+        "Should I call Maria tomorrow?",
+        "Надо ли звонить завтра?",
+        "Що мені треба зробити завтра?",
+        "What do I have to do tomorrow?",
+        "Мария обещала прислать отчёт в пятницу",
+        "Анна обещала мне помочь завтра",
+        "Я не обещал приехать в субботу",
+        "I told him to come tomorrow",
+        "в пятницу была встреча с Анной",
+        "I should sleep more",
+        "I'll call you tomorrow",
+        "Завтра буде дощ",
+        "На работе всё хорошо, в пятницу отдыхаю",
+        "",
+    ],
+)
+def test_what_is_no_task_is_left_alone(text: str) -> None:
+    """Questions, denials, ifs, what others have to do, the past, and what one wants to know again."""
+    assert found_in(text) == []
+
+
+def test_each_request_of_a_sentence_has_its_own_time() -> None:
+    """Two in one sentence are two."""
+    both = found_in("Remind me to call mom tonight and remind me tomorrow morning to take pills")
+    assert [one.title for one in both] == ["Call mom", "Take pills"]
+
+
+def test_what_else_is_said_beside_a_request_wants_an_answer() -> None:
+    """The question behind it does."""
+    text = "Напомни завтра позвонить маме. И как дела у Петра?"
+    assert not only_requests(text, found_in(text))
+
+
+TITLES = ["Подзвонити Марії", "Call Maria", "Отправить отчёт (Анне)", "Buy milk", "Позвонить маме", "Купити квитки"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "outcome"),
+    [
+        ("я вже подзвонив Марії", "Подзвонити Марії", "done"),
+        ("I already called Maria", "Call Maria", "done"),
+        ("отчёт отправил", "Отправить отчёт (Анне)", "done"),
+        ("отчет готов", "Отправить отчёт (Анне)", "done"),
+        ("Звонил маме вчера", "Позвонить маме", "done"),
+        ("bought the milk", "Buy milk", "done"),
+        ("квитки куплено", "Купити квитки", "done"),
+        ("не надо звонить маме", "Позвонить маме", "cancelled"),
+        ("Cancel the milk", "Buy milk", "cancelled"),
+    ],
+)
+def test_what_is_said_to_be_done_or_called_off_is_found(text: str, title: str, outcome: str) -> None:
+    """The same verb in any form and aspect, with a thing in common."""
+    (one,) = settled(text, TITLES)
+    assert (TITLES[one.index], one.outcome) == (title, outcome)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I didn't buy milk",
+        "я не звонил маме",
+        "Have you called Maria?",
+        "Мама звонила",
+        "Мне звонила мама",
+        "было весело",
+    ],
+)
+def test_what_is_not_said_to_be_done_stays_open(text: str) -> None:
+    """Denials, questions, and what others did."""
+    assert settled(text, TITLES) == []
+
+
+def test_two_titles_of_one_thing_are_one_task() -> None:
+    """Another person is another task."""
+    assert same_task("Позвонить Марии", "Позвонить Марии вечером")
+    assert same_task("Send the report (Anna)", "Send report to Anna")
+    assert not same_task("Позвонить Марии", "Позвонить Анне")
+    assert not same_task("Call mom", "Buy milk")
