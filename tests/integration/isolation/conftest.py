@@ -1,0 +1,21 @@
+"""The stages of REST and of MCP are borrowed: isolation is asked of the very same application."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+sys.path.append(str(Path(__file__).parents[1] / "web"))
+
+from isolation_stage import Isolation, isolation
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def apart(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Isolation]:
+    """One owner whose every text holds a canary, and another one; for all tests of a module."""
+    async with isolation(tmp_path_factory.mktemp("apart")) as running:
+        yield running
