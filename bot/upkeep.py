@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from bot.database import LAST_BACKUP, damage_told, open_database
-from bot.web.upkeep import BackupReport, DeadRun
+from bot.web.upkeep import BackupReport, DeadRun, Queues, RunCount
 from internal.access import repository as users
 from internal.config import Config
 from internal.errors import NotFound, StorageError
@@ -101,6 +101,19 @@ class Upkeep:
         revived = await self._database.write(work)
         self._woken()
         return revived
+
+    async def queues(self) -> Queues:
+        """What waits, and the backups there are."""
+        made = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
+        backups = [BackupReport(str(one.path), one.at, one.revision, one.size) for one in made]
+
+        def read(connection: Connection) -> Queues:
+            unread, unread_since = mailbox.unread(connection)
+            owed = mailbox.owed(connection)
+            counted = [RunCount(agent, state.value, count) for agent, state, count in runs.counts_by_agent(connection)]
+            return Queues(unread, unread_since, owed.waiting, owed.oldest_due_at, owed.held, counted, backups)
+
+        return await self._database.read(read)
 
 
 @contextlib.asynccontextmanager

@@ -20,6 +20,7 @@ from bot.web.cypher import Cypher, cypher_router
 from bot.web.documentation import documentation_router
 from bot.web.event_chain import chain_router
 from bot.web.events import events_router
+from bot.web.exploring import exploring_router
 from bot.web.fields import fault_words
 from bot.web.graph import Graph, graph_router
 from bot.web.guard import Guard
@@ -33,8 +34,10 @@ from bot.web.notifications import notifications_router
 from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
+from bot.web.receipts import receipts_router
 from bot.web.simulator import Simulator, simulator_router
 from bot.web.snapshots import snapshots_router
+from bot.web.spend import spend_router
 from bot.web.tasks import tasks_router
 from bot.web.teams import teams_router
 from bot.web.timeline import timeline_router
@@ -95,11 +98,12 @@ def build_web(
     chat_page: str | None = None,
     mcp: str | None = None,
     whole_day_at: str = "09:00",
+    daily_limit_usd: float = 0.0,
     stopping: asyncio.Event | None = None,
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports.
 
-    `chat_page` and `mcp` are addresses to show. `stopping` is set before the server stops, and ends what is streamed.
+    `daily_limit_usd` is what each owner may spend in a day, 0: no limit. `chat_page` and `mcp` are addresses to show. `stopping` is set before the server stops, and ends what is streamed.
 
     Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
     """
@@ -116,6 +120,7 @@ def build_web(
     app.include_router(documentation_router(app.title, app.openapi_url or ""))
     app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
     app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+    app.include_router(receipts_router(database))
     app.include_router(notifications_router(database, owners))
     app.include_router(snapshots_router(database, clock, owners))
     stopping = stopping or asyncio.Event()
@@ -126,9 +131,11 @@ def build_web(
     app.include_router(timeline_router(database, owners, stopping))
     app.include_router(users_router(database, owners))
     app.include_router(model_calls_router(database, owners))
+    app.include_router(spend_router(database, clock, owners, daily_limit_usd))
     app.include_router(console_router(database, clock, console))
     if graph is not None:
         app.include_router(graph_router(database, clock, owners, graph))
+        app.include_router(exploring_router(database, clock, owners))
     if memory is not None:
         app.include_router(memory_router(database, clock, owners, memory))
     if cypher is not None:

@@ -167,12 +167,12 @@ def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> AP
     router = APIRouter(prefix="/chronicle", tags=["chronicle"], dependencies=KEYED)
 
     @router.get("/sessions", responses=READING)
-    async def sessions(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> SessionsOut:
-        """Oldest first."""
+    async def sessions(user_id: UserId, newest: bool = False, limit: Limit = 100, offset: Offset = 0) -> SessionsOut:
+        """Oldest first, or newest."""
         await owners.stored(user_id)
 
         def work(connection: Connection) -> SessionsOut:
-            found = chronicled.sessions(connection, user_id, limit=limit, offset=offset)
+            found = chronicled.sessions(connection, user_id, limit=limit, offset=offset, newest_first=newest)
             count = chronicled.count_sessions(connection, user_id)
             return SessionsOut(sessions=[SessionOut.of(one) for one in found], count=count)
 

@@ -22,10 +22,12 @@ from bot.web.upkeep import (
     DOCTOR_PATH,
     DROP_PATH,
     QUARANTINE_PATH,
+    QUEUES_PATH,
     REPLAY_PATH,
     REVIVE_PATH,
     BackupReport,
     DeadRun,
+    Queues,
 )
 from internal.config import Config
 from internal.errors import LaplacedError
@@ -51,6 +53,7 @@ _CHECKS = TypeAdapter(list[Check])
 _QUARANTINE = TypeAdapter(list[QuarantinedUpdate])
 _DEAD_RUNS = TypeAdapter(list[DeadRun])
 _COUNT = TypeAdapter(int)
+_QUEUES = TypeAdapter(Queues)
 _TERMS = TypeAdapter(OwnerTerms)
 _TAKEN = TypeAdapter(Taken)
 _ERASED = TypeAdapter(Erased)
@@ -133,6 +136,9 @@ class RemoteUpkeep:
 
     async def revive(self, user_id: int | None) -> int:
         return await self._ask(REVIVE_PATH, {"user_id": user_id}, _COUNT)
+
+    async def queues(self) -> Queues:
+        return await self._ask(QUEUES_PATH, {}, _QUEUES)
 
     async def _ask(self, path: str, order: Order, answer: TypeAdapter[T]) -> T:
         return await _ask(self._config, self._server, path, order, answer)

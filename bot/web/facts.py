@@ -1,13 +1,16 @@
-"""`/graph/facts` and `/graph/nodes`: one fact, its versions and its correction; one node, and where it comes from."""
+"""`/graph/facts` and `/graph/nodes`: facts as a list, one fact, its versions and its correction; one node, and where it comes from."""
 
 from __future__ import annotations
 
+from typing import Final, Literal
+
 from fastapi import APIRouter
+from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.fields import AskedUser, Uuid
+from bot.web.fields import AskedUser, Limit, Offset, UserId, Uuid
 from bot.web.knowing import edge, edges
-from bot.web.owners import owner_of
+from bot.web.owners import Owners, owner_of
 from bot.web.refusals import KEYED, READING, WRITING, refusals
 from bot.web.wire import CitationChain, EntityEdge, EntityNode, FactHistory, FactUpdateRequest, FactUpdateResponse
 from internal.errors import NotFound, Refused
@@ -20,6 +23,47 @@ from internal.storage.engine import Database
 
 _FIELDS = {"wrong_ends": "target_node_uuid", "self_loop": "target_node_uuid"}
 """The fields that a refused correction is about, where its words do not name them."""
+
+
+Which = Literal["current", "ended", "all"]
+
+_FILTERS: Final[dict[Which, knowledge.FactFilter]] = {
+    "current": knowledge.FactFilter(),
+    "ended": knowledge.FactFilter(ended=True),
+    "all": knowledge.FactFilter(include_invalid=True),
+}
+
+
+class FactsOut(BaseModel):
+    """`names` are those of both ends of each fact, by their ids; `count` = all that there are of this kind."""
+
+    facts: list[EntityEdge]
+    names: dict[str, str]
+    count: int
+
+
+def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/graph/facts", tags=["facts"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
+        """What was learned last comes first: what holds now, what has ended, or both with every old version."""
+        await owners.stored(user_id)
+        wanted, now = _FILTERS[which], clock.now()
+
+        def read(connection: Connection) -> FactsOut:
+            found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+            ends = {end for fact in found for end in (fact.source, fact.target)}
+            nodes = store.nodes_by_ids(connection, user_id, sorted(ends))
+            return FactsOut(
+                facts=edges(connection, user_id, found),
+                names={node.id: node.name for node in nodes.values()},
+                count=knowledge.count_facts(connection, user_id, wanted, now=now),
+            )
+
+        return await database.read(read)
+
+    return router
 
 
 def facts_router(database: Database, clock: Clock) -> APIRouter:

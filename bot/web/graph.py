@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from sqlalchemy import Connection
 
 from bot.web.episodes import Taking, episodes_router
-from bot.web.facts import facts_router, nodes_router
+from bot.web.facts import fact_list_router, facts_router, nodes_router
 from bot.web.fields import GroupQuery
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
@@ -40,6 +40,7 @@ def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph)
     router.include_router(_status_router(database, clock, owners))
     router.include_router(episodes_router(database, clock, owners, graph.taking))
     router.include_router(search_router(database, owners, graph.search, graph.messages))
+    router.include_router(fact_list_router(database, clock, owners))
     router.include_router(facts_router(database, clock))
     router.include_router(nodes_router(database))
     return router

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from bot.web.fields import AskedUser, Limit, Offset, UserId, Uuid
 from bot.web.memory_queries import queries_router
 from bot.web.memory_recall import recall_memory_router
+from bot.web.memory_strength import memory_strength_router
 from bot.web.memory_wire import (
     AssociationOut,
     AssociationsOut,
@@ -78,6 +79,7 @@ def memory_router(database: Database, clock: Clock, owners: Owners, given: Memor
     router.include_router(_edges_router(database, clock, owners))
     router.include_router(queries_router(database, owners))
     router.include_router(plasticity_router(database, clock, owners, given.maintain))
+    router.include_router(memory_strength_router(database, clock, owners, given.rates))
     if given.search is not None:
         router.include_router(recall_memory_router(database, clock, owners, given.search, given.rates))
     return router

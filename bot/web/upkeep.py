@@ -21,6 +21,7 @@ REPLAY_PATH = "/admin/quarantine/replay"
 DROP_PATH = "/admin/quarantine/drop"
 DEAD_RUNS_PATH = "/admin/runs/dead"
 REVIVE_PATH = "/admin/runs/revive"
+QUEUES_PATH = "/admin/queues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,31 @@ class DeadRun:
     attempts: int
     created_at: datetime
     error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """How many runs of an agent are in a state: due, claimed, replied, applied or dead."""
+
+    agent: str
+    state: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """What waits, of everybody. `unread` updates were received, `owed` messages are to be sent.
+
+    `held` messages wait for people who stopped the bot. `backups` are those of the data folder, newest first.
+    """
+
+    unread: int
+    unread_since: datetime | None
+    owed: int
+    owed_since: datetime | None
+    held: int
+    runs: list[RunCount]
+    backups: list[BackupReport]
 
 
 class Upkeep(Protocol):
@@ -69,6 +95,8 @@ class Upkeep(Protocol):
     async def revive(self, user_id: int | None) -> int:
         """Gives dead runs of one owner, or (None) of everybody, another series of attempts; how many."""
         ...
+
+    async def queues(self) -> Queues: ...
 
 
 class _Order(BaseModel):
@@ -124,5 +152,9 @@ def upkeep_router(upkeep: Upkeep) -> APIRouter:
     @router.post(REVIVE_PATH)
     async def revive(order: OwnerOrder) -> int:
         return await upkeep.revive(order.user_id)
+
+    @router.post(QUEUES_PATH)
+    async def queues(order: _Order) -> Queues:
+        return await upkeep.queues()
 
     return router

@@ -108,6 +108,16 @@ def spent_on(connection: Connection, user_id: int, day: str) -> float:
     return float(connection.execute(query).scalar_one())
 
 
+def spent_by_day(connection: Connection, user_id: int | None, first: str) -> list[tuple[str, str, int, int, float]]:
+    """Day, agent, calls, tokens and US dollars from the day `first` on, of one user or (None) of all; oldest first."""
+    sums = (func.sum(column) for column in (spend.c.calls, spend.c.tokens, spend.c.cost_usd))
+    query = select(spend.c.day, spend.c.agent, *sums).where(spend.c.day >= first)
+    if user_id is not None:
+        query = query.where(spend.c.user_id == user_id)
+    rows = connection.execute(query.group_by(spend.c.day, spend.c.agent).order_by(spend.c.day, spend.c.agent))
+    return [(day, agent, int(calls), int(tokens), float(cost)) for day, agent, calls, tokens, cost in rows]
+
+
 def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
     """What one agent has used for everybody so far: calls, tokens, US dollars."""
     sums = (func.coalesce(func.sum(column), 0) for column in (spend.c.calls, spend.c.tokens, spend.c.cost_usd))

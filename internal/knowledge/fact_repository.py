@@ -175,10 +175,21 @@ def successors(connection: Connection, user_id: int, known: Collection[str]) -> 
 
 
 def listing(
-    connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int | None, offset: int = 0
+    connection: Connection,
+    user_id: int,
+    wanted: FactFilter,
+    *,
+    now: datetime,
+    limit: int | None,
+    offset: int = 0,
+    newest_first: bool = False,
 ) -> list[Version]:
-    """Visible facts that fit, by what is stored now (`known_at` aside), in the order in which they began to hold."""
-    order = (graph_edges.c.valid_at, graph_edges.c.created_at, graph_edges.c.id)
+    """Visible facts that fit, by what is stored now (`known_at` aside), in the order in which they began to hold.
+
+    `newest_first`: those that were learned last come first.
+    """
+    came = (graph_edges.c.created_at, graph_edges.c.id)
+    order = [one.desc() for one in came] if newest_first else [graph_edges.c.valid_at, *came]
     query = _select(user_id).where(*visible(), *_fitting(user_id, wanted, now)).order_by(*order)
     return [_version(row) for row in connection.execute(query.limit(limit).offset(offset))]
 

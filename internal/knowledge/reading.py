@@ -35,6 +35,14 @@ def facts_about(
     return _known_facts(connection, user_id, wanted, wanted.known_at)[offset : offset + limit]
 
 
+def latest_facts(
+    connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int, offset: int = 0
+) -> list[Fact]:
+    """Facts that fit, those that were learned last first; without `known_at`."""
+    found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset, newest_first=True)
+    return filled(connection, user_id, found)
+
+
 def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime) -> int:
     """How many facts fit."""
     if wanted.known_at is None:

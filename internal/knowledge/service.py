@@ -31,6 +31,7 @@ from internal.knowledge.reading import (
     facts,
     facts_about,
     history,
+    latest_facts,
     open_contradictions,
 )
 from internal.knowledge.recording import cite_node, record_claims, reproject
@@ -82,6 +83,7 @@ __all__ = [
     "facts_about",
     "hide_facts",
     "history",
+    "latest_facts",
     "note_names",
     "only_in_episode",
     "open_contradictions",

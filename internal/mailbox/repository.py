@@ -222,6 +222,13 @@ def move_chat(connection: Connection, old: int, new: int) -> int:
     return connection.execute(update(outbox).where(outbox.c.chat_id == old, _OWED).values(chat_id=new)).rowcount
 
 
+def unread(connection: Connection) -> tuple[int, datetime | None]:
+    """How many updates are still to be worked off, and since when the oldest waits."""
+    query = select(func.count(), func.min(inbox.c.received_at)).where(inbox.c.state == InboxState.RECEIVED)
+    count, oldest = connection.execute(query).one()
+    return count, oldest
+
+
 def owed(connection: Connection) -> Owed:
     """What waits to be sent, of everybody."""
     waiting = select(func.count(), func.min(outbox.c.due_at)).where(_OWED)

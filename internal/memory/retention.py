@@ -81,4 +81,9 @@ def retention(
     if half_life is None:
         return confidence
     idle = max(now - max(created, last_accessed or created), timedelta())
-    return confidence * math.exp2(-min(idle / (half_life * (1 + math.log1p(access_count))), 1000.0))
+    return confidence * math.exp2(-min(idle / own_half_life(access_count, half_life), 1000.0))
+
+
+def own_half_life(access_count: int, half_life: timedelta) -> timedelta:
+    """The half-life of a memory that was used so often; `half_life` is that of one which never was."""
+    return half_life * (1 + math.log1p(access_count))

@@ -241,6 +241,13 @@ def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
     return {RunState(state): count for state, count in connection.execute(query)}
 
 
+def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
+    """How many runs of everybody's each agent has in which state."""
+    query = select(runs.c.agent, runs.c.state, func.count()).group_by(runs.c.agent, runs.c.state)
+    rows = connection.execute(query.order_by(runs.c.agent, runs.c.state))
+    return [(agent, RunState(state), count) for agent, state, count in rows]
+
+
 def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int) -> list[Run]:
     """Every run whose slice holds this segment, in the order in which they were made."""
     query = select(runs).where(

@@ -89,7 +89,8 @@ async def aside(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["backup", "doctor", "quarantine", "quarantine/replay", "quarantine/drop", "runs/dead", "runs/revive"]
+    "path",
+    ["backup", "doctor", "quarantine", "quarantine/replay", "quarantine/drop", "runs/dead", "runs/revive", "queues"],
 )
 async def test_nobody_without_the_key(operator: httpx.AsyncClient, path: str) -> None:
     """Every order needs the server's key."""
