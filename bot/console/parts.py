@@ -26,9 +26,8 @@ def heading(text: str, level: int) -> TextElement:
 def icon_button(icon: str, label: str) -> ui.button:
     """A button that shows a sign only; `label` is what it is called."""
     button = ui.button(icon=icon, color=None).props("flat round dense").classes("icon-button")
-    button.props["aria-label"] = label
-    with button:
-        ui.tooltip(label)
+    # A title, not the library's tooltip: that one hangs outside of every landmark.
+    button.props["aria-label"] = button.props["title"] = label
     return button
 
 

@@ -81,9 +81,9 @@ def whole_call(seat: Seat, call: Json) -> None:
         words("p", say("call-forgotten"), "dim")
         return
     for message in call["prompt"]:
-        words("h4", say.known(f"role-{message['role']}", str(message["role"])), "exact-title")
+        words("p", say.known(f"role-{message['role']}", str(message["role"])), "exact-title")
         words("pre", _text(message["content"]), "exact").props("tabindex=0")
-    words("h4", say("call-reply"), "exact-title")
+    words("p", say("call-reply"), "exact-title")
     words("pre", call["reply"] or "—", "exact reply").props("tabindex=0")
 
 
