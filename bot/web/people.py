@@ -83,7 +83,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
     @router.get("/{person_id:person}", responses=READING)
     async def one(person_id: PersonId, asked: AskedUser = None) -> PersonOut:
         """The id of a merged person answers with the profile it was merged into."""
-        found = await database.read(lambda c: _person(c, person_id, asked))
+        found = await database.read(lambda c: person_meant(c, person_id, asked))
         return PersonOut.model_validate(found)
 
     @router.patch("/{person_id:person}", responses=WRITING)
@@ -91,7 +91,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         """The owner's own word: what he set himself no model changes any more."""
 
         def work(connection: Connection) -> Person:
-            known = _person(connection, person_id, asked)
+            known = person_meant(connection, person_id, asked)
             return uniting.edit(connection, known.user_id, known.id, changes.told(), now=clock.now())
 
         return PersonOut.model_validate(await database.write(work))
@@ -101,7 +101,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         """Puts the source into the target, which is answered; the source's id leads there from now on."""
 
         def work(connection: Connection) -> Person:
-            source, target = (_person(connection, one, asked) for one in (order.source_id, order.target_id))
+            source, target = (person_meant(connection, one, asked) for one in (order.source_id, order.target_id))
             if source.user_id != target.user_id or order.user_id not in {None, source.user_id}:
                 raise NotFound(f"target_id: there is no person {order.target_id}")
             try:
@@ -116,7 +116,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         """Undoes the merge that made this person part of another, else the last one into him."""
 
         def work(connection: Connection) -> tuple[Person, Person]:
-            known = _person(connection, person_id, asked)
+            known = person_meant(connection, person_id, asked)
             return uniting.split(connection, known.user_id, person_id, now=clock.now())
 
         source, target = await database.write(work)
@@ -150,7 +150,7 @@ def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tupl
     return people.listing(connection, user_id, limit=limit, offset=offset), count
 
 
-def _person(connection: Connection, person_id: int, asked: int | None) -> Person:
+def person_meant(connection: Connection, person_id: int, asked: int | None) -> Person:
     """The person an id means now. Raises NotFound, also for another owner's."""
     owner = people.owner_of(connection, person_id)
     found = people.resolve(connection, owner, person_id) if owner is not None and asked in {None, owner} else None

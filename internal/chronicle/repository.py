@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, func, insert, select, update
@@ -276,6 +277,20 @@ def sessions_mentioning(connection: Connection, user_id: int, entity_ids: Collec
     for part in _parts(entity_ids):
         found |= set(connection.execute(query.where(event_mentions.c.entity_id.in_(part)).distinct()).scalars())
     return found
+
+
+def latest_sessions_mentioning(
+    connection: Connection, user_id: int, entity_id: str, *, until: datetime | None = None
+) -> list[Session]:
+    """The sessions in which an entity is mentioned, newest first; with `until` those opened by then."""
+    same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
+    told = select(chronicle.c.session_id).join(event_mentions, same)
+    told = told.where(event_mentions.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
+    query = select(sessions).where(sessions.c.user_id == user_id, sessions.c.id.in_(told))
+    if until is not None:
+        query = query.where(sessions.c.opened_at <= until)
+    rows = connection.execute(query.order_by(sessions.c.opened_at.desc(), sessions.c.id))
+    return [_session(row) for row in rows]
 
 
 def renumber(connection: Connection, user_id: int, numbers: Mapping[int, int]) -> None:

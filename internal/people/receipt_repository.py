@@ -1,0 +1,99 @@
+"""Where people are told of: the conversations that mention somebody, their lines, and who was merged into whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_all
+
+from internal.people.repository import item_of
+from internal.people.support_repository import PART_PREFIX
+from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
+
+_CHUNK: Final = 200
+"""Most values of one IN list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """An episode that mentions somebody, and when it happened."""
+
+    episode_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPerson:
+    """Who became part of another, under the name he had, and when."""
+
+    id: int
+    display_name: str
+    at: datetime | None
+
+
+def mentioned(connection: Connection, user_id: int, person_id: int) -> list[Mentioned]:
+    """The episodes that mention a person, newest first."""
+    same = and_(episodes.c.user_id == mentions.c.user_id, episodes.c.id == mentions.c.episode_id)
+    query = select(episodes.c.id, episodes.c.reference_time).join(mentions, same)
+    query = query.where(mentions.c.user_id == user_id, mentions.c.person_id == person_id)
+    rows = connection.execute(query.order_by(episodes.c.reference_time.desc(), episodes.c.id))
+    return [Mentioned(episode_id, at) for episode_id, at in rows]
+
+
+def support(
+    connection: Connection, user_id: int, person_id: int, entity_id: str, episode_ids: Collection[str]
+) -> list[Row[Any]]:
+    """(episode_id, segment, quote) of the lines in these episodes that tell of a person or name him."""
+    found: list[Row[Any]] = []
+    listed = sorted(episode_ids)
+    first = f"{PART_PREFIX}{person_id}:"
+    of_parts = and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
+    told = select(evidence.c.episode_id, evidence.c.segment, evidence.c.quote).where(
+        evidence.c.user_id == user_id,
+        or_(evidence.c.target == item_of(person_id), of_parts),
+        evidence.c.segment > literal(0),
+    )
+    named = (
+        select(segments.c.episode_id, segments.c.n.label("segment"), null().label("quote"))
+        .join(
+            chronicle,
+            and_(chronicle.c.user_id == segments.c.user_id, chronicle.c.message_id == segments.c.message_id),
+        )
+        .join(
+            event_mentions,
+            and_(event_mentions.c.user_id == chronicle.c.user_id, event_mentions.c.event_id == chronicle.c.id),
+        )
+        .where(segments.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
+    )
+    for start in range(0, len(listed), _CHUNK):
+        part = listed[start : start + _CHUNK]
+        both = union_all(told.where(evidence.c.episode_id.in_(part)), named.where(segments.c.episode_id.in_(part)))
+        found += connection.execute(both)
+    return found
+
+
+def merged_people(connection: Connection, user_id: int, person_id: int) -> list[MergedPerson]:
+    """Those whose profiles were put into this one and are still part of it, the last one first."""
+    same = and_(
+        merges.c.user_id == people.c.user_id,
+        merges.c.source == people.c.id,
+        merges.c.target == person_id,
+        merges.c.undone_at.is_(None),
+    )
+    query = select(people.c.id, people.c.display_name, merges.c.at).outerjoin(merges, same)
+    query = query.where(people.c.user_id == user_id, people.c.merged_into == person_id, people.c.hidden_until.is_(None))
+    return [MergedPerson(*row) for row in connection.execute(query.order_by(merges.c.at.desc(), people.c.id))]
+
+
+def people_at(connection: Connection, user_id: int, entity_ids: Collection[str]) -> dict[str, int]:
+    """The ids of the people whose entities are among these, by entity."""
+    found: dict[str, int] = {}
+    listed = sorted(entity_ids)
+    for start in range(0, len(listed), _CHUNK):
+        query = select(people.c.entity_id, people.c.id, people.c.user_id)
+        rows = connection.execute(query.where(people.c.entity_id.in_(listed[start : start + _CHUNK])))
+        found |= {row.entity_id: row.id for row in rows if row.user_id == user_id}
+    return found
