@@ -103,7 +103,8 @@ def build_web(
 ) -> FastAPI:
     """The application, ready to be served. All it needs comes in as ports.
 
-    `daily_limit_usd` is what each owner may spend in a day, 0: no limit. `chat_page` and `mcp` are addresses to show. `stopping` is set before the server stops, and ends what is streamed.
+    `daily_limit_usd` is what each owner may spend in a day, 0: no limit. `chat_page` and `mcp` are addresses to show.
+    `stopping` is set before the server stops, and ends what is streamed.
 
     Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
     """

@@ -1,4 +1,4 @@
-"""`/graph/facts` and `/graph/nodes`: facts as a list, one fact, its versions and its correction; one node, and where it comes from."""
+"""`/graph/facts` and `/graph/nodes`: facts, one with its versions and its correction; one node and its citations."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ async def test_spend_is_told_by_day_and_agent(known: Stage) -> None:
 
 
 async def test_strength_tells_what_is_left_of_memories(known: Stage) -> None:
-    """The most faded first; a memory of a half-life ago has half of its confidence left, and a day on which it fades."""
+    """The most faded first; one of a half-life ago has half of its confidence left, and a day on which it fades."""
 
     def remember(connection: Connection) -> tuple[str, str]:
         told = {"content": "c", "summary": "s", "confidence": 0.8}
