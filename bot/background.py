@@ -82,17 +82,17 @@ def background_agents(
             metrics,
             persona_name=config.persona.name,
             whole_day_at=config.notifications.whole_day_at,
+            question=task_question,
             wake=ticker.wake,
-            buttons=confirm_buttons,
         )
         handlers.append(tasks)
     return handlers
 
 
-def confirm_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
-    from bot.telegram.handlers.task_telling import confirm_buttons as below
+def task_question(user: User, task: Task, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
+    from bot.telegram.handlers.task_telling import question
 
-    return below(user, task)
+    return question(user, task, now)
 
 
 def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:

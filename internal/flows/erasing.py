@@ -41,6 +41,7 @@ from internal.people.bio import sentences
 from internal.people.support_repository import Lost
 from internal.storage import erasure, traces
 from internal.storage.erasure import Kind
+from internal.tasks import service as task_service
 
 _LONG_SENTENCE = 12
 """Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
@@ -251,6 +252,7 @@ def erase_person(
     erased.said += untold.erase(connection, user_id, (), mentions, now)
     erased.finish()
     erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
+    task_service.publish(connection, user_id, now)  # titles that named him are gone
     erasure.note_erased(connection, user_id)
     return erased.fallen
 

@@ -14,6 +14,7 @@ from internal.errors import Conflict
 from internal.flows import buried, namings, sessions, unremembering, untold
 from internal.flows.fallen import Fallen
 from internal.flows.lines import all_lines, texts_of
+from internal.flows.reminding import withdraw_about
 from internal.graph import store
 from internal.knowledge import claim_repository, fact_repository, naming_repository
 from internal.knowledge import repository as episodes
@@ -28,6 +29,9 @@ from internal.people.model import Person
 from internal.people.support_repository import Lost
 from internal.scheduling import repository as runs
 from internal.storage import traces
+from internal.tasks import repository as tasks
+from internal.tasks import service as task_service
+from internal.tasks.model import Task
 
 
 @dataclass(slots=True)
@@ -87,6 +91,7 @@ class Erasing:
         suggestion_repository.drop_of_runs(self.connection, self.user_id, gone)
         traces.blank_calls(self.connection, self.user_id, episode_id=episode_id)
         traces.blank_events(self.connection, self.user_id, episode_id)
+        self.drop_tasks(tasks.of_texts(self.connection, self.user_id, episode_id))
         episodes.drop(self.connection, self.user_id, episode_id)
         dialogue_erasing.drop_sources(self.connection, self.user_id, "episode", [episode_id])
         self.fallen.episodes += 1
@@ -94,6 +99,7 @@ class Erasing:
 
     def drop_messages(self, messages: Sequence[Message]) -> None:
         ids = [*(message.id for message in messages), *untold.instructions_of(messages)]
+        self.drop_tasks(tasks.of_lines(self.connection, self.user_id, ids))
         self.told_in |= set(ids)
         self.said += [message.content for message in messages]
         turns = {message.turn_id for message in messages if message.turn_id is not None}
@@ -136,6 +142,7 @@ class Erasing:
         knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
         memory.reproject(self.connection, self.user_id, touched, now=self.now)
         dialogue_erasing.drop_sources(self.connection, self.user_id, "person", map(str, ids))
+        self.drop_tasks(tasks.of_people(self.connection, self.user_id, ids))
         self.fallen.people += len(ids)
 
     def note_sentences(self, told: Collection[str]) -> None:
@@ -194,6 +201,14 @@ class Erasing:
         holds = self._traces(also)
         self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)
         sessions.drop_wiped(self.connection, self.user_id)
+        task_service.publish(self.connection, self.user_id, self.now)
+
+    def drop_tasks(self, gone: Sequence[Task]) -> None:
+        """Tasks that rest on what falls go with it, and what waits to be told of them."""
+        self.said += [words for task in gone for words in (task.title, task.details) if words]
+        for task in gone:
+            withdraw_about(self.connection, self.user_id, task.id, "forgotten", self.now)
+        tasks.drop(self.connection, self.user_id, [task.id for task in gone])
 
     def _traces(self, also: traces.Holds | None) -> traces.Holds:
         lines = traces.Lines(self.said)

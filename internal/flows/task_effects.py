@@ -27,18 +27,14 @@ from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, first_firing
 from internal.tasks.service import NewTask, Teller
 
-Buttons = Callable[[User, Task], list[list[dict[str, str]]]]
-"""What stands below a question or reminder, in Bot API form."""
+Question = Callable[[User, Task, datetime], tuple[str, list[list[dict[str, str]]]]]
+"""How a user is asked whether a task is meant, and what stands below, in Bot API form."""
 
 TOO_OLD: Final = timedelta(days=7)
 """What was said longer ago, and names no day that is still ahead, is nobody's task any more: imports hold years."""
 
 LATE: Final = timedelta(days=1)
 """A reminder that was asked for and whose moment passed meanwhile is told of at once, if it is no older."""
-
-
-def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
-    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +68,10 @@ def applied(
     found: Sequence[Found],
     reply: TaskReply,
     teller: Teller,
-    buttons: Buttons,
+    question: Question,
 ) -> TaskEffects:
     """Writes everything in the caller's transaction; `known` are the tasks as they are now."""
-    writing = _Writing(connection, run, user, {line.shown.number: line for line in lines}, known, teller, buttons)
+    writing = _Writing(connection, run, user, {line.shown.number: line for line in lines}, known, teller, question)
     writing.effects.refused += reply.refused
     for one in found:
         writing.guarded(lambda one=one: writing.take(one))  # type: ignore[misc]
@@ -94,11 +90,11 @@ class _Writing:
         lines: Mapping[int, SliceLine],
         known: Sequence[Task],
         teller: Teller,
-        buttons: Buttons,
+        question: Question,
     ) -> None:
         self._connection, self._run, self._user, self._lines = connection, run, user, lines
         self._known = {one.id: one for one in known}
-        self._teller, self._buttons = teller, buttons
+        self._teller, self._question = teller, question
         self._told: set[str] = set()
         self.effects = TaskEffects()
 
@@ -231,10 +227,10 @@ class _Writing:
         return Teller(self._teller.source, self._teller.now, self._teller.whole_day_at, links)
 
     def _ask(self, task: Task) -> None:
-        ask_to_confirm(self._connection, self._user, task, self._buttons, self._teller.now)
+        ask_to_confirm(self._connection, self._user, task, self._question, self._teller.now)
 
 
-def ask_to_confirm(connection: Connection, user: User, task: Task, buttons: Buttons, now: datetime) -> None:
+def ask_to_confirm(connection: Connection, user: User, task: Task, question: Question, now: datetime) -> None:
     """Has its owner asked whether a proposed task is meant; once for each day it is proposed for."""
     withdraw_about(connection, user.user_id, task.id, "asked_again", now)
     due = task.due_at
@@ -246,13 +242,12 @@ def ask_to_confirm(connection: Connection, user: User, task: Task, buttons: Butt
         "message": task.message_id,
         "episode": task.episode_id,
     }
-    if keyboard := buttons(user, task):
-        told["buttons"] = keyboard
+    words, told["buttons"] = question(user, task, now)
     notifications.generate(
         connection,
         user.user_id,
         NotificationKind.CONFIRM,
-        task.title,
+        words,
         now=now,
         dedupe=f"confirm:{task.id}:{due.isoformat() if due else ''}",
         ref_id=task.id,

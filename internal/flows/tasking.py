@@ -19,7 +19,7 @@ from internal.events import agent_state
 from internal.events import repository as events
 from internal.flows.run_handler import Prepared, StaleDigest, StaleInput
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
-from internal.flows.task_effects import Buttons, Found, TaskEffects, applied, matched, no_buttons
+from internal.flows.task_effects import Found, Question, TaskEffects, applied, matched
 from internal.language.worker import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Person
@@ -104,11 +104,11 @@ class TaskingHandler:
         *,
         persona_name: str,
         whole_day_at: str,
+        question: Question,
         wake: Callable[[], None],
-        buttons: Buttons = no_buttons,
     ) -> None:
         self._database, self._manager, self._worker, self._names = database, manager, worker, names
-        self._observer, self._persona, self._wake, self._buttons = observer, persona_name, wake, buttons
+        self._observer, self._persona, self._wake, self._question = observer, persona_name, wake, question
         self._whole_day_at = time_of_day(whole_day_at)
 
     async def read(self, run: Run) -> Prepared[TaskingInput]:
@@ -166,7 +166,7 @@ class TaskingHandler:
             raise StaleDigest("tasks changed while the task manager's reply was read")
         teller = service.Teller(self.source, now, self._whole_day_at, {"run": run.id, "fragment": run.episode_id})
         outcome = applied(
-            connection, run, asked.user, asked.lines, known, digested.found, digested.reply, teller, self._buttons
+            connection, run, asked.user, asked.lines, known, digested.found, digested.reply, teller, self._question
         )
         mine = agent_state.agent_id(AGENT, run.user_id)
         cursor = {"run": run.id, "fragment": run.episode_id, "rev": run.rev}

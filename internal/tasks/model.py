@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -27,6 +28,9 @@ _LATER_SAME_DAY: Final = timedelta(hours=3)
 _EVENING: Final = time(20)
 _SOON: Final = timedelta(minutes=15)
 _LONGEST_MONTHLESS: Final = 28
+_FIRST: Final = datetime(2024, 1, 1)
+_LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_KEPT_SERIES: Final = 128
 
 Postponement = Literal["hour", "tomorrow", "week"]
 
@@ -179,11 +183,10 @@ def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
         parts |= _to_last_day(parts, schedule_due, tz)
     text = ";".join(f"{key}={value}" for key, value in parts.items())
     try:
-        found = _series(text, datetime(2024, 1, 1)).after(datetime(2024, 1, 1))
+        _refuse_no_day(parts, rule)
+        rrulestr(text, dtstart=_FIRST)
     except ValueError as error:
-        raise Refused("recurrence", f"{rule!r}: {error}") from None
-    if found is None and "UNTIL" not in parts and "COUNT" not in parts:
-        raise Refused("recurrence", f"{rule!r} names no day that any calendar has")
+        raise Refused("recurrence", f"{rule[:80]!r}: {error}") from None
     return text
 
 
@@ -240,9 +243,10 @@ def _naive(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
+@lru_cache(_KEPT_SERIES)
 def _series(recurrence: str, begin: datetime) -> rrule:
     """The moments of a rule, from `begin` (without a zone) on, one behind the other."""
-    found = rrulestr(recurrence, dtstart=begin)
+    found = rrulestr(recurrence, dtstart=begin, cache=True)
     assert isinstance(found, rrule)
     return found
 
@@ -267,6 +271,16 @@ def _parts(rule: str) -> dict[str, str]:
     if "UNTIL" in parts:
         parts["UNTIL"] = parts["UNTIL"].rstrip("Z")
     return {"FREQ": parts.pop("FREQ"), **parts}
+
+
+def _refuse_no_day(parts: Mapping[str, str], rule: str) -> None:
+    """A day that no month has would be looked for to the end of the calendar. ValueError for what is no number."""
+    days = [int(day) for day in parts.get("BYMONTHDAY", "1").split(",")]
+    months = [int(month) for month in parts.get("BYMONTH", "1").split(",")]
+    if any(not 1 <= month <= 12 for month in months):
+        raise ValueError("there are twelve months")
+    if not any(abs(day) <= _LONGEST_MONTHS[month - 1] for day in days for month in months):
+        raise Refused("recurrence", f"{rule[:80]!r} names no day that any calendar has")
 
 
 def _to_last_day(parts: Mapping[str, str], due: datetime | None, tz: str) -> dict[str, str]:

@@ -130,22 +130,10 @@ def of_lines(connection: Connection, user_id: int, message_ids: Sequence[str]) -
     return [_task(row) for row in connection.execute(query.order_by(tasks.c.created_at, tasks.c.id))]
 
 
-def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Task]:
-    """Every task that was found in an episode, whatever became of it."""
-    query = select(tasks).where(tasks.c.user_id == user_id, tasks.c.episode_id == episode_id)
-    return [_task(row) for row in connection.execute(query.order_by(tasks.c.created_at, tasks.c.id))]
-
-
-def counts(connection: Connection) -> dict[str, int]:
-    """How many tasks of all owners are in each state."""
-    query = select(tasks.c.state, func.count()).group_by(tasks.c.state)
-    return dict(connection.execute(query).tuples().all())
-
-
-def overdue(connection: Connection, now: datetime) -> int:
-    """How many open tasks of all owners should have been told of by now, and were not."""
-    late = (tasks.c.next_at <= now) & (tasks.c.state == TaskState.OPEN.value)
-    return connection.execute(select(func.count()).select_from(tasks).where(late)).scalar_one()
+def of_texts(connection: Connection, user_id: int, episode_id: str) -> list[Task]:
+    """Every task that was found in an episode's own texts, in no message."""
+    ours = (tasks.c.user_id == user_id) & (tasks.c.episode_id == episode_id) & tasks.c.message_id.is_(None)
+    return [_task(row) for row in connection.execute(select(tasks).where(ours))]
 
 
 def drop(connection: Connection, user_id: int, task_ids: Collection[str]) -> int:

@@ -210,6 +210,9 @@ def publish(connection: Connection, user_id: int, now: datetime) -> None:
     """Writes what is open or proposed into the agent's state."""
     listed = [dict(summary(one)) for one in repository.pending(connection, user_id)]
     mine = agent_state.agent_id(AGENT, user_id)
+    if not listed and agent_state.get(connection, mine, PENDING) is None:
+        agent_state.delete_value(connection, mine, PENDING)
+        return  # nobody's tasks need no list
     agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
 
 

@@ -122,9 +122,10 @@ def opened_in_turn(user: User, task: Task | None, now: datetime) -> tuple[Render
     return part, list(buttons(rows) or [])
 
 
-def confirm_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
-    """Below the question whether a task is meant."""
-    return buttons([_row(user, task, HERE, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]) or []
+def question(user: User, task: Task, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
+    """Whether a task is meant, as plain text, with its buttons."""
+    text = label(user.lang, "task-question", title=quotable(task.title), when=when_words(user, task, now))
+    return text, buttons([_row(user, task, HERE, TaskTap.CONFIRM, TaskTap.CHANGE, TaskTap.CANCEL)]) or []
 
 
 def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:

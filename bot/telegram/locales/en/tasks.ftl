@@ -46,6 +46,7 @@ repeat-weekday = { $day ->
 
 task-opened = ⏰ I'll remind you: **{ $title }** — { $when }.
 task-opened-undated = 📝 Noted: **{ $title }**. When shall I remind you?
+task-question = Shall I remind you? “{ $title }” — { $when }
 task-ask = What has to be done, and when? For example: “buy bread tomorrow at 9”.
 task-ask-when = When? For example: “tomorrow at 9”, “in 2 hours”, “every Monday at 10”.
 task-when-unknown = I couldn't read a time in that. Try “tomorrow at 9”, “in 2 hours” or “5 December”.
