@@ -100,7 +100,7 @@ def web_of(
         chat_page=doors.chat_page,
         mcp=mcp,
         whole_day_at=app.config.notifications.whole_day_at,
-        daily_limit_usd=config.limits.daily_cost_usd,
+        daily_limit_usd=config.access.daily_cost_usd,
         stopping=stopping,
     )
 
