@@ -25,6 +25,7 @@ CALLS = frozenset(
     POST /console/logout
     GET /console/me
     GET /events
+    GET /events/{event_id}/chain
     GET /graph/episodes
     POST /graph/episodes
     DELETE /graph/episodes/{uuid}
@@ -77,6 +78,7 @@ CALLS = frozenset(
     DELETE /tasks/{task_id}
     GET /tasks/{task_id}
     PATCH /tasks/{task_id}
+    GET /teams
     GET /timeline
     GET /timeline/{event_id}
     GET /users
