@@ -372,6 +372,4 @@ async def _greet(app: App, api_base: str, server: Served) -> None:
     print(f"MCP: {server.mcp}")
     if server.console is not None:
         print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")
-    if server.console is not None:
-        print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")
     print(f"Health, metrics and REST: {server.rest.url}", flush=True)
