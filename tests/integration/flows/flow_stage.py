@@ -26,6 +26,7 @@ from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake, Taken
 from internal.flows.publication import Publication
 from internal.flows.question import Prompts
+from internal.flows.requested import Requests
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.flows.turn import TurnFlow
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
@@ -132,6 +133,7 @@ class Talk:
         self.facts: FactRecall | None = None
         self.memories: MemoryRecall | None = None
         self.passages: PassageRecall | None = None
+        self.grants: Requests | None = None
 
     @property
     def intake(self) -> Intake:
@@ -166,6 +168,7 @@ class Talk:
             observer=self.ended,
             wake_outbox=self.ended.wake,
             retry_base=timedelta(milliseconds=5),
+            grants=self.grants,
         )
 
     def publication(
