@@ -10,6 +10,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.pages.calls import open_call, price
+from bot.console.pages.control.lanes import Lanes
 from bot.console.pages.control.timeline import summary, title
 from bot.console.parts import chip, heading, icon_button, words
 from bot.console.rest import Json, Refused
@@ -22,8 +23,10 @@ _NEAREST: Final = 40
 class Details:
     """`jump` is called with the id of another event, `shut` when the reader is done."""
 
-    def __init__(self, seat: Seat, jump: Callable[[str], Awaitable[None]], shut: Callable[[], Awaitable[None]]) -> None:
-        self._seat, self._jump, self._shut = seat, jump, shut
+    def __init__(
+        self, seat: Seat, lanes: Lanes, jump: Callable[[str], Awaitable[None]], shut: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._seat, self._lanes, self._jump, self._shut = seat, lanes, jump, shut
         with ui.element("section").classes("room-details") as section:
             section.props["aria-label"] = seat.say("control-details")
             self._inside = ui.element("div").classes("room-scroll").props("tabindex=0")
@@ -64,7 +67,7 @@ class Details:
             heading(title(say, event), 2)
             icon_button("close", say("close")).on("click", self._shut)
         with ui.element("div").classes("details-chips"):
-            chip(event["source"])
+            chip(self._lanes.who(event))
             chip(say.moment(event["timestamp"], "d MMM y, HH:mm:ss"))
         if event["text"]:
             words("p", event["text"], "details-text")
@@ -92,7 +95,9 @@ class Details:
         with ui.element("ul").classes("jumps"):
             for event in events:
                 with ui.element("li"), ui.element("button").props("type=button").classes("jump") as jump:
-                    words("b", title(self._seat.say, event))
+                    with ui.element("span").classes("jump-head"):
+                        words("b", title(self._seat.say, event))
+                        words("span", self._lanes.who(event), "jump-who")
                     words("span", told.get(event["id"]) or summary(event["payload"]), "jump-text")
                     words("time", self._seat.say.moment(event["timestamp"], "HH:mm:ss"))
                 jump.on("click", partial(self._jump, event["id"]))

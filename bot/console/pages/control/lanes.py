@@ -26,8 +26,9 @@ class _Lane:
 class Lanes:
     """Agents get their lanes as they are met."""
 
-    def __init__(self, say: Phrases, users: list[Json]) -> None:
-        self._say = say
+    def __init__(self, say: Phrases, users: list[Json], *, everybody: bool) -> None:
+        """`everybody`: events of several users stand side by side, so whose they are is told, too."""
+        self._say, self._everybody = say, everybody
         self._names = {user["user_id"]: user["name"] for user in users}
         people, house = _Lane(PEOPLE, say("lane-people"), "tone-4"), _Lane(HOUSE, say("lane-house"), "tone-7")
         self._lanes = {lane.id: lane for lane in (people, house)}
@@ -62,7 +63,9 @@ class Lanes:
         kind, _, name = str(event["source"]).partition(":")
         if kind == PEOPLE and name.lstrip("-").isdigit():
             return str(self._names.get(int(name), name))
-        return self._agent(str(event["source"])) if kind != HOUSE else self._say.known(f"part-{name}", name)
+        told = self._agent(str(event["source"])) if kind != HOUSE else self._say.known(f"part-{name}", name)
+        whose = self._names.get(event.get("user_id")) if self._everybody else None
+        return f"{told} · {whose}" if whose else told
 
     def told(self) -> list[Json]:
         return [asdict(lane) for lane in self._lanes.values()]

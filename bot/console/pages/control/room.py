@@ -35,7 +35,7 @@ class _Room:
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
-        self._lanes = Lanes(seat.say, seat.users)
+        self._lanes = Lanes(seat.say, seat.users, everybody=seat.user_id is None)
         self._last: int = 0
         self._following: asyncio.Task[None] | None = None
         with ui.element("div").classes("room") as self._root:
@@ -46,7 +46,7 @@ class _Room:
                 self._timeline = Timeline(
                     seat, self._lanes, ready=self._fill, earlier=self._earlier, choose=self._choose, hide=self._hide
                 )
-            self._details = Details(seat, self._choose, self._shut)
+            self._details = Details(seat, self._lanes, self._choose, self._shut)
         self._notice.set_visibility(False)
         ui.context.client.on_delete(self._leave)
 

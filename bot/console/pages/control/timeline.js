@@ -8,12 +8,13 @@ export default {
   emits: ["ready", "earlier", "choose", "hide", "follow"],
   template: `
     <div class="timeline">
-      <div class="lanes" role="group" :aria-label="words.lanes">
+      <div class="lanes">
+        <div class="lanes-list" role="group" :aria-label="words.lanes">
         <button v-for="lane in lanes" :key="lane.id" type="button" :class="['lane', lane.tone]" :aria-pressed="String(!lane.hidden)"
                 @click="$emit('hide', lane.id)">
           <span class="lane-dot"></span>{{ lane.name }}
         </button>
-        <span class="lanes-space"></span>
+        </div>
         <button type="button" class="follow" :aria-pressed="String(following)" @click="setFollowing(!following)">
           <span class="material-icons" aria-hidden="true">{{ following ? "pause" : "play_arrow" }}</span>
           {{ following ? words.pause : words.follow }}<b v-if="fresh" class="fresh">{{ fresh }}</b>
@@ -23,13 +24,13 @@ export default {
            @scroll.passive="scrolled" @keydown="key">
         <div v-if="!rows.length" class="events-empty" role="presentation">{{ loading ? words.loading : words.nothing }}</div>
         <div class="events-space" role="presentation" :style="{ height: rows.length * ${ROW} + 'px' }">
-          <svg class="strands" aria-hidden="true" :style="{ top: first * ${ROW} + 'px', height: shown.length * ${ROW} + 'px' }" :width="lanes.length * 16 + 12">
-            <line v-for="(lane, n) in lanes" :key="lane.id" :class="['strand', lane.tone]" :x1="n * 16 + 14" :x2="n * 16 + 14" y1="0" :y2="shown.length * ${ROW}" />
+          <svg class="strands" aria-hidden="true" :style="{ top: first * ${ROW} + 'px', height: shown.length * ${ROW} + 'px' }" :width="lanes.length * gap + 12">
+            <line v-for="(lane, n) in lanes" :key="lane.id" :class="['strand', lane.tone]" :x1="n * gap + 14" :x2="n * gap + 14" y1="0" :y2="shown.length * ${ROW}" />
           </svg>
           <div v-for="(row, n) in shown" :key="row.place" :id="'event-' + row.place" role="option" :aria-selected="String(row.id === chosen)"
                :class="['event', toneOf(row), { chosen: row.id === chosen, linked: linked.has(row.id) }]"
-               :style="{ top: (first + n) * ${ROW} + 'px', '--lanes': lanes.length }" @click="choose(first + n)">
-            <span class="event-dot" :style="{ left: laneOf(row) * 16 + 8 + 'px' }"></span>
+               :style="{ top: (first + n) * ${ROW} + 'px', '--strands': lanes.length * gap + 'px' }" @click="choose(first + n)">
+            <span class="event-dot" :style="{ left: laneOf(row) * gap + 8 + 'px' }"></span>
             <div class="event-words">
               <div class="event-head"><b>{{ row.title }}</b><span class="event-who">{{ row.who }}</span><time>{{ clock(row.timestamp) }}</time></div>
               <div class="event-text">{{ row.text }}</div>
@@ -38,7 +39,7 @@ export default {
         </div>
       </div>
     </div>`,
-  data: () => ({ rows: [], first: 0, count: 0, following: true, fresh: 0, loading: true, whole: false, linked: new Set(), asked: false }),
+  data: () => ({ rows: [], first: 0, count: 0, following: true, fresh: 0, loading: true, whole: false, linked: new Set(), asked: false, gap: 16 }),
   computed: {
     shown() { return this.rows.slice(this.first, this.first + this.count); },
     active() {
@@ -122,6 +123,7 @@ export default {
     measure() {
       const scroller = this.$refs.scroller;
       if (!scroller) return;
+      this.gap = scroller.clientWidth < 480 ? 8 : 16;
       this.first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - SPARE);
       this.count = Math.ceil(scroller.clientHeight / ROW) + 2 * SPARE;
       if (scroller.scrollTop < 20 * ROW && !this.whole && !this.asked && this.rows.length) {
