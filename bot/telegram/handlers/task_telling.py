@@ -59,9 +59,7 @@ def repeat_words(lang: Language, task: Task) -> str:
     if parts["FREQ"] == "WEEKLY" and days and every == 1:
         if days in (_WORKDAYS, _WEEKEND):
             return label(lang, "repeat-workdays" if days == _WORKDAYS else "repeat-weekends")
-        named = [
-            label(lang, "repeat-weekday", day=str(WEEKDAYS.index(day))) for day in days.split(",") if day in WEEKDAYS
-        ]
+        named = [label(lang, "repeat-weekday", day=WEEKDAYS.index(day)) for day in days.split(",") if day in WEEKDAYS]
         return label(lang, "repeat-on", days=_joined(lang, named)) if named else label(lang, "repeat-weekly", count=1)
     return label(lang, f"repeat-{parts['FREQ'].casefold()}", count=every)
 

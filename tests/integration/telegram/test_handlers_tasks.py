@@ -1,0 +1,117 @@
+"""/tasks and /quiet in three languages: listed by time, added by words, done, put off and cancelled by taps."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from handler_world import World, only
+
+from bot.telegram.handlers.quiet import hours_in
+from bot.telegram.i18n import label
+from internal.access import service as access
+from internal.access.model import LANGUAGES, Language
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, TaskState
+
+ADDED = {
+    "ru": ("/tasks add купить хлеб завтра в 9", "Купить хлеб"),
+    "uk": ("/tasks add купити хліб завтра о 9", "Купити хліб"),
+    "en": ("/tasks add buy bread tomorrow at 9", "Buy bread"),
+}
+
+
+async def the_task(world: World, user_id: int = 1) -> Task:
+    (found,) = await world.read(lambda c: tasks.listing(c, user_id))
+    return found
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_a_task_is_added_listed_and_done_by_a_tap(world: World, lang: Language) -> None:
+    """From the words to the list of what is done."""
+    await world.admit(2, "Taras", lang)
+    words, title = ADDED[lang]
+    said = only(await world.send(words, 2))
+    assert title in said.text
+    listed = only(await world.send("/tasks", 2))
+    assert title in listed.text
+    card = (await world.press(listed.buttons["1"], 2))[-1]
+    done = (await world.press(card.buttons[label(lang, "task-button-done")], 2))[-1]
+    assert (await the_task(world, 2)).state is TaskState.DONE
+    back = (await world.press(done.buttons[label(lang, "task-button-back")], 2))[-1]
+    past = (await world.press(back.buttons[label(lang, "tasks-button-past", count=1)], 2))[-1]
+    assert title in past.text
+
+
+async def test_a_task_is_put_off_changed_and_cancelled(world: World) -> None:
+    """By an hour, to a time in words, for good; and it is opened again."""
+    await world.admit(1, "Olena")
+    said = only(await world.send("/tasks add call mum on 5 December at 9"))
+    listed = only(await world.send("/tasks"))
+    card = (await world.press(listed.buttons["1"]))[-1]
+    later = (await world.press(card.buttons["In an hour"]))[-1]
+    assert (await the_task(world)).next_at == world.clock.now() + timedelta(hours=1)
+    asked = (await world.press(later.buttons["Another time"]))[-1]
+    assert asked.force_reply
+    moved = only(await world.send("every Monday at 10"))
+    assert "every Monday" in moved.text
+    await world.press(said.buttons["✕ Cancel"])
+    assert (await the_task(world)).state is TaskState.CANCELLED
+
+
+async def test_what_is_no_time_is_asked_again_and_a_sentence_is_no_answer(world: World) -> None:
+    """Whoever says something else meanwhile is talking to the companion."""
+    await world.admit(1, "Olena")
+    said = only(await world.send("/tasks add call mum tomorrow"))
+    await world.press(said.buttons["Another time"])
+    again = only(await world.send("blue"))
+    assert again.force_reply
+    assert only(await world.send("I was at the sea with Peter yesterday, it was lovely.")).how == "unhandled"
+
+
+async def test_somebody_elses_task_cannot_be_touched(world: World) -> None:
+    """A button made for another is refused, and nothing changes."""
+    await world.admit(1, "Olena")
+    await world.admit(2, "Taras")
+    said = only(await world.send("/tasks add call mum tomorrow"))
+    await world.press(said.buttons["✕ Cancel"], 2)
+    assert (await the_task(world)).state is TaskState.OPEN
+
+
+async def test_a_task_needs_words(world: World) -> None:
+    """A time alone is none; without any words it is asked what has to be done."""
+    await world.admit(1, "Olena")
+    assert "/tasks add" in only(await world.send("/tasks add tomorrow")).text
+    assert only(await world.send("/tasks add")).force_reply
+    assert "Buy milk" in only(await world.send("buy milk")).text
+
+
+@pytest.mark.parametrize(
+    ("typed", "hours"),
+    [
+        ("23-7", "23:00-07:00"),
+        ("22:30 – 08:00", "22:30-08:00"),
+        ("from 9 to 11", "09:00-11:00"),
+        ("off", ""),
+        ("вимкнути", ""),
+        ("выкл", ""),
+        ("25-3", None),
+        ("hello", None),
+    ],
+)
+def test_quiet_hours_are_read_as_typed(typed: str, hours: str | None) -> None:
+    """Two hours, or none at all."""
+    assert hours_in(typed) == hours
+
+
+async def test_quiet_hours_are_set_by_words_and_by_taps(world: World) -> None:
+    """Each user has his own."""
+    await world.admit(1, "Olena")
+    await world.send("/quiet 23-7")
+    assert access.quiet_hours(await world.user(), "22:00-08:00") == "23:00-07:00"
+    asked = only(await world.send("/quiet"))
+    await world.press(asked.buttons["No quiet hours"])
+    assert access.quiet_hours(await world.user(), "22:00-08:00") == ""
+    asked = only(await world.send("/quiet"))
+    await world.press(asked.buttons["21:00-07:00"])
+    assert access.quiet_hours(await world.user(), "22:00-08:00") == "21:00-07:00"
