@@ -338,6 +338,14 @@ QUEUES = Page(
                 "Empty most of the time; what is put off waits among the notifications.",
             ),
             Panel(
+                "Tasks",
+                [
+                    Query("laplaced_tasks_open", "to be done"),
+                    Query("laplaced_tasks_proposed", "waiting for a yes"),
+                ],
+                "Of all users. What waits for a yes is asked about once.",
+            ),
+            Panel(
                 "Oldest waiting",
                 [
                     Query(since("laplaced_oldest_inbox_timestamp_seconds"), "update to handle"),
