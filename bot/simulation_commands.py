@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.command_line import command, load
-from bot.simulator.scenarios.amount import Load
+from bot.simulation.amount import Load
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -88,7 +88,8 @@ async def _simulate(
     until_today: bool,
     offline: bool,
 ) -> int:
-    from bot.simulator.scenarios import launching, loader
+    from bot.simulation import launching
+    from bot.simulator.scenarios import loader
     from bot.simulator.scenarios.plan import plan, shifted
 
     scenario, now = loader.load(wanted), datetime.now(UTC)
@@ -99,8 +100,8 @@ async def _simulate(
 
 async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Load) -> int:
     from bot import app
-    from bot.simulator.scenarios import launching
-    from bot.simulator.scenarios.load import LoadGenerator
+    from bot.simulation import launching
+    from bot.simulation.load import LoadGenerator
 
     folder = data_dir or launching.folder_of(config, "load", wanted.seed, datetime.now(UTC))
     launching.take(folder, asdict(wanted))

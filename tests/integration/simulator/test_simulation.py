@@ -15,10 +15,11 @@ import pytest_asyncio
 from pydantic import SecretStr
 
 from bot import app
+from bot.simulation import launching
+from bot.simulation.playing import Simulation
 from bot.simulator.launch import LocalTelegram
-from bot.simulator.scenarios import launching, loader
+from bot.simulator.scenarios import loader
 from bot.simulator.scenarios.plan import Plan, plan
-from bot.simulator.scenarios.simulation import Simulation
 from internal.config import Config, TelegramConfig
 from internal.config import load as load_config
 from internal.storage.keys import existing_key

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from bot.simulation.amount import Load
+from bot.simulation.load import FIRST_ID, sendings, summed_up
 from bot.simulator.scenarios import loader
-from bot.simulator.scenarios.amount import Load
-from bot.simulator.scenarios.load import FIRST_ID, sendings, summed_up
 from bot.simulator.scenarios.plan import plan, shifted
 from bot.simulator.scenarios.wording import spoken
 

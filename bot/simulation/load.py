@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import Running
+from bot.simulation.amount import Load
 from bot.simulator.client import ControlClient
-from bot.simulator.scenarios.amount import Load
 from bot.web.simulator import SimulatorOrder, SimulatorState
 from internal.errors import Conflict
 from internal.scheduling.clock import SystemClock

@@ -12,12 +12,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.app import Running
+from bot.simulation.examination import examine
+from bot.simulation.stage import Stage
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock
 from bot.simulator.scenarios import loader
-from bot.simulator.scenarios.examination import examine
 from bot.simulator.scenarios.plan import WEEK, Act, Plan, plan
-from bot.simulator.scenarios.stage import Stage
 from bot.web.simulator import SimulatedUser, SimulatorOrder, SimulatorState, State
 from internal.errors import Conflict, Refused
 

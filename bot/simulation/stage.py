@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.app import Running
+from bot.simulation import resting_repository as resting
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock
 from bot.simulator.repository import Json
-from bot.simulator.scenarios import resting_repository as resting
 from bot.simulator.scenarios.model import VirtualUser
 from internal.events import repository as events
 

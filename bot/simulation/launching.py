@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bot import app
+from bot.simulation.playing import Simulation
 from bot.simulator.scenarios.loader import ScenarioInvalid
 from bot.simulator.scenarios.plan import Plan
-from bot.simulator.scenarios.simulation import Simulation
 from bot.telegram.budget import Budget
 from internal.config import Config, EmbeddingConfig, LLMConfig, LocalTelegramConfig, StorageConfig, TelegramConfig
 from internal.storage.permissions import PRIVATE_FOLDER

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
+from bot.simulation.stage import Stage
 from bot.simulator.scenarios.judging import Circumstances, Told, Verdict, judge, judge_answer
 from bot.simulator.scenarios.knowing import read
 from bot.simulator.scenarios.model import Truth
 from bot.simulator.scenarios.plan import Act, Plan
 from bot.simulator.scenarios.report import Outcome
-from bot.simulator.scenarios.stage import Stage
 
 Ask = Callable[[Stage, Act], Awaitable[str]]
 """Asks a question in the chat; the bot's words."""
