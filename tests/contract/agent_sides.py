@@ -13,9 +13,20 @@ from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.analyst.offline import OfflineAnalyst
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.offline import OfflineArchivist
+from internal.agents.context_manager.agent import ModelContextManager
+from internal.agents.context_manager.offline import OfflineContextManager
 from internal.agents.enricher.agent import ModelEnricher
 from internal.agents.enricher.offline import OfflineEnricher
-from internal.agents.model import Analyst, Archivist, Enricher, OwnerProfile, Reranker, Responder, TranscriptLine
+from internal.agents.model import (
+    Analyst,
+    Archivist,
+    ContextManager,
+    Enricher,
+    OwnerProfile,
+    Reranker,
+    Responder,
+    TranscriptLine,
+)
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.reranker.offline import OfflineReranker
 from internal.agents.responder.agent import ModelResponder
@@ -31,7 +42,7 @@ OWNER = OwnerProfile(user_id=7, name="Анна", username="anna", language="ru",
 FORMS = ("model", "rules")
 
 _ARCHIVIST, _ENRICHER, _RERANKER, _RESPONDER = "archivist", "enricher", "reranker", "responder"
-_ANALYST = "analyst"
+_ANALYST, _CONTEXT_MANAGER = "analyst", "context_manager"
 _LINE = re.compile(r"^(\d+)\. \[[^\]]+\] ([^:]+?)(?: \(assistant\))?: (.*)$", re.MULTILINE)
 _PERSON = re.compile(r"^\[Person:(\d+)\] ([^|]+?) \| \w+ \| \d+ mentions \| (.*?)(?: \| also.*)?$", re.MULTILINE)
 
@@ -45,6 +56,7 @@ class Agents:
     enricher: Enricher
     reranker: Reranker
     responder: Responder
+    context_manager: ContextManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +92,7 @@ def _by_rules(worker: LanguageWorker) -> Agents:
         OfflineEnricher(worker),
         OfflineReranker(worker),
         OfflineResponder(worker),
+        OfflineContextManager(worker),
     )
 
 
@@ -90,6 +103,7 @@ def _over(chat: OpenAIChat) -> Agents:
         ModelEnricher(chat, AgentConfig(model=_ENRICHER)),
         ModelReranker(chat, RerankerConfig(model=_RERANKER)),
         ModelResponder(chat, ResponderConfig(model=_RESPONDER)),
+        ModelContextManager(chat, AgentConfig(model=_CONTEXT_MANAGER)),
     )
 
 
@@ -100,6 +114,7 @@ def teach(server: ScriptedModel) -> None:
     server.always(_ENRICHER, _rewrite)
     server.always(_RERANKER, _rank)
     server.always(_RESPONDER, _respond)
+    server.always(_CONTEXT_MANAGER, _keep)
 
 
 def _archive(asked: Asked) -> dict[str, Any]:
@@ -123,6 +138,15 @@ def _judge(asked: Asked) -> dict[str, Any]:
     judged = [{"message": one, **(lesson if one in wrong else {"verdict": "correct"})} for one in wanted]
     verdict = "partially_correct" if wrong else "correct"
     return {"topic": "Петров", "responses": judged, "session_summary": {"verdict": verdict, "summary": "О Петрове."}}
+
+
+def _keep(asked: Asked) -> dict[str, Any]:
+    """What the owner has to do is open; what waits is told."""
+    if "<notifications>" in asked.text:
+        return {"notifications": [{"id": 1, "decision": "now", "text": "", "until": None, "reason": "Пора."}]}
+    said = [(int(number), text) for number, speaker, text in _LINE.findall(asked.text) if speaker == OWNER.name]
+    threads = [{"text": text, "from": [], "evidence": [number]} for number, text in said if "надо" in text.casefold()]
+    return {"snapshot": {"who": [], "now": [], "threads": threads}}
 
 
 def _stated(number: int, text: str) -> dict[str, Any] | None:

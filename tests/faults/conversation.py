@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from ledger import Asked, Ledger, numbers_in
-from running_product import JUDGED, JUDGING
+from running_product import JUDGED, JUDGING, KEEPING, KEPT_IN_MIND, MINDING, NO_TASKS
 
 from internal.testing import Fault, Reply, ScriptedModel
 from internal.testing.script import Asked as Request
@@ -63,6 +63,8 @@ class ScriptedAgents:
         model.always(ENRICHER, {"query": "friends"})
         model.always(RERANKER, {"people": []})
         model.always("*", JUDGED, match=JUDGING)
+        model.always("*", KEPT_IN_MIND, match=KEEPING)
+        model.always("*", NO_TASKS, match=MINDING)
 
     def _answer(self, request: Request) -> Reply:
         text = f"Answer z{len(self._ledger.answers) + 1}z."

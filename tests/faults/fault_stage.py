@@ -15,7 +15,20 @@ from typing import Any
 
 import httpx
 from program import local_telegram
-from running_product import ANALYST, ARCHIVIST, ENRICHER, JUDGED, RERANKER, RESPONDER, Product, until
+from running_product import (
+    ANALYST,
+    ARCHIVIST,
+    ENRICHER,
+    JUDGED,
+    KEEPING,
+    KEPT_IN_MIND,
+    MINDING,
+    NO_TASKS,
+    RERANKER,
+    RESPONDER,
+    Product,
+    until,
+)
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -198,6 +211,8 @@ def quiet(model: ScriptedModel) -> None:
         ARCHIVIST: {"people_operations": []},
         ANALYST: JUDGED,
     }
+    model.always("*", KEPT_IN_MIND, match=KEEPING)
+    model.always("*", NO_TASKS, match=MINDING)
     model.always("*", lambda asked: by_model.get(asked.model, ""))
 
 
