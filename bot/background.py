@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from bot.models import Models, entity_types
-from internal.access.model import User
+from internal.access.model import Language, User
 from internal.agents.archivist.digest import Digester
 from internal.config import Config
 from internal.flows.analysis import REPLY_TOKENS, AnalysisHandler
@@ -118,3 +118,9 @@ def notify_user(connection: Connection, user_id: int, key: str, dedupe: str, now
     from bot.telegram.suggesting import notify
 
     notify(connection, user_id, key, dedupe, now)
+
+
+def said(lang: Language, key: str, **values: str) -> str:
+    from bot.telegram.i18n import phrase
+
+    return phrase(lang, key, **values)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.background import ask_about_memory, background_agents, notify_user, reminder_buttons
+from bot.background import ask_about_memory, background_agents, notify_user, reminder_buttons, said
 from bot.database import last_backup, open_database
 from bot.mirrors import Mirrors, target_of
 from bot.models import Models, entity_types, open_models
@@ -38,6 +38,7 @@ from internal.flows.retaining import EventRetention
 from internal.flows.runs import RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
+from internal.flows.teaming import TakingOn
 from internal.flows.wondering import Wondering
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
@@ -196,6 +197,7 @@ class App:
                 Job("forgetting", self.eraser.erase_due),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
+                Job("teams", TakingOn(self.database, self.clock, said).tell_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -12,14 +13,18 @@ from internal.access import repository as users
 from internal.access.model import Language, User
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
+from internal.scheduling.clock import Clock
+from internal.storage.engine import Database
+from internal.teams import repository
 from internal.teams import service as teams
-from internal.teams.model import Invitation, Team
+from internal.teams.model import Invitation, TakenOn, Team
 
 Buttons = Sequence[Sequence[dict[str, Any]]]
 Answers = Callable[[User, Invitation], Buttons]
 """The buttons, in Bot API form, by which an invitee says yes or no."""
 
 _SOURCE = "agent:Teams"
+_AT_ONCE = 50
 
 
 class Phrases(Protocol):
@@ -66,6 +71,36 @@ def leave(connection: Connection, user: User, team_id: str, now: datetime, phras
                 connection, member.user_id, "team-left", user, team, f"{user.user_id}:{now.isoformat()}", now, phrases
             )
     return team
+
+
+@dataclass(frozen=True, slots=True)
+class TakingOn:
+    """Has those told who are in a team with whoever promised them something, once each."""
+
+    database: Database
+    clock: Clock
+    phrases: Phrases
+
+    async def tell_due(self) -> int:
+        """How many were told."""
+        if not await self.database.read(lambda c: repository.taken_on(c, limit=1)):
+            return 0
+        return await self.database.write(self._tell)
+
+    def _tell(self, connection: Connection) -> int:
+        found = repository.taken_on(connection, limit=_AT_ONCE)
+        return sum(self._tell_one(connection, taken) for taken in found)
+
+    def _tell_one(self, connection: Connection, taken: TakenOn) -> bool:
+        if not repository.note_told(connection, taken):
+            return False
+        giver, to = users.get(connection, taken.user_id), users.get(connection, taken.to)
+        told = self.phrases(to.lang, "team-taken-on", name=giver.name or str(giver.user_id), title=taken.title)
+        dedupe, now = f"taken-on:{taken.task_id}", self.clock.now()
+        notifications.generate(
+            connection, to.user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, source=_SOURCE
+        )
+        return True
 
 
 def _tell(

@@ -59,3 +59,13 @@ class Invitation:
     state: InvitationState
     created_at: datetime
     decided_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOn:
+    """A promise that `user_id` gave `to`, who is in a team with him and has not been told yet."""
+
+    user_id: int
+    task_id: str
+    title: str
+    to: int

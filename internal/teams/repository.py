@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
-from internal.storage.tables import team_invitations, team_members, users
-from internal.teams.model import Invitation, InvitationState, Member, Team
+from internal.storage.tables import forgettings, people, tasks, team_invitations, team_members, users
+from internal.teams.model import Invitation, InvitationState, Member, TakenOn, Team
 
 _ADMITTED = users.c.state != "removed"
 
@@ -66,6 +66,30 @@ def admitted(connection: Connection, named: str) -> int | None:
         query = query.where(func.lower(users.c.username) == name.lower())
     found = connection.execute(query.limit(2)).scalars().all()
     return found[0] if len(found) == 1 else None
+
+
+def taken_on(connection: Connection, *, limit: int) -> list[TakenOn]:
+    """Open promises to somebody in the same team who was not told of them; none of who is about to forget something."""
+    giver, taker = team_members.alias("giver"), team_members.alias("taker")
+    forgets = select(forgettings.c.user_id).where(forgettings.c.state == "pending")
+    query = (
+        select(tasks.c.user_id, tasks.c.id, tasks.c.title, people.c.telegram_id)
+        .join(people, (people.c.user_id == tasks.c.user_id) & (people.c.id == tasks.c.person_id))
+        .join(giver, giver.c.user_id == tasks.c.user_id)
+        .join(taker, (taker.c.team_id == giver.c.team_id) & (taker.c.user_id == people.c.telegram_id))
+        .join(users, users.c.user_id == taker.c.user_id)
+        .where(tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None), _ADMITTED)
+        .where(taker.c.user_id != tasks.c.user_id, tasks.c.user_id.not_in(forgets))
+        .distinct()
+        .limit(limit)
+    )
+    return [TakenOn(*row) for row in connection.execute(query)]
+
+
+def note_told(connection: Connection, taken: TakenOn) -> bool:
+    """Notes whom a promise was told; False if that was noted already."""
+    one = (tasks.c.user_id == taken.user_id) & (tasks.c.id == taken.task_id) & tasks.c.for_user.is_(None)
+    return connection.execute(update(tasks).where(one).values(for_user=taken.to)).rowcount == 1
 
 
 def add_invitation(connection: Connection, invitation: Invitation) -> None:

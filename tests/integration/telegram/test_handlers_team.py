@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 from handler_world import Said, World, only
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
+from internal.flows.teaming import TakingOn
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
-from internal.storage.tables import events, team_invitations, users
+from internal.storage.tables import events, tasks, team_invitations, users
 from internal.teams import repository, service
 from internal.teams.model import Team
 
@@ -158,3 +159,51 @@ async def test_no_event_tells_one_owner_of_another(world: World) -> None:
     assert all(row.payload == {} for row in told)
     (state,) = await world.read(lambda c: c.execute(select(team_invitations.c.state)).scalars().all())
     assert state == "accepted"
+
+
+async def promised(world: World, title: str, telegram_id: int | None = 2, **more: str) -> None:
+    """A task of Olena's about somebody."""
+    person = await world.person(f"Somebody of {title}", telegram_id=telegram_id)
+    now = world.clock.now()
+    row = {
+        "user_id": 1,
+        "kind": "promise",
+        "state": "open",
+        "title": title,
+        "tz": "UTC",
+        "origin": "fragment",
+        "rev": 1,
+    }
+    values = row | {"id": title, "person_id": person.id, "created_at": now, "updated_at": now} | more
+    await world.write(lambda c: c.execute(insert(tasks).values(values)))
+
+
+async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
+    """Once, in his language, and nothing but promises to him: not what is proposed, and not before he has joined."""
+    yes, _ = (await invited(world, "uk")).values()
+    telling = TakingOn(world.database, world.clock, phrase)
+    await promised(world, "bring the book")
+    assert await telling.tell_due() == 0
+    await world.press(yes, 2)
+    assert (await telling.tell_due(), await telling.tell_due()) == (1, 0)
+    told = phrase("uk", "team-taken-on", name="Olena", title="bring the book")
+    assert [one.text for one in await waiting(world, 2)].count(told) == 1
+
+
+@pytest.mark.parametrize("more", [{"kind": "task"}, {"state": "proposed"}, {"state": "done"}])
+async def test_nothing_else_is_told(world: World, more: dict[str, str]) -> None:
+    """What is no promise, waits for a yes or is done stays its owner's."""
+    yes, _ = (await invited(world)).values()
+    await world.press(yes, 2)
+    await promised(world, "bring the book", **more)
+    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0
+
+
+async def test_who_has_left_is_told_of_nothing(world: World) -> None:
+    """A promise made while both were in the team is not told after one of them left it."""
+    yes, _ = (await invited(world)).values()
+    await world.press(yes, 2)
+    await promised(world, "bring the book")
+    (team,) = await teams(world, 2)
+    await world.write(lambda c: service.leave(c, 2, team.id, world.clock.now()))
+    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0

@@ -12,6 +12,7 @@ team-accepted = You are in “{ $team }” now. To leave: /team
 team-declined = You are not joining “{ $team }”.
 team-joined = { $name } has joined the team “{ $team }”.
 team-left = { $name } has left the team “{ $team }”.
+team-taken-on = { $name } has taken on for you: { $title }
 team-leave-confirm = Leave “{ $team }”? Nobody in it will be told of your tasks any more, nor you of theirs.
 team-left-yourself = You have left “{ $team }”.
 team-button-new = New team

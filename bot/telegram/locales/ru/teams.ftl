@@ -12,6 +12,7 @@ team-accepted = Теперь ты в команде «{ $team }». Выйти: /
 team-declined = В «{ $team }» ты не вступаешь.
 team-joined = { $name } теперь в команде «{ $team }».
 team-left = { $name } больше не в команде «{ $team }».
+team-taken-on = { $name } берёт на себя для тебя: { $title }
 team-leave-confirm = Выйти из «{ $team }»? Там больше не узнают о твоих делах, а ты — об их делах.
 team-left-yourself = Ты больше не в команде «{ $team }».
 team-button-new = Новая команда

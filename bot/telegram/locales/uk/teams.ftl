@@ -12,6 +12,7 @@ team-accepted = Тепер ти в команді «{ $team }». Вийти: /te
 team-declined = До «{ $team }» ти не приєднуєшся.
 team-joined = { $name } тепер у команді «{ $team }».
 team-left = { $name } більше не в команді «{ $team }».
+team-taken-on = { $name } бере на себе для тебе: { $title }
 team-leave-confirm = Вийти з «{ $team }»? Там більше не знатимуть про твої справи, а ти — про їхні.
 team-left-yourself = Ти більше не в команді «{ $team }».
 team-button-new = Нова команда
