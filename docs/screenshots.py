@@ -1,4 +1,4 @@
-"""Pictures for README: a real conversation with the real product, photographed by a headless Chromium.
+"""Pictures for README: a real conversation with the real product and its console, photographed by a headless Chromium.
 
     make screenshots        or        python docs/screenshots.py [--into docs/images]
 
@@ -21,12 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from playwright.async_api import Browser
 
 from bot.simulator.client import ControlClient
-from bot.simulator.screenshot import take_screenshot
+from bot.simulator.screenshot import chromium, take_screenshot
 
 LARGEST = 300_000
 """Bytes: README is read over slow lines too."""
+
+PHONE = 860
+"""Pixels: from this width on details stand beside the timeline."""
 
 CONVERSATIONS = {
     "en": (
@@ -61,11 +65,20 @@ PICTURES = {
 }
 
 
+CONSOLE_PICTURES = {
+    "console.png": Picture("en", 1440, 900),
+    "console-dark.png": Picture("uk", 1440, 900, dark=True),
+    "console-phone.png": Picture("ru", 390, 844, scale=1.5),
+}
+"""The control room, as the person of that language sees it."""
+
+
 @dataclass(frozen=True)
 class Running:
-    """A started product: its chat page, its server and the key to that."""
+    """A started product: its chat page, its console, its server and the key to both."""
 
     chat_page: str
+    console: str
     url: str
     key: str
 
@@ -96,8 +109,9 @@ async def product(folder: Path) -> AsyncIterator[Running]:
         async with asyncio.timeout(60):
             said = await _said_until_ready(process)
         [chat_page] = re.findall(r"Open (\S+)", said)
+        [console] = re.findall(r"Console: (\S+)", said)
         [url] = re.findall(r"REST: (\S+)", said)
-        yield Running(chat_page, url, (folder / "data/server_api_key").read_text().strip())
+        yield Running(chat_page, console, url, (folder / "data/server_api_key").read_text().strip())
     finally:
         if process.returncode is None:
             process.terminate()
@@ -144,10 +158,42 @@ async def take_pictures(into: Path) -> None:
                     running.chat_page, into / name, user_id=users[picture.lang], width=picture.width,
                     height=picture.height, dark=picture.dark, scale=picture.scale,
                 )  # fmt: skip
-                size = (into / name).stat().st_size
-                print(f"{into / name}: {size // 1000} kB")
-                if size > LARGEST:
-                    raise SystemExit(f"{name} is larger than {LARGEST // 1000} kB")
+                weigh(into / name)
+            async with chromium() as browser:
+                for name, picture in CONSOLE_PICTURES.items():
+                    await picture_console(browser, running, into / name, picture, users[picture.lang])
+                    weigh(into / name)
+
+
+async def picture_console(browser: Browser, running: Running, path: Path, picture: Picture, user_id: int) -> None:
+    """The control room over one person, with what led to an answer; on a phone without."""
+    page = await browser.new_page(
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme="dark" if picture.dark else "light",
+        device_scale_factor=picture.scale,
+        locale=picture.lang,
+        reduced_motion="reduce",
+    )
+    await page.goto(f"{running.console}/login?back=/")
+    await page.fill("#key", running.key)
+    await page.press("#key", "Enter")
+    await page.locator(".events").wait_for()
+    await page.goto(f"{running.console}/?user={user_id}")
+    events = page.locator(".event")
+    await events.first.wait_for()
+    if picture.width > PHONE:
+        await events.nth(await events.count() // 2).click()
+        await page.locator(".details-title").first.wait_for()
+    await page.wait_for_timeout(600)  # rows, details and fonts come one after another
+    await page.screenshot(path=path)
+    await page.close()
+
+
+def weigh(path: Path) -> None:
+    size = path.stat().st_size
+    print(f"{path}: {size // 1000} kB")
+    if size > LARGEST:
+        raise SystemExit(f"{path.name} is larger than {LARGEST // 1000} kB")
 
 
 def main() -> None:

@@ -32,11 +32,26 @@ class Border:
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
         elif self._allowed(Headers(scope=scope)):
-            await self._app(scope, receive, _with_headers(send))
+            await self._pass(scope, receive, _with_headers(send))
         elif scope["type"] == "http":
             await PlainTextResponse("Forbidden", 403)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
+        gone = False
+
+        async def received() -> Message:
+            nonlocal gone
+            message = await receive()
+            gone = gone or message["type"] == "http.disconnect"
+            return message
+
+        try:
+            await self._app(scope, received, send)
+        except RuntimeError:  # the page library's middlewares miss the answer that a visitor did not wait for
+            if not gone:
+                raise
 
     def _allowed(self, headers: Headers) -> bool:
         host, origin = headers.get("host", ""), headers.get("origin")
