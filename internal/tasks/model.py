@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,8 +29,11 @@ _LATER_SAME_DAY: Final = timedelta(hours=3)
 _EVENING: Final = time(20)
 _SOON: Final = timedelta(minutes=15)
 _LONGEST_MONTHLESS: Final = 28
+_YEARS: Final = (1970, 2500)
 _FIRST: Final = datetime(2024, 1, 1)
 _LONGEST_MONTHS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_WEEKDAY: Final = re.compile("|".join(WEEKDAYS))
+_NTH: Final = re.compile(rf"(?:[+-]?[1-4])?(?:{'|'.join(WEEKDAYS)})")
 _KEPT_SERIES: Final = 128
 
 Postponement = Literal["hour", "tomorrow", "week"]
@@ -185,9 +189,15 @@ def recurrence_of(rule: str, schedule_due: datetime | None, tz: str) -> str:
     try:
         _refuse_no_day(parts, rule)
         rrulestr(text, dtstart=_FIRST)
-    except ValueError as error:
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise Refused("recurrence", f"{rule[:80]!r}: {error}") from None
     return text
+
+
+def refuse_far(moment: datetime | None) -> None:
+    """Raises Refused("due") for a year that nobody means: sums of times would leave the calendar."""
+    if moment is not None and not _YEARS[0] <= moment.year <= _YEARS[1]:
+        raise Refused("due", f"the year {moment.year} is too far away")
 
 
 def hourly(recurrence: str) -> bool:
@@ -279,8 +289,15 @@ def _refuse_no_day(parts: Mapping[str, str], rule: str) -> None:
     months = [int(month) for month in parts.get("BYMONTH", "1").split(",")]
     if any(not 1 <= month <= 12 for month in months):
         raise ValueError("there are twelve months")
-    if not any(abs(day) <= _LONGEST_MONTHS[month - 1] for day in days for month in months):
+    if not any(0 < abs(day) <= _LONGEST_MONTHS[month - 1] for day in days for month in months):
         raise Refused("recurrence", f"{rule[:80]!r} names no day that any calendar has")
+    longer = parts["FREQ"] in ("MONTHLY", "YEARLY")
+    if parts.get("BYSETPOS", "1") not in ("1", "-1") or ("BYSETPOS" in parts and not longer):
+        raise Refused("recurrence", f"{rule[:80]!r}: BYSETPOS is 1 or -1, of a month or year")
+    if not all((_NTH if longer else _WEEKDAY).fullmatch(day) for day in parts.get("BYDAY", "MO").split(",")):
+        raise Refused("recurrence", f"{rule[:80]!r}: {parts['BYDAY'][:40]!r} is no weekday")
+    if "BYDAY" in parts and parts["FREQ"] == "DAILY" and parts.get("INTERVAL", "1") != "1":
+        raise Refused("recurrence", f"{rule[:80]!r}: days of the week are counted by weeks")
 
 
 def _to_last_day(parts: Mapping[str, str], due: datetime | None, tz: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ from internal.tasks.model import (
     hourly,
     next_firing,
     recurrence_of,
+    refuse_far,
     summary,
 )
 
@@ -162,6 +163,7 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
     found = task(connection, user_id, task_id)
     if found.state.closed:
         raise Conflict("that task is closed")
+    refuse_far(moment)
     if moment <= teller.now:
         raise Refused("past", "that moment is over")
     values: dict[str, Any] = {"state": TaskState.OPEN.value, "next_at": moment}
@@ -268,6 +270,7 @@ def _tell(
 
 
 def _checked(schedule: Schedule) -> Schedule:
+    refuse_far(schedule.due_at)
     if schedule.recurrence is None:
         return schedule
     if schedule.due_at is None:

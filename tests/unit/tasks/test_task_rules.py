@@ -120,6 +120,11 @@ def test_the_last_day_of_a_month_is_that_of_every_month() -> None:
         "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
         "FREQ=DAILY;FREQ=WEEKLY",
         "FREQ=HOURLY;BYDAY=MO",
+        "FREQ=DAILY;INTERVAL=7;BYDAY=MO",
+        "FREQ=DAILY;BYSETPOS=2",
+        "FREQ=MONTHLY;BYDAY=9MO",
+        "FREQ=MONTHLY;BYMONTHDAY=0",
+        "FREQ=DAILY;UNTIL=never",
     ],
 )
 def test_a_rule_that_cannot_be_kept_is_refused(rule: str) -> None:
@@ -143,6 +148,17 @@ def test_hours_are_counted_as_they_pass() -> None:
     due = datetime(2026, 3, 29, 0, 0, tzinfo=UTC)
     schedule = Schedule(due, False, recurrence_of("FREQ=HOURLY;INTERVAL=2", due, "Europe/Kyiv"), "Europe/Kyiv")
     assert [moment - due for moment in firings(schedule, 3, due)] == [timedelta(hours=n) for n in (2, 4, 6)]
+
+
+@given(st.text("FREQ=DAILYWKMONTHBUC;,-0123456789SETPOS", max_size=60))
+def test_whatever_a_rule_says_it_is_read_or_refused(rule: str) -> None:
+    """With no other error, and what is read has its times."""
+    due = datetime(2026, 1, 31, 9, tzinfo=UTC)
+    try:
+        text = recurrence_of(rule, due, "UTC")
+    except Refused:
+        return
+    next_firing(Schedule(due, False, text, "UTC"), NINE, due)
 
 
 def test_what_is_due_today_is_told_of_later_today() -> None:
