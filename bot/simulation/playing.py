@@ -115,10 +115,11 @@ class Simulation:
     async def _start(self, order: SimulatorOrder) -> None:
         if self._state == "running":
             raise Conflict("a simulation is running; stop it first")
-        try:
-            scenario = loader.load(order.scenario) if order.scenario is not None else self._plan.scenario
-        except loader.ScenarioInvalid as error:
-            raise Refused("scenario", f"scenario: {error}") from None
+        if order.scenario not in {None, *loader.shipped()}:  # a path would have the server read any file
+            raise Refused(
+                "scenario", f"scenario: there is no {order.scenario}; there are {', '.join(loader.shipped())}"
+            )
+        scenario = loader.load(order.scenario) if order.scenario is not None else self._plan.scenario
         seed = self._plan.seed if order.seed is None else order.seed
         made = plan(scenario, seed)
         if made.begins < self.clock.now():  # this bot has lived through that time already

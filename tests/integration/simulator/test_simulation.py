@@ -67,7 +67,7 @@ class Lived:
     folder: Path
     messages: list[tuple[str, str]]
     events: list[dict[str, Any]]
-    held: list[int]
+    ordered: list[int]
     at_the_end: dict[str, Any]
 
 
@@ -82,16 +82,21 @@ async def lived(running: LocalTelegram, tmp_path_factory: pytest.TempPathFactory
         async with asyncio.timeout(120), _client(await _address(folder, bot), folder) as rest:
             while not (await rest.get("/simulator")).json()["acts"]:  # noqa: ASYNC110 - asked over HTTP
                 await asyncio.sleep(0.05)
-            held = [
+            ordered = [
                 (await rest.post("/simulator", json=order)).status_code
-                for order in ({"action": "stop"}, {"action": "stop"}, {"action": "resume", "speed": 0})
+                for order in (
+                    {"action": "stop"},
+                    {"action": "stop"},
+                    {"action": "start", "scenario": "./mine.yaml"},
+                    {"action": "resume", "speed": 0},
+                )
             ]
             while (state := (await rest.get("/simulator")).json())["state"] == "running":  # noqa: ASYNC110 - asked over HTTP
                 await asyncio.sleep(0.1)
             events = (await rest.get("/events", params={"user_id": 90001, "limit": 1000})).json()["events"]
             exported = (await rest.post("/admin/export", json={"user_id": 90001})).text
             report = (await rest.get("/simulator/report")).json()
-        yield Lived(played, report, folder, _said(exported), events, held, state)
+        yield Lived(played, report, folder, _said(exported), events, ordered, state)
     finally:
         bot.cancel()
         await asyncio.gather(bot, return_exceptions=True)
@@ -163,8 +168,8 @@ async def test_events_bracket_the_simulation(lived: Lived) -> None:
 
 
 async def test_it_is_controlled_over_rest(lived: Lived) -> None:
-    """What cannot be ordered in this state is refused; at the end all acts are done, and other lives can be started."""
-    assert lived.held == [200, 409, 200]
+    """What this state does not allow, and a file, is refused; at the end all acts are done, others can be started."""
+    assert lived.ordered == [200, 409, 422, 200]
     assert lived.at_the_end["state"] == "finished"
     assert lived.at_the_end["acts"] == lived.at_the_end["of_acts"]
     assert "family" in lived.at_the_end["scenarios"]
