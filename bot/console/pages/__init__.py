@@ -7,8 +7,14 @@ from typing import Final
 from bot.console.page import Page
 from bot.console.pages.calls import CALLS
 from bot.console.pages.control import CONTROL
+from bot.console.pages.facts import FACTS
+from bot.console.pages.sessions import SESSIONS
+from bot.console.pages.tasks import TASKS
 
 PAGES: Final[tuple[Page, ...]] = (
     CONTROL,
+    FACTS,
+    SESSIONS,
+    TASKS,
     CALLS,
 )

@@ -1,0 +1,181 @@
+"""What is known: each fact with the lines it was heard in, its earlier versions, and its correction by the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from nicegui import ui
+
+from bot.console.page import Page
+from bot.console.parts import card, chip, style, told, words
+from bot.console.records import AT_ONCE, Choices, Growing, Nothing, answers, button, field, question
+from bot.console.rest import Json
+from bot.console.seat import Seat
+
+_NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")
+_FOUND: Final = 30
+"""Most facts that a search brings: they come best first."""
+
+
+async def build(seat: Seat) -> None:
+    """The facts that hold now; what has ended and old versions on demand."""
+    style("records")
+    await _Facts(seat).show("current")
+
+
+class _Facts:
+    """The list, and the search above it, which takes its place while there are words in it."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat, say = seat, seat.say
+        self._names: dict[str, str] = {}
+        with ui.element("div").classes("toolbar"):
+            self._asked = ui.input(say("facts-search")).props("outlined dense clearable debounce=400 maxlength=500")
+            self._asked.props["clear-icon"] = "close"
+            self._asked.classes("search").props("data-search").on_value_change(self._search)
+            self._which = Choices(
+                seat,
+                say("facts-which"),
+                {one: say(f"facts-{one}") for one in ("current", "ended", "all")},
+                "current",
+                self.show,
+            )
+        self._lead = words("p", "", "lead").props("role=status")
+        with card(classes="list-card"):
+            self._list = Growing(seat, self._listed, self._row, _NOTHING)
+
+    async def show(self, which: str) -> None:
+        count = await self._list.show(partial(self._listed, which=which))
+        self._lead.set_text(self._seat.say("facts-count", count=count))
+
+    async def _search(self) -> None:
+        query = (self._asked.value or "").strip()
+        with told(self._seat):
+            if not query:
+                await self.show(self._which.chosen)
+                return
+            count = await self._list.show(partial(self._found, query))
+            self._lead.set_text(self._seat.say("facts-found", count=count))
+
+    async def _listed(self, offset: int, which: str = "current") -> tuple[list[Json], int]:
+        query = {"user_id": self._seat.user_id, "which": which, "limit": AT_ONCE, "offset": offset}
+        found = await self._seat.rest.get("/graph/facts", **query)
+        self._names |= found["names"]
+        return found["facts"], found["count"]
+
+    async def _found(self, query: str, offset: int) -> tuple[list[Json], int]:
+        group = str(self._seat.user_id)
+        asked: Json = {"query": query, "group_ids": [group], "max_results": _FOUND}
+        asked["include_invalid"] = self._which.chosen != "current"
+        # An owner's session needs no other name, and the admin's names whom it is about.
+        found = await self._seat.rest.post("/graph/search", asked, user_id=self._seat.user_id)
+        return found["results"], found["count"]
+
+    def _row(self, fact: Json) -> None:
+        _Fact(self._seat, fact, self._names, self._again)
+
+    async def _again(self) -> None:
+        await self.show(self._which.chosen)
+
+
+class _Fact:
+    """One row; opened, the receipts, the history, and what can be done."""
+
+    def __init__(self, seat: Seat, fact: Json, names: dict[str, str], changed: Callable[[], Awaitable[None]]) -> None:
+        self._seat, self._fact, self._changed = seat, fact, changed
+        say = seat.say
+        over = fact["expired_at"] is not None or fact["invalid_at"] is not None
+        with ui.element("li"), ui.element("details").classes("row fact over" if over else "row fact") as row:
+            with ui.element("summary"):
+                words("span", fact["fact"], "fact-words")
+                words("time", say.moment(fact["valid_at"] or fact["created_at"], "d MMM y"), "row-aside fact-since")
+                with ui.element("span").classes("fact-meta"):
+                    self._meta(names)
+            self._body = ui.element("div").classes("row-body")
+        row.on("toggle", self._open, throttle=1.0)
+
+    def _meta(self, names: dict[str, str]) -> None:
+        say, fact = self._seat.say, self._fact
+        ends = [names.get(fact[f"{end}_node_uuid"]) for end in ("source", "target")]
+        chip(fact["name"].replace("_", " ").lower())
+        if all(ends):
+            words("span", " → ".join(str(one) for one in ends), "fact-ends")
+        if fact["expired_at"]:
+            chip(say("fact-replaced"), "warn")
+        elif fact["invalid_at"]:
+            chip(say("fact-until", day=say.moment(fact["invalid_at"], "d MMM y")), "warn")
+        if fact["update_reason"] or fact["original_fact"]:
+            chip(say("fact-corrected"), "good")
+        words("span", say("fact-receipts", count=len(fact["evidence"])))
+
+    async def _open(self) -> None:
+        if self._body.default_slot.children:
+            return
+        with told(self._seat):
+            uuid, user_id = self._fact["uuid"], self._seat.user_id
+            history = (await self._seat.rest.get(f"/graph/facts/{uuid}/history", user_id=user_id))["history"]
+            with self._body:
+                self._receipts()
+                self._history(history)
+                if self._fact["expired_at"] is None:
+                    with ui.element("div").classes("actions"):
+                        button(self._seat.say("fact-correct"), self._correct, icon="edit", quiet=True)
+
+    def _receipts(self) -> None:
+        say = self._seat.say
+        words("h3", say("fact-heard"), "exact-title")
+        if not self._fact["evidence"]:
+            words("p", say("fact-unheard"), "dim")
+        sources = {one["episode_uuid"]: one for one in self._fact["citations"]}
+        with ui.element("ul").classes("receipts"):
+            for line in self._fact["evidence"]:
+                with ui.element("li").classes("receipt"):
+                    words("blockquote", line["quote"])
+                    with ui.element("footer"):
+                        self._source(line, sources.get(line["episode_uuid"]))
+
+    def _source(self, line: Json, episode: Json | None) -> None:
+        say = self._seat.say
+        if line["forwarded_from"] or line["speaker"]:
+            words("span", line["forwarded_from"] or line["speaker"])
+        words("time", say.moment(line["at"]))
+        if episode is not None:
+            words("span", episode["episode_name"])
+        address = line["telegram_link"] or line["url"] or (episode or {}).get("source_url")
+        if address and str(address).startswith(("https://", "http://")):
+            link = words("a", say("fact-open"), "").props("target=_blank").props('rel="noopener noreferrer"')
+            link.props["href"] = address
+
+    def _history(self, history: list[Json]) -> None:
+        say = self._seat.say
+        if len(history) < 2:
+            return
+        words("h3", say("fact-history"), "exact-title")
+        with ui.element("ol").classes("versions"):
+            for one in reversed(history):
+                with ui.element("li").classes("version" if one["expired_at"] else "version now"):
+                    words("div", one["fact"])
+                    words("time", say.moment(one["created_at"]), "row-aside")
+                    if one["update_reason"]:
+                        words("div", say("fact-why", reason=one["update_reason"]), "why")
+
+    def _correct(self) -> None:
+        say, fact = self._seat.say, self._fact
+        with question(say("fact-correct-title")) as dialog:
+            words("p", say("fact-correct-text"), "dim")
+            told_anew = field(say("fact-words"), fact["fact"], lines=True)
+            reason = field(say("fact-reason"))
+
+            async def done() -> None:
+                body = {"fact": told_anew.value.strip(), "reason": (reason.value or "").strip() or None}
+                await self._seat.rest.patch(f"/graph/facts/{fact['uuid']}", body, user_id=self._seat.user_id)
+                ui.notify(say("fact-corrected-now"), type="positive")
+                await self._changed()
+
+            answers(self._seat, dialog, say("records-save"), done)
+        dialog.open()
+
+
+FACTS = Page("facts", "/facts", "fact_check", "f", build)

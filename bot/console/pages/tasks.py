@@ -1,0 +1,216 @@
+"""What is to be done: tasks, reminders and promises by when they come up; added, confirmed, put off and closed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from nicegui import ui
+
+from bot.console.page import Page
+from bot.console.parts import card, chip, empty, icon_button, style, told, words
+from bot.console.records import AT_ONCE, Growing, Nothing, Select, answers, button, field, question
+from bot.console.rest import Json
+from bot.console.seat import Seat
+
+_MOST: Final = 1000
+"""As many as one may have open."""
+_REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
+_KINDS: Final = ("task", "reminder", "promise")
+_SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
+_CLOSED: Final = Nothing("task_alt", "tasks-none-closed", "tasks-none-closed-text")
+
+
+async def build(seat: Seat) -> None:
+    """A form for a new one, what is open by its time, and what is over."""
+    style("records")
+    await _Tasks(seat).show()
+
+
+class _Tasks:
+    """All sections are laid anew after each change: a change moves a task between them."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        _Adding(seat, self.show)
+        self._open = ui.element("div")
+        with card(classes="list-card"), ui.element("details").classes("row") as closed:
+            with ui.element("summary"):
+                words("h2", seat.say("tasks-closed"), "card-title")
+            self._over = Growing(seat, self._closed, self._row, _CLOSED)
+        closed.on("toggle", self._show_closed, throttle=1.0)
+
+    async def show(self) -> None:
+        listed = [
+            task
+            for state in ("proposed", "open")
+            for task in (await self._seat.rest.get("/tasks", user_id=self._seat.user_id, state=state, limit=_MOST))[
+                "tasks"
+            ]
+        ]
+        now = datetime.now(self._seat.say.zone)
+        sections: dict[str, list[Json]] = {name: [] for name in _SECTIONS}
+        for task in listed:
+            sections[_section(task, now)].append(task)
+        self._open.clear()
+        with self._open:
+            if not listed:
+                empty("task_alt", self._seat.say("tasks-empty"), self._seat.say("tasks-empty-text"))
+            for name, tasks in sections.items():
+                if tasks:
+                    with card(self._seat.say(f"tasks-{name}")), ui.element("ul").classes("rows"):
+                        for task in tasks:
+                            self._row(task)
+
+    async def _show_closed(self) -> None:
+        with told(self._seat):
+            await self._over.show()
+
+    async def _closed(self, offset: int) -> tuple[list[Json], int]:
+        """Done and cancelled ones, a page of each together."""
+        query = {"user_id": self._seat.user_id, "limit": AT_ONCE, "offset": offset // 2}
+        found = [await self._seat.rest.get("/tasks", **query, state=state) for state in ("done", "cancelled")]
+        listed = sorted((one for page in found for one in page["tasks"]), key=_closed_at, reverse=True)
+        return listed, sum(page["count"] for page in found)
+
+    def _row(self, task: Json) -> None:
+        say = self._seat.say
+        closed = task["state"] in {"done", "cancelled"}
+        with ui.element("li").classes("task closed" if closed else "task"):
+            words("div", task["title"], "task-title")
+            with ui.element("div").classes("task-meta"):
+                if task["kind"] != "task":
+                    chip(say(f"task-{task['kind']}"))
+                late = not closed and _section(task, datetime.now(say.zone)) == "late"
+                words("span", _when(self._seat, task), "late" if late else "")
+                if task["recurrence"]:
+                    words("span", _repeats(self._seat, task["recurrence"]))
+                if task["next_at"] and task["due_at"] and task["next_at"] != task["due_at"] and not task["whole_day"]:
+                    words("span", say("task-told-at", at=say.moment(task["next_at"], "EEE d MMM, HH:mm")))
+                if closed:
+                    words("span", say(f"task-{task['state']}", at=say.moment(task["closed_at"], "d MMM y")))
+            if task["details"]:
+                words("div", task["details"], "task-details")
+            with ui.element("div").classes("task-buttons"):
+                self._buttons(task)
+
+    def _buttons(self, task: Json) -> None:
+        say, title = self._seat.say, task["title"]
+
+        def sign(icon: str, phrase: str, kind: str, click: Callable[..., Any]) -> None:
+            icon_button(icon, say(phrase, title=title)).classes(kind).on_click(click)
+
+        match task["state"]:
+            case "proposed":
+                sign("check", "task-do-confirm", "yes", partial(self._change, task, {"state": "open"}))
+                sign("close", "task-do-decline", "no", partial(self._change, task, {"state": "cancelled"}))
+            case "open":
+                sign("check_circle_outline", "task-do-done", "yes", partial(self._change, task, {"state": "done"}))
+                with icon_button("snooze", say("task-do-snooze", title=title)), ui.menu():
+                    self._snoozes(task)
+                sign("delete_outline", "task-do-cancel", "no", partial(self._change, task, {"state": "cancelled"}))
+            case _:
+                sign("undo", "task-do-open", "", partial(self._change, task, {"state": "open"}))
+
+    def _snoozes(self, task: Json) -> None:
+        say, now = self._seat.say, datetime.now(self._seat.say.zone)
+        morning = now.replace(hour=9, minute=0, second=0, microsecond=0)
+        choices = {
+            "hour": now + timedelta(hours=1),
+            "evening": now.replace(hour=19, minute=0, second=0, microsecond=0),
+            "tomorrow": morning + timedelta(days=1),
+            "week": morning + timedelta(days=7),
+        }
+        for name, moment in choices.items():
+            if moment > now:
+                label = say(f"snooze-{name}", at=say.moment(moment, "EEE HH:mm"))
+                ui.menu_item(label, partial(self._change, task, {"next_at": moment.isoformat()}))
+        ui.menu_item(say("snooze-choose"), partial(self._choose_time, task))
+
+    def _choose_time(self, task: Json) -> None:
+        say = self._seat.say
+        with question(say("snooze-title")) as dialog:
+            words("p", task["title"], "dim")
+            moment = field(say("task-when"), kind="datetime-local")
+
+            async def done() -> None:
+                if moment.value:
+                    await self._patch(task, {"next_at": _in_zone(self._seat, moment.value)})
+
+            answers(self._seat, dialog, say("records-save"), done)
+        dialog.open()
+
+    async def _change(self, task: Json, changes: Json) -> None:
+        with told(self._seat):
+            await self._patch(task, changes)
+
+    async def _patch(self, task: Json, changes: Json) -> None:
+        await self._seat.rest.patch(f"/tasks/{task['id']}", changes, user_id=self._seat.user_id)
+        ui.notify(self._seat.say("task-changed"), type="positive")
+        await self.show()
+
+
+class _Adding:
+    """The form of a new task."""
+
+    def __init__(self, seat: Seat, added: Callable[[], Awaitable[None]]) -> None:
+        self._seat, self._added = seat, added
+        say = seat.say
+        with card(say("tasks-add")), ui.element("form").classes("add-task") as form:
+            self._title = field(say("task-title"), most=300)
+            self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")
+            self._due = field(say("task-when"), kind="datetime-local")
+            self._repeat = Select(say("task-repeat"), {one: say(f"repeat-{one or 'never'}") for one in _REPEATS}, "")
+            button(say("task-add"), self._add, icon="add")
+        form.on("submit", self._add, js_handler="(e) => { e.preventDefault(); emit(); }")
+
+    async def _add(self) -> None:
+        title = (self._title.value or "").strip()
+        if not title:
+            ui.notify(self._seat.say("task-untitled"), type="warning")
+            return
+        wanted: Json = {"user_id": self._seat.user_id, "title": title, "kind": self._kind.value}
+        if self._due.value:
+            wanted["due_at"] = _in_zone(self._seat, self._due.value)
+        if self._repeat.value:
+            wanted["recurrence"] = _REPEATS[self._repeat.value]
+        with told(self._seat):
+            await self._seat.rest.post("/tasks", wanted, user_id=self._seat.user_id)
+            self._title.value = self._due.value = ""
+            await self._added()
+
+
+def _section(task: Json, now: datetime) -> str:
+    if task["state"] == "proposed":
+        return "proposed"
+    if task["due_at"] is None:
+        return "someday"
+    due = datetime.fromisoformat(task["next_at"] or task["due_at"]).astimezone(now.tzinfo)
+    if due.date() == now.date():
+        return "late" if due < now and not task["whole_day"] else "today"
+    return "late" if due < now else "later"
+
+
+def _when(seat: Seat, task: Json) -> str:
+    if task["due_at"] is None:
+        return seat.say("task-undated")
+    return seat.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
+
+
+def _repeats(seat: Seat, recurrence: str) -> str:
+    name = next((name for name, rule in _REPEATS.items() if rule and rule == recurrence), None)
+    return seat.say(f"repeat-{name}") if name else seat.say("repeat-rule", rule=recurrence)
+
+
+def _closed_at(task: Json) -> str:
+    return str(task["closed_at"] or task["updated_at"])
+
+
+def _in_zone(seat: Seat, local: str) -> str:
+    """What a browser's field says is meant in the owner's zone."""
+    return datetime.fromisoformat(local).replace(tzinfo=seat.say.zone).isoformat(timespec="seconds")
+
+
+TASKS = Page("tasks", "/tasks", "task_alt", "t", build)
