@@ -44,6 +44,12 @@ class ConsoleProcess:
         self._place = place
         self._process: asyncio.subprocess.Process | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """That of the process that runs now; None before the first visitor, and between two processes."""
+        process = self._process
+        return process.pid if process is not None and process.returncode is None else None
+
     async def keep(self) -> None:
         """Runs until cancelled."""
         pause = _FIRST_PAUSE
@@ -100,12 +106,12 @@ class ConsoleProcess:
 
 
 @contextlib.asynccontextmanager
-async def console_at(place: Place) -> AsyncIterator[None]:
+async def console_at(place: Place) -> AsyncIterator[ConsoleProcess]:
     """The console answers for the time of the block."""
     console = ConsoleProcess(place)
     keeping = asyncio.create_task(console.keep(), name="console")
     try:
-        yield
+        yield console
     finally:
         keeping.cancel()
         await asyncio.wait([keeping])

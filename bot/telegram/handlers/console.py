@@ -9,7 +9,8 @@ from aiogram.types import Message
 from bot.hosts import local_address
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.services import Services
-from bot.telegram.i18n import escape, phrase
+from bot.telegram.i18n import phrase
+from bot.telegram.rendering import escape
 from internal.console import service as links
 
 
