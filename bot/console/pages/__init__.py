@@ -7,7 +7,9 @@ from typing import Final
 from bot.console.page import Page
 from bot.console.pages.calls import CALLS
 from bot.console.pages.control import CONTROL
+from bot.console.pages.costs import COSTS
 from bot.console.pages.facts import FACTS
+from bot.console.pages.health import HEALTH
 from bot.console.pages.sessions import SESSIONS
 from bot.console.pages.tasks import TASKS
 
@@ -17,4 +19,6 @@ PAGES: Final[tuple[Page, ...]] = (
     SESSIONS,
     TASKS,
     CALLS,
+    COSTS,
+    HEALTH,
 )

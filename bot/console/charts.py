@@ -1,0 +1,39 @@
+"""Charts in the colours of the page, light and dark."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from nicegui import ui
+
+_COLOURS: Final = ("--tone-4", "--tone-5", "--tone-1", "--tone-2", "--tone-6", "--tone-3", "--tone-0", "--tone-7")
+_STYLE: Final = "getComputedStyle(document.body).getPropertyValue('{}').trim()"
+
+
+def colour(name: str) -> str:
+    """The JavaScript of a colour of the style sheet; an option with it has a colon before its name."""
+    return _STYLE.format(name)
+
+
+def chart(options: dict[str, Any], label: str) -> ui.echart:
+    """A chart; `label` says in words what it shows, for those who do not see it."""
+    text, line = colour("--dim"), colour("--line")
+    told = {
+        "textStyle": {":fontFamily": "getComputedStyle(document.body).fontFamily"},
+        ":color": "[" + ", ".join(colour(name) for name in _COLOURS) + "]",
+        "animation": False,
+    } | options
+    tooltip = {":backgroundColor": colour("--raised"), ":borderColor": line, "textStyle": {":color": colour("--text")}}
+    told["tooltip"] = tooltip | dict(told.get("tooltip") or {})
+    if "legend" in told:
+        told["legend"] = {"textStyle": {":color": text}, "icon": "circle", ":inactiveColor": line} | told["legend"]
+    for axis in ("xAxis", "yAxis"):
+        own = dict(told.get(axis) or {})
+        own["axisLabel"] = {":color": text} | dict(own.get("axisLabel") or {})
+        own["axisLine"] = {"show": axis == "xAxis", "lineStyle": {":color": line}}
+        own["axisTick"] = {"show": False}
+        own["splitLine"] = {"show": axis == "yAxis", "lineStyle": {":color": line}}
+        told[axis] = own
+    made = ui.echart(told).classes("chart").props("role=img")
+    made.props["aria-label"] = label
+    return made
