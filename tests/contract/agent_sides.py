@@ -25,12 +25,15 @@ from internal.agents.model import (
     OwnerProfile,
     Reranker,
     Responder,
+    TaskManager,
     TranscriptLine,
 )
 from internal.agents.reranker.agent import ModelReranker
 from internal.agents.reranker.offline import OfflineReranker
 from internal.agents.responder.agent import ModelResponder
 from internal.agents.responder.offline import OfflineResponder
+from internal.agents.task_manager.agent import ModelTaskManager
+from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
 from internal.language.worker import LanguageWorker
 from internal.llm.openai import OpenAIChat
@@ -42,7 +45,7 @@ OWNER = OwnerProfile(user_id=7, name="Анна", username="anna", language="ru",
 FORMS = ("model", "rules")
 
 _ARCHIVIST, _ENRICHER, _RERANKER, _RESPONDER = "archivist", "enricher", "reranker", "responder"
-_ANALYST, _CONTEXT_MANAGER = "analyst", "context_manager"
+_ANALYST, _CONTEXT_MANAGER, _TASK_MANAGER = "analyst", "context_manager", "task_manager"
 _LINE = re.compile(r"^(\d+)\. \[[^\]]+\] ([^:]+?)(?: \(assistant\))?: (.*)$", re.MULTILINE)
 _PERSON = re.compile(r"^\[Person:(\d+)\] ([^|]+?) \| \w+ \| \d+ mentions \| (.*?)(?: \| also.*)?$", re.MULTILINE)
 
@@ -57,6 +60,7 @@ class Agents:
     reranker: Reranker
     responder: Responder
     context_manager: ContextManager
+    task_manager: TaskManager
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,7 @@ def _by_rules(worker: LanguageWorker) -> Agents:
         OfflineReranker(worker),
         OfflineResponder(worker),
         OfflineContextManager(worker),
+        OfflineTaskManager(worker),
     )
 
 
@@ -104,6 +109,7 @@ def _over(chat: OpenAIChat) -> Agents:
         ModelReranker(chat, RerankerConfig(model=_RERANKER)),
         ModelResponder(chat, ResponderConfig(model=_RESPONDER)),
         ModelContextManager(chat, AgentConfig(model=_CONTEXT_MANAGER)),
+        ModelTaskManager(chat, AgentConfig(model=_TASK_MANAGER)),
     )
 
 
@@ -115,6 +121,16 @@ def teach(server: ScriptedModel) -> None:
     server.always(_RERANKER, _rank)
     server.always(_RESPONDER, _respond)
     server.always(_CONTEXT_MANAGER, _keep)
+    server.always(_TASK_MANAGER, _mind)
+
+
+def _mind(asked: Asked) -> dict[str, Any]:
+    """A reminder for each line of the owner's that asks for one, and the end of T1 where he says that he called."""
+    said = [(int(number), text) for number, who, text in _LINE.findall(asked.text) if who == OWNER.name]
+    task = {"kind": "reminder", "title": "Позвонить Марии", "due": "2026-02-08", "repeat": None, "person": "Мария"}
+    tasks = [task | {"asked": True, "evidence": [number]} for number, text in said if "апомни" in text]
+    ends = [{"task": "T1", "outcome": "done", "evidence": [number]} for number, text in said if "позвонила" in text]
+    return {"tasks": tasks, "settled": ends}
 
 
 def _archive(asked: Asked) -> dict[str, Any]:

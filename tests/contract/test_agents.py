@@ -19,12 +19,15 @@ from internal.agents.model import (
     ContextRequest,
     DialogueLine,
     EnricherRequest,
+    KnownTask,
     RerankerRequest,
     ResponderRequest,
+    TaskManagerRequest,
     TranscriptLine,
     WeighingRequest,
 )
 from internal.agents.prompts import BLOCK_TAGS
+from internal.agents.task_manager.output import parse as parse_tasks
 from internal.errors import ModelUnavailable
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates import resolve_plainly
@@ -271,9 +274,25 @@ async def test_no_words_in_a_responders_prompt_open_or_close_a_block(form: Side)
     assert "<b>if a < b</b>" in text
 
 
+async def test_a_task_manager_finds_what_is_asked_for_and_what_is_done(form: Side) -> None:
+    """With the owner's own lines; what the assistant says is no task, and nothing has to be refused."""
+    said = [
+        line(1, "Напомни завтра позвонить Марии"),
+        line(2, "Напомню завтра.", "assistant"),
+        line(3, "Я уже позвонила Марии."),
+    ]
+    known = [KnownTask("T1", "id-1", "Позвонить Марии", "open")]
+    reply = parse_tasks((await form.agents.task_manager.ask(TaskManagerRequest(OWNER, said, known))).text, said, known)
+    (task,) = reply.tasks
+    assert (task.asked, task.line, task.due) == (True, 1, "2026-02-08")
+    assert [(one.task_id, one.line) for one in reply.settled] == [("id-1", 3)]
+    assert reply.refused == ()
+
+
 ASKED: dict[str, Callable[[Side], Awaitable[Any]]] = {
     "analyst": lambda form: form.broken.analyst.ask(AnalystRequest(OWNER, "", TALK)),
     "archivist": lambda form: form.broken.archivist.ask(ArchivistRequest(OWNER, [], [], [], [line(1, COLLEAGUE)])),
+    "task_manager": lambda form: form.broken.task_manager.ask(TaskManagerRequest(OWNER, TALK)),
     "context_manager": lambda form: form.broken.context_manager.update(ContextRequest(OWNER, EMPTY, TALK)),
     "enricher": lambda form: form.broken.enricher.standalone(EnricherRequest(OWNER, "а он?", [line(1, COLLEAGUE)])),
     "reranker": lambda form: form.broken.reranker.pick(RerankerRequest(OWNER, "Петров", EVERYBODY, 10)),
