@@ -69,13 +69,6 @@ def due(connection: Connection, now: datetime, limit: int) -> list[Task]:
     return [_task(row) for row in connection.execute(query.order_by(tasks.c.next_at, tasks.c.id).limit(limit))]
 
 
-def next_moment(connection: Connection) -> datetime | None:
-    """When the next task of all is to be told of."""
-    query = select(func.min(tasks.c.next_at)).where(tasks.c.next_at.is_not(None), tasks.c.state == TaskState.OPEN.value)
-    moment: datetime | None = connection.execute(query).scalar_one()
-    return moment
-
-
 def fired(
     connection: Connection, task: Task, notification_id: str, next_at: datetime | None, now: datetime
 ) -> Task | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any, Final
@@ -216,11 +216,6 @@ def publish(connection: Connection, user_id: int, now: datetime) -> None:
         agent_state.delete_value(connection, mine, PENDING)
         return  # nobody's tasks need no list
     agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
-
-
-def pending(connection: Connection, user_id: int) -> Sequence[Task]:
-    """What is open or proposed, by time."""
-    return repository.pending(connection, user_id)
 
 
 def _after_this_time(found: Task, teller: Teller) -> datetime | None:
