@@ -126,7 +126,7 @@ async def test_a_snapshot_that_changed_meanwhile_is_asked_for_anew(stage: Stage)
     """What was restored while the model read is not overwritten by what it made of the older one."""
     stage.manager.script = [{"who": [item("One", 1)], "now": [], "threads": []}]
     await stage.said("First")
-    second = {"who": [item("Two", 1)], "now": [], "threads": []}
+    second: Told = {"who": [item("Two", 1)], "now": [], "threads": []}
     stage.manager.script = [second]
     await stage.said("Second")
     third: Told = {"who": [item("Three", 1)], "now": [], "threads": []}
