@@ -144,7 +144,7 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
     key = _POSSESSIVE.sub("", name_key(written))
     if username or _DIGIT.search(key):
         return ((key, 1.0),)
-    if not named and _is_function_word(key):
+    if (not named or _ONESELF.fullmatch(key)) and _is_function_word(key):  # English writes its "I" as a name
         return ()
     forms = _dictionary_forms(key)
     names = _names(key)

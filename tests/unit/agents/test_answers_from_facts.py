@@ -57,6 +57,14 @@ def test_a_question_is_answered_with_its_fact(question: str, reply: str) -> None
     assert answer(question) == reply
 
 
+def test_saying_i_is_no_word_in_common() -> None:
+    """A question about oneself is not answered by whatever else one said of oneself."""
+    liked = RecalledFact(
+        1, "f1", "I hate mushrooms", relation="DISLIKES", source="Оля", target="mushrooms", about_owner=True
+    )
+    assert "mushrooms" not in answer("Why did I quit smoking?", (liked,))
+
+
 @pytest.mark.parametrize("question", ["где живёт Иванов?", "What's the weather like?", "Спасибо", "Петров приехал"])
 def test_facts_about_something_else_are_not_offered(question: str) -> None:
     """Neither strangers nor small talk nor news are answered with what happens to be known."""

@@ -94,6 +94,12 @@ def test_words_without_meaning_are_left_out(text: str) -> None:
     assert query_terms(text) == []
 
 
+@pytest.mark.parametrize("text", ["Why did I?", "when I was there", "I've been, and so have I"])
+def test_the_capital_of_i_makes_it_no_name(text: str) -> None:
+    """It would be shared by a question about oneself and everything the owner ever said in English."""
+    assert query_terms(text) == []
+
+
 @given(_TEXTS)
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
     """Every word that a question looks for stands in the terms of the same text, whatever its letters."""
