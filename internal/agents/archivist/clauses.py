@@ -118,12 +118,17 @@ def words_shared(mine: WordForms, said: WordForms) -> list[frozenset[str]]:
 _WORD = re.compile(r"[A-Za-z]+")
 _PAST = re.compile(r"(?:л|ла|ли|ло|лся|лась|лись|в|вся|лася|лися|ed)$")
 THAT = re.compile(r"(?<!\w)(?:что|що|that)\s+$", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"^(?:(?:вместе|разом)\s+)?(?:с|со|з|із|зі)\s+(?:[^\W\d_]+\s+)?[^\W\d_]+(?:ой|ей|ою|ею|ом|ем|єм|ём|ами|ями|ым|им|ью)\s+",
+    re.IGNORECASE,
+)
+"""With whom something was decided, before what was decided: "решили с женой Олей летом поехать"."""
 _INFINITIVE = re.compile(r"[^\W\d_]{2,}(?:ть|ти|чь|ться|тися|тись|чься)$", re.IGNORECASE)
 
 
 def begins_with_action(text: str, *, that: bool) -> bool:
     """Whether a decision says what will be done: "решил задачу" does not."""
-    found = [token.key for token in tokens(text)]
+    found = [token.key for token in tokens(_TOGETHER.sub("", text))]
     if not found or len(found) > 2 * MOST_WORDS:
         return False
     if that or (found[0].isascii() and found[0] not in ("on", "the", "a", "it", "this", "everything", "nothing")):

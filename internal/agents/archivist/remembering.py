@@ -58,7 +58,7 @@ class Remembering:
             return
         told = [*self._question(said, sentence)]
         asked = asks(sentence) or shapes.ASKING.search(sentence)
-        if not told and not asked and not shapes.UNSURE.search(sentence):
+        if not told and not asked and not shapes.UNSURE.search(shapes.WHY.sub("", sentence)):
             told = [*self._stated(said, sentence)]
         for item in told:
             item["evidence"] = [said.line.number]

@@ -96,6 +96,22 @@ def test_whether_a_decision_can_be_undone_is_told_only_if_said(
     assert decision.node.properties.get("reversible") is reversible
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "decided"),
+    [
+        ("en", "I decided to quit smoking because my doctor told me so.", "Quit smoking"),
+        ("ru", "Решил продать дачу, потому что брат сказал, что цены упадут.", "Продать дачу"),
+        ("en", "My doctor said I decided to quit because it was bad.", None),
+        ("ru", "Мы решили с женой Олей летом поехать в Грузию.", "С женой Олей летом поехать в Грузию"),
+        ("ru", "Я решил с братом задачу, которую нельзя решить.", None),
+    ],
+)
+def test_who_advised_a_decision_makes_it_no_hearsay(language: str, line: str, decided: str | None) -> None:
+    """What somebody said may be the reason, and somebody may decide with the owner; hearsay itself is no decision."""
+    told = [memory.node for memory in memories_of(asked(say(language, line))) if memory.node.label == "Decision"]
+    assert [node.properties["description"] for node in told] == ([decided] if decided else [])
+
+
 def test_what_came_of_a_known_decision() -> None:
     """Under its handle, in the owner's words."""
     line = "В итоге машину мы продали, и денег хватило на ремонт."
