@@ -66,6 +66,7 @@ CALLS = frozenset(
     GET /metrics
     GET /model-calls
     GET /model-calls/{call_id}
+    GET /notifications
     GET /people
     POST /people/merge
     GET /people/search
@@ -73,6 +74,8 @@ CALLS = frozenset(
     PATCH /people/{person_id}
     POST /people/{person_id}/split
     GET /readyz
+    GET /snapshots
+    POST /snapshots/{version}/restore
     GET /tasks
     POST /tasks
     DELETE /tasks/{task_id}
