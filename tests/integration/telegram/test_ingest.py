@@ -168,7 +168,7 @@ async def test_commands_do_not_wait_for_an_answer(stage: BotStage, model: Script
 
 async def test_a_chat_goes_on_while_another_time_is_asked_about(stage: BotStage, model: ScriptedModel) -> None:
     """While the model answers /asof, commands and messages are handled; questions of its kind keep their order."""
-    model.script(MODEL, Fault("slow", text="At Zalando.", seconds=1.5), "Ok.", "Still at Zalando.")
+    model.script(MODEL, Fault("slow", text="At Zalando.", seconds=6), "Ok.", "Still at Zalando.")
     user = await stage.person()
     await stage.write(lambda c: remember(c, user, "Katarzyna worked for Zalando"))
     async with whole_bot(stage, model):
