@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from nicegui import ui
 
-_COLOURS: Final = ("--tone-4", "--tone-5", "--tone-1", "--tone-2", "--tone-6", "--tone-3", "--tone-0", "--tone-7")
+COLOURS: Final = ("--tone-4", "--tone-5", "--tone-1", "--tone-2", "--tone-6", "--tone-3", "--tone-0", "--tone-7")
+"""Of the series of a chart, in their order."""
+
 _STYLE: Final = "getComputedStyle(document.body).getPropertyValue('{}').trim()"
 
 
@@ -18,9 +20,9 @@ def colour(name: str) -> str:
 def chart(options: dict[str, Any], label: str) -> ui.echart:
     """A chart; `label` says in words what it shows, for those who do not see it."""
     text, line = colour("--dim"), colour("--line")
-    told = {
+    told: dict[str, Any] = {
         "textStyle": {":fontFamily": "getComputedStyle(document.body).fontFamily"},
-        ":color": "[" + ", ".join(colour(name) for name in _COLOURS) + "]",
+        ":color": "[" + ", ".join(colour(name) for name in COLOURS) + "]",
         "animation": False,
     } | options
     tooltip = {":backgroundColor": colour("--raised"), ":borderColor": line, "textStyle": {":color": colour("--text")}}

@@ -6,10 +6,13 @@ from typing import Final
 
 from bot.console.page import Page
 from bot.console.pages.calls import CALLS
+from bot.console.pages.context import CONTEXT
 from bot.console.pages.control import CONTROL
 from bot.console.pages.costs import COSTS
 from bot.console.pages.facts import FACTS
 from bot.console.pages.health import HEALTH
+from bot.console.pages.memory import MEMORY
+from bot.console.pages.notifications import NOTIFICATIONS
 from bot.console.pages.sessions import SESSIONS
 from bot.console.pages.tasks import TASKS
 
@@ -17,7 +20,10 @@ PAGES: Final[tuple[Page, ...]] = (
     CONTROL,
     FACTS,
     SESSIONS,
+    MEMORY,
     TASKS,
+    NOTIFICATIONS,
+    CONTEXT,
     CALLS,
     COSTS,
     HEALTH,

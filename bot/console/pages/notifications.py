@@ -1,0 +1,70 @@
+"""What was to be told, what became of it, and why."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from nicegui import ui
+
+from bot.console.page import Page
+from bot.console.parts import card, chip, style, words
+from bot.console.records import AT_ONCE, Choices, Growing, Nothing
+from bot.console.rest import Json
+from bot.console.seat import Seat
+
+_ICONS: Final = {"reminder": "alarm", "confirm": "help_outline", "team": "groups", "question": "quiz", "notice": "info"}
+_KINDS: Final = {"waiting": "", "deferred": "warn", "sent": "good", "merged": "good", "dropped": "bad"}
+_ALL: Final = "all"
+_NOTHING: Final = Nothing("notifications_none", "notices-empty", "notices-empty-text")
+
+
+async def build(seat: Seat) -> None:
+    """Newest first, in every state."""
+    style("records")
+    await _Notices(seat).show(_ALL)
+
+
+class _Notices:
+    """The list, by what became of them."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        options = {state: seat.say(f"notice-{state}") for state in (_ALL, *_KINDS)}
+        with ui.element("div").classes("toolbar"):
+            Choices(seat, seat.say("notices-which"), options, _ALL, self.show)
+        with card(classes="list-card"):
+            self._list = Growing(seat, partial(self._listed, _ALL), self._row, _NOTHING)
+
+    async def show(self, state: str) -> None:
+        await self._list.show(partial(self._listed, state))
+
+    async def _listed(self, state: str, offset: int) -> tuple[list[Json], int]:
+        wanted = None if state == _ALL else state
+        query = {"user_id": self._seat.user_id, "state": wanted, "limit": AT_ONCE, "offset": offset}
+        found = await self._seat.rest.get("/notifications", **query)
+        # How many are in one state is not told: a full page may have another behind it.
+        full = offset + len(found["notifications"]) + (len(found["notifications"]) == AT_ONCE)
+        return found["notifications"], found["count"] if wanted is None else full
+
+    def _row(self, notice: Json) -> None:
+        say = self._seat.say
+        with ui.element("li").classes("notice-row"):
+            ui.icon(_ICONS.get(notice["kind"], "notifications")).classes("notice-sign").props("aria-hidden=true")
+            with ui.element("div").classes("notice-head"):
+                words("span", notice["text"], "notice-text")
+                chip(say(f"notice-{notice['state']}"), _KINDS.get(notice["state"], ""))
+                if notice["urgent"]:
+                    chip(say("notice-urgent"), "bad")
+            if notice["reason"]:
+                words("div", say("notice-why", reason=notice["reason"]), "notice-why")
+            with ui.element("div").classes("notice-times"):
+                words("span", say.known(f"notice-kind-{notice['kind']}", notice["kind"]))
+                words("span", say("notice-made", at=say.moment(notice["created_at"])))
+                if notice["decided_at"]:
+                    words("span", say("notice-decided", at=say.moment(notice["decided_at"])))
+                if notice["state"] in {"waiting", "deferred"}:
+                    words("span", say("notice-from", at=say.moment(notice["not_before"])))
+
+
+NOTIFICATIONS = Page("notifications", "/notifications", "notifications", "n", build)
