@@ -29,7 +29,7 @@ ENV PATH=/opt/laplaced/bin:$PATH \
 
 USER 10001:10001
 VOLUME /data
-EXPOSE 9081 30547
+EXPOSE 9081 9082 30547
 
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
     CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"LAPLACED_SERVER__PORT\"]}/healthz', timeout=4)"]

@@ -103,7 +103,9 @@ class Rest:
 
 def client(address: str) -> httpx.AsyncClient:
     """Connections to the API, shared by all sessions; nobody's cookies are kept."""
-    return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, trust_env=False)
+    # Every open control room holds one connection for its live stream.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, limits=limits, trust_env=False)
 
 
 def _told(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,8 +84,8 @@ def test_bot_is_started_as_its_image_expects() -> None:
     assert f"USER {bot['user']}" in DOCKERFILE
     assert "data:/data" in bot["volumes"]
     assert "VOLUME /data" in DOCKERFILE
-    assert bot["ports"] == ["127.0.0.1:9081:9081", "127.0.0.1:30547:30547"]
-    assert "EXPOSE 9081 30547" in DOCKERFILE
+    assert bot["ports"] == ["127.0.0.1:9081:9081", "127.0.0.1:9082:9082", "127.0.0.1:30547:30547"]
+    assert "EXPOSE 9081 9082 30547" in DOCKERFILE
     assert "http://127.0.0.1:9081/healthz" in bot["healthcheck"]["test"][-1]
     [job] = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
     assert job["static_configs"] == [{"targets": ["bot:9081"]}]
