@@ -27,6 +27,7 @@ from internal.language.terms import Word, plain_query_terms
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
+from internal.people.circle_words import circles_asked
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall import chances
 from internal.recall.asking import QuestionReader
@@ -38,7 +39,7 @@ from internal.recall.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.passages import FoundPassage, PassageRecall, ReadReceipts
-from internal.recall.people import PeopleSearch
+from internal.recall.people import PeopleSearch, PersonSearchResult
 from internal.recall.prompted import Found, chosen_of
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
@@ -235,17 +236,24 @@ class TurnRecall:
         return await self._facts.hits_with_people(user_id, found, [person.entity_id for person in picked])
 
     async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
-        """People who may belong to the question, best first, at most `candidates`, none of the inner circle."""
+        """People who may belong to the question, best first, at most `candidates`, none of the inner circle.
+
+        Of a circle that it asks for as a whole ("кто мои друзья?") everybody comes first: no name and no meaning finds
+        them, and an answer from some of them would be wrong.
+        """
+        inside = await self._search.of_circles(user_id, {*circles_asked(query)} - INNER_CIRCLE)
         if embedding is None:
             known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
             named = await self._named(query, [person for person in known if person.circle not in INNER_CIRCLE])
-            return [(person, 1.0) for person in named[: self._limits.candidates]]
-        found = await self._search.search(
-            user_id, embedding, self._limits.threshold, self._limits.candidates, INNER_CIRCLE, query
-        )
-        waiting = await self._search.unembedded(user_id, INNER_CIRCLE)
-        named = await self._named(query, waiting[:_MAX_NAMED])
-        candidates = [*((person, 1.0) for person in named), *((one.person, one.score) for one in found)]
+            found: list[PersonSearchResult] = []
+        else:
+            found = await self._search.search(
+                user_id, embedding, self._limits.threshold, self._limits.candidates, INNER_CIRCLE, query
+            )
+            waiting = await self._search.unembedded(user_id, INNER_CIRCLE)
+            named = await self._named(query, waiting[:_MAX_NAMED])
+        sure = {person.id: (person, 1.0) for person in (*named, *inside)}
+        candidates = [*sure.values(), *((one.person, one.score) for one in found if one.person.id not in sure)]
         return candidates[: self._limits.candidates]
 
     async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:

@@ -1,4 +1,4 @@
-"""The reranker without a model: those the question names, else the few that the vectors put first."""
+"""The reranker without a model: those the question names, else the circle it asks for, else the few found first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.language.names import NAMED, name_boosts
 from internal.language.worker import LanguageWorker
+from internal.people.circle_words import circles_asked
 from internal.people.model import Person, names_of
 
 _UNNAMED = 3
@@ -27,12 +28,18 @@ class OfflineReranker:
 
 
 def pick(request: RerankerRequest) -> list[PersonPick]:
-    """The named candidates by how plainly they are named, then by their place; without any, the first three. Pure."""
+    """The named candidates by how plainly they are named, then by their place. Pure.
+
+    Without any, those of the circle asked for, else the first three.
+    """
     boosts = name_boosts(request.query, {person.id: names_of(person) for person in request.candidates})
     named = [person for person in request.candidates if boosts.get(person.id, 0) >= NAMED]
     if named:
         named.sort(key=lambda person: -boosts[person.id])
         return _picks(named[: request.max_people], "named in the question")
+    circles = circles_asked(request.query)
+    if inside := [person for person in request.candidates if person.circle in circles]:
+        return _picks(inside[: request.max_people], "in the circle asked for")
     return _picks(request.candidates[: min(_UNNAMED, request.max_people)], "closest in meaning")
 
 

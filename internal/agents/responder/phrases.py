@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from internal.people.circle_words import circles_asked
 from internal.people.model import Circle
 
 SmallTalk = Literal["greeting", "how-are-you", "farewell", "thanks", "abilities"]
@@ -63,18 +64,6 @@ _OF_SOMEBODY = re.compile(
     r"\b(?:кто|кого|кому|кем|ком|чей|чья|чьё|чьи|хто|ким|чий|чия|чиє|чиї|who|whom|whose|somebody|someone|anyone|anybody)\b",
     re.IGNORECASE,
 )
-_WHO = r"(?:кто|кого|с кем|хто|кого|з ким|із ким|who|whom|list|show|перечисли|покажи|назви|назови)"
-_CIRCLES = (
-    (
-        Circle.FAMILY,
-        r"семь[яеиюё]|семей|родн\w+|родственник\w*|родин[аиіуо]|сім'[яїю]|родич\w*|\bfamily\b|\brelatives\b",
-    ),
-    (Circle.FRIENDS, r"дру(?:зья|зей|зьях|жу|зі|зів|жишь)\b|приятел\w+|\bfriends\b"),
-    (
-        Circle.WORK_INNER,
-        r"работа(?:ю|е|ем)\b|коллег\w*|команд\w+|працюю|робот[іи]\b|колег\w*|\bwork\b|\bcolleagues?\b|\bteam\b",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +79,9 @@ def wanted(text: str) -> Wanted:
     for wish, pattern in _SMALL_TALK.items():
         if pattern.fullmatch(text):
             return Wanted(wish)
-    circle = _circle(text)
-    if circle is not None:
-        return Wanted("circle", circle)
+    if circles := circles_asked(text):
+        return Wanted("circle", circles[0])
     return Wanted("question" if _ASKS.search(text.strip()) else "news")
-
-
-def _circle(text: str) -> Circle | None:
-    """ "С кем я работаю?" asks about a circle; "кто такой Петров с работы?" about a person."""
-    if not re.search(rf"^\W*(?:а |и |and )?{_WHO}\b", text, re.IGNORECASE) or len(text.split()) > 8:
-        return None
-    return next((circle for circle, words in _CIRCLES if re.search(words, text, re.IGNORECASE)), None)
 
 
 def asked_name(text: str) -> str | None:

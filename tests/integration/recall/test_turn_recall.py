@@ -237,6 +237,19 @@ async def test_a_person_whose_vector_is_not_there_yet_is_recalled_by_name(known:
     assert named(recalled.relevant_people) == ["Олег"]
 
 
+@pytest.mark.parametrize("embedder", [None, Down(ModelUnavailable())])
+async def test_a_circle_that_is_asked_for_comes_whole(
+    known: Memory, watched: Watched, embedder: TrigramEmbedder | None
+) -> None:
+    """ "Кто мои друзья?" has no word in common with any of them, and their vectors may not be there."""
+    await known.learn(Added("Олег", circle=Circle.FRIENDS, bio="qqqq"), embed=False)
+    high = replace(LIMITS, threshold=0.99, fallback_people=10)
+    recalled = await recall(known, watched, "Кто мои друзья?", names=DirectNames(), limits=high, embedder=embedder)
+    assert named(recalled.relevant_people) == ["Мария", "Олег"]
+    at_work = await recall(known, watched, "С кем я работаю?", names=DirectNames(), limits=high, embedder=embedder)
+    assert named(at_work.relevant_people) == ["Петров"]
+
+
 def test_the_limits_come_from_the_configuration() -> None:
     """candidates 50, max_people 10, retrieved_people_count 10, the model's own threshold, the agents' timeouts."""
     assert RecallLimits.of(Config()) == RecallLimits(50, 10, 10, None, 20.0, 60.0)

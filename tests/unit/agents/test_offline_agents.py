@@ -365,12 +365,14 @@ CANDIDATES = [OLENA, NOBODY_KNOWS, PETROV, MARIA, TOM]
         ("Маша и Tom Baker", 10, [2, 3]),
         ("Маша и Tom Baker", 1, [2]),
         ("кто пишет для газеты", 10, [4, 5, 1]),
+        ("кто мои друзья?", 10, [4]),
+        ("С кем я работаю?", 10, [1, 3]),
         ("кто пишет для газеты", 2, [4, 5]),
         ("кто пишет для газеты", 0, []),
     ],
 )
 def test_picks(query: str, most: int, picked: list[int]) -> None:
-    """Those named and nobody else; without a name the first three; never more than asked for."""
+    """Those named and nobody else; without a name a circle asked for, else the first three; never more than asked."""
     request = RerankerRequest(OWNER, query, CANDIDATES, most)
     assert [one.person_id for one in pick(request)][:most] == picked
 

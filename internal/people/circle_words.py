@@ -1,0 +1,34 @@
+"""Which circle a question asks for as a whole: "кто мои друзья?", "with whom do I work?"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from internal.people.model import Circle
+
+_WHO: Final = r"(?:кто|кого|с кем|хто|кого|з ким|із ким|who|whom|list|show|перечисли|покажи|назви|назови)"
+_MOST_WORDS: Final = 8
+"""A longer question asks for something about somebody."""
+
+_CIRCLES: Final = (
+    (
+        (Circle.FAMILY,),
+        r"семь[яеиюё]|семей|родн\w+|родственник\w*|родин[аиіуо]|сім'[яїю]|родич\w*|\bfamily\b|\brelatives\b",
+    ),
+    ((Circle.FRIENDS,), r"дру(?:зья|зей|зьях|жу|зі|зів|жишь)\b|приятел\w+|\bfriends\b"),
+    (
+        (Circle.WORK_INNER, Circle.WORK_OUTER),
+        r"работа(?:ю|е|ем)\b|коллег\w*|команд\w+|працюю|робот[іи]\b|колег\w*|\bwork\b|\bcolleagues?\b|\bteam\b",
+    ),
+)
+
+
+def circles_asked(text: str) -> tuple[Circle, ...]:
+    """The circles whose people a question asks for, none for most; at work there are two.
+
+    "С кем я работаю?" asks about a circle; "кто такой Петров с работы?" about a person.
+    """
+    if len(text.split()) > _MOST_WORDS or not re.search(rf"^\W*(?:а |и |and )?{_WHO}\b", text, re.IGNORECASE):
+        return ()
+    return next((circles for circles, words in _CIRCLES if re.search(words, text, re.IGNORECASE)), ())
