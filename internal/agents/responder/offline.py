@@ -197,11 +197,13 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     found = named(said, known) or called(said, known) or named(request.query, known)
     if found:
         return "\n".join(speech.subject(subject) for subject in found[:_MAX_QUOTED])
-    if remembered := sharing_words(said, request.memories) or sharing_words(request.query, request.memories):
-        return _memories(remembered, request, speech)
     quoted = said_before(said, request.passages) or said_before(request.query, request.passages)
     here = said_here(said, request.dialogue)
-    if quoted and (not here or shared(said, quoted[1].text) > shared(said, here)):
+    shares = shared(said, here), shared(said, quoted[1].text) if quoted else 0.0
+    remembered = sharing_words(said, request.memories) or sharing_words(request.query, request.memories)
+    if remembered and shared(said, remembered[0].text) >= max(shares):
+        return _memories(remembered, request, speech)
+    if quoted and (not here or shares[1] > shares[0]):
         return _quoted(*quoted, request, speech)
     told = speech("told", said=_plain(here)) if here else ""
     if quoted:

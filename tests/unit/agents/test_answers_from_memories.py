@@ -148,6 +148,16 @@ def test_what_this_dialogue_holds_is_quoted_from_it() -> None:
     assert "From our conversation" not in answer("Where is my umbrella?", (), dialogue=dialogue)
 
 
+def test_a_memory_that_only_names_the_thing_gives_way_to_what_was_said_of_it() -> None:
+    """A project's name is no answer to when it is released, if a message tells."""
+    project = RecalledMemory(1, "m1", "Project", "Маяк", "active", TOLD)
+    message = PassageLine(TOLD, "Оля", "Релиз Маяка перенесли на март")
+    assert "на март" in answer("Когда релиз Маяка?", (project,), (), (said(1, message),))
+    dialogue = (DialogueLine("user", "Релиз Маяка перенесли на март"), DialogueLine("assistant", "Понятно."))
+    assert "на март" in answer("Когда релиз Маяка?", (project,), dialogue=dialogue)
+    assert answer("Что с Маяком?", (project,)).startswith("Маяк")
+
+
 def test_the_dialogue_and_what_was_said_before_compete_by_words() -> None:
     """An earlier message that shares more words with the question is quoted before a line of this dialogue."""
     earlier = said(1, PassageLine(NOW, "Оля", "The key of the garage lies under the red pot", "own", True))
