@@ -13,11 +13,13 @@ from bot.console.pages.facts import FACTS
 from bot.console.pages.health import HEALTH
 from bot.console.pages.memory import MEMORY
 from bot.console.pages.notifications import NOTIFICATIONS
+from bot.console.pages.people import PEOPLE
 from bot.console.pages.sessions import SESSIONS
 from bot.console.pages.tasks import TASKS
 
 PAGES: Final[tuple[Page, ...]] = (
     CONTROL,
+    PEOPLE,
     FACTS,
     SESSIONS,
     MEMORY,

@@ -1,0 +1,93 @@
+page-people = Люди
+circle-Family = Семья
+circle-Work_Inner = Близкие коллеги
+circle-Friends = Друзья
+circle-Work_Outer = Работа
+circle-Other = Остальные
+people-empty = Пока никто не известен
+people-empty-text = Расскажите боту о ком-нибудь, и он появится здесь: «Мария — моя сестра, она живёт во Львове». Контакты и пересланные сообщения тоже считаются.
+people-search = Найти человека
+people-filter = Круги
+people-drawing = Люди вокруг вас, самые близкие внутри
+people-closer = Крупнее
+people-farther = Мельче
+people-whole = Показать всех
+people-list = Люди списком
+people-looking = Ищу дальше…
+people-nobody = Никто не подходит. Попробуйте другое имя или то, что о человеке известно.
+people-found = Найдено: { $count }
+people-count = { $count ->
+    [one] { $count } человек
+    [few] { $count } человека
+   *[other] { $count } человек
+}
+people-most = { $shown } самых упоминаемых из { $count }; поиск находит всех
+people-mentions = { $count ->
+    [one] { $count } упоминание
+    [few] { $count } упоминания
+   *[other] { $count } упоминаний
+}
+people-seen = последний раз { $at }
+people-all = Все люди
+people-first-seen = Впервые
+people-last-seen = Последний раз
+people-mentioned = Упоминания
+people-telegram = Telegram
+people-about = О человеке
+people-no-bio = Об этом человеке пока ничего не написано.
+people-aliases = Также зовут
+people-by-owner = задано вручную
+people-edit = Изменить
+people-merge = Объединить
+people-in-graph = В графе
+people-facts = Факты во времени
+people-facts-none = Фактов пока нет
+people-facts-none-text = Факты берутся из рассказанного об этом человеке; упоминания — ниже.
+people-fact-now = верно сейчас
+people-fact-ended = в прошлом
+people-fact-corrected = исправлено
+people-fact-unknown = с неизвестного дня
+people-fact-since = с { $from }
+people-fact-until = до { $until }
+people-fact-span = { $from } – { $until }
+people-why = Почему: { $reason }
+people-before = Раньше: { $words }
+people-receipts = Откуда это
+people-no-receipts = Задано вручную: сообщения за этим нет.
+people-open-message = Открыть сообщение
+people-open-source = Открыть источник
+people-forwarded = переслано от { $name }
+people-talks = Упоминания
+people-talks-none = Ни один разговор пока не упоминает этого человека.
+people-by-month = Упоминания по месяцам
+people-month = { $month }: { $count }
+people-no-lines = Строки не отмечены; они есть в самом разговоре.
+people-whole-talk = Прочитать разговор целиком
+people-merged = Объединены в этот профиль
+people-merged-text = Разделение вернёт каждому свой профиль с фактами и упоминаниями, с которыми он пришёл.
+people-merged-at = объединено { $at }
+people-split = Разделить
+people-split-title = Отделить { $name }?
+people-split-text = { $name } снова получит свой профиль с фактами и упоминаниями, которые пришли из него. Это можно отменить.
+people-split-done = { $name } — снова отдельный профиль.
+people-edit-title = Изменить профиль
+people-edit-text = То, что вы задали сами, бот больше не меняет.
+people-name = Имя
+people-aliases-hint = Имена через запятую. Убранное имя бот больше не запомнит.
+people-username = Имя пользователя Telegram
+people-circle = Круг
+people-bio = О человеке
+people-save = Сохранить
+people-cancel = Отмена
+people-saved = Сохранено.
+people-merge-title = С кем объединить: { $name }?
+people-merge-find = Имя второго человека
+people-merge-none = Никого с таким именем.
+people-merge-choose = Кто-то другой
+people-merge-confirm = Сделать { $source } частью профиля { $target }?
+people-merge-text = Факты, упоминания и имена профиля { $source } перейдут в профиль { $target }. Это можно отменить, и позже тоже.
+people-merge-swap = Наоборот
+people-merge-part = станет частью
+people-merge-done = { $source } теперь часть профиля { $target }.
+people-undo = Отменить
+people-undone = Отменено.

@@ -1,0 +1,93 @@
+page-people = Люди
+circle-Family = Родина
+circle-Work_Inner = Близькі колеги
+circle-Friends = Друзі
+circle-Work_Outer = Робота
+circle-Other = Інші
+people-empty = Поки нікого не відомо
+people-empty-text = Розкажіть боту про когось, і людина з'явиться тут: «Марія — моя сестра, вона живе у Львові». Контакти й переслані повідомлення теж рахуються.
+people-search = Знайти людину
+people-filter = Кола
+people-drawing = Люди навколо вас, найближчі всередині
+people-closer = Більше
+people-farther = Менше
+people-whole = Показати всіх
+people-list = Люди списком
+people-looking = Шукаю далі…
+people-nobody = Ніхто не підходить. Спробуйте інше ім'я або те, що про людину відомо.
+people-found = Знайдено: { $count }
+people-count = { $count ->
+    [one] { $count } людина
+    [few] { $count } людини
+   *[other] { $count } людей
+}
+people-most = { $shown } найзгадуваніших із { $count }; пошук знаходить усіх
+people-mentions = { $count ->
+    [one] { $count } згадка
+    [few] { $count } згадки
+   *[other] { $count } згадок
+}
+people-seen = востаннє { $at }
+people-all = Усі люди
+people-first-seen = Уперше
+people-last-seen = Востаннє
+people-mentioned = Згадки
+people-telegram = Telegram
+people-about = Про людину
+people-no-bio = Про цю людину поки нічого не написано.
+people-aliases = Також звуть
+people-by-owner = задано вручну
+people-edit = Змінити
+people-merge = Об'єднати
+people-in-graph = У графі
+people-facts = Факти в часі
+people-facts-none = Фактів поки немає
+people-facts-none-text = Факти беруться з розказаного про цю людину; згадки — нижче.
+people-fact-now = правда зараз
+people-fact-ended = у минулому
+people-fact-corrected = виправлено
+people-fact-unknown = з невідомого дня
+people-fact-since = з { $from }
+people-fact-until = до { $until }
+people-fact-span = { $from } – { $until }
+people-why = Чому: { $reason }
+people-before = Раніше: { $words }
+people-receipts = Звідки це
+people-no-receipts = Задано вручну: повідомлення за цим немає.
+people-open-message = Відкрити повідомлення
+people-open-source = Відкрити джерело
+people-forwarded = переслано від { $name }
+people-talks = Згадки
+people-talks-none = Жодна розмова поки не згадує цю людину.
+people-by-month = Згадки за місяцями
+people-month = { $month }: { $count }
+people-no-lines = Рядки не позначено; вони є в самій розмові.
+people-whole-talk = Прочитати розмову повністю
+people-merged = Об'єднані в цей профіль
+people-merged-text = Розділення поверне кожному свій профіль із фактами та згадками, з якими він прийшов.
+people-merged-at = об'єднано { $at }
+people-split = Розділити
+people-split-title = Відділити { $name }?
+people-split-text = { $name } знову матиме свій профіль із фактами та згадками, які прийшли з нього. Це можна скасувати.
+people-split-done = { $name } — знову окремий профіль.
+people-edit-title = Змінити профіль
+people-edit-text = Те, що ви задали самі, бот більше не змінює.
+people-name = Ім'я
+people-aliases-hint = Імена через кому. Прибране ім'я бот більше не запам'ятає.
+people-username = Ім'я користувача Telegram
+people-circle = Коло
+people-bio = Про людину
+people-save = Зберегти
+people-cancel = Скасувати
+people-saved = Збережено.
+people-merge-title = З ким об'єднати: { $name }?
+people-merge-find = Ім'я другої людини
+people-merge-none = Нікого з таким ім'ям.
+people-merge-choose = Хтось інший
+people-merge-confirm = Зробити { $source } частиною профілю { $target }?
+people-merge-text = Факти, згадки та імена профілю { $source } перейдуть до профілю { $target }. Це можна скасувати, і пізніше теж.
+people-merge-swap = Навпаки
+people-merge-part = стане частиною
+people-merge-done = { $source } тепер частина профілю { $target }.
+people-undo = Скасувати
+people-undone = Скасовано.

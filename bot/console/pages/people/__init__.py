@@ -1,0 +1,25 @@
+"""The people of an owner's life: as circles around him, and each with a profile that tells where everything is from."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from bot.console.page import Page
+from bot.console.pages.people.circles import lay_circles
+from bot.console.pages.people.profile import lay_profile
+from bot.console.parts import style
+from bot.console.seat import Seat
+
+
+async def build(seat: Seat) -> None:
+    """`person` in the address opens a profile."""
+    style("people")
+    request = ui.context.client.request
+    asked = request.query_params.get("person", "") if request is not None else ""
+    if asked.isascii() and asked.isdigit() and len(asked) < 19:
+        await lay_profile(seat, int(asked))
+    else:
+        await lay_circles(seat)
+
+
+PEOPLE = Page("people", "/people", "groups", "p", build, wide=True)

@@ -1,0 +1,66 @@
+// A drawing that is moved by dragging and made larger by wheel, pinch or buttons. A mixin for Vue components whose
+// template has <svg ref="svg"> with one <g :transform="moved">; `extent()` gives what is to be seen at first.
+const SMALLEST = 0.15;
+const LARGEST = 4;
+
+export default {
+  data: () => ({ x: 0, y: 0, k: 1, width: 800, height: 600 }),
+  computed: {
+    moved() { return `translate(${this.x} ${this.y}) scale(${this.k})`; },
+  },
+  mounted() {
+    this.pointers = new Map();
+    this.touched = false;
+    this.sizes = new ResizeObserver(() => {
+      const box = this.$refs.svg.getBoundingClientRect();
+      this.width = box.width; this.height = box.height;
+      if (!this.touched) this.fit();
+    });
+    this.sizes.observe(this.$refs.svg);
+  },
+  unmounted() { this.sizes.disconnect(); },
+  methods: {
+    fit() {
+      const { left, top, right, bottom } = this.extent();
+      const wide = Math.max(right - left, 1), high = Math.max(bottom - top, 1);
+      this.k = Math.min(LARGEST / 2.5, Math.max(SMALLEST, Math.min(this.width / wide, this.height / high)));
+      this.x = this.width / 2 - (this.k * (left + right)) / 2;
+      this.y = this.height / 2 - (this.k * (top + bottom)) / 2;
+      this.touched = false;
+    },
+    zoom(by, cx = this.width / 2, cy = this.height / 2) {
+      const k = Math.min(LARGEST, Math.max(SMALLEST, this.k * by));
+      this.x = cx - ((cx - this.x) * k) / this.k;
+      this.y = cy - ((cy - this.y) * k) / this.k;
+      this.k = k;
+      this.touched = true;
+    },
+    wheel(event) {
+      event.preventDefault();
+      const box = this.$refs.svg.getBoundingClientRect();
+      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
+    },
+    down(event) {
+      this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.dragged = false;
+    },
+    move(event) {
+      const before = this.pointers.get(event.pointerId);
+      if (!before) return;
+      const now = [event.clientX, event.clientY];
+      if (this.pointers.size === 1) {
+        if (!this.dragged && Math.hypot(now[0] - before[0], now[1] - before[1]) < 4) return;
+        if (!this.dragged) this.$refs.svg.setPointerCapture(event.pointerId);
+        this.x += now[0] - before[0]; this.y += now[1] - before[1];
+      } else {
+        const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+        const apart = (at) => Math.max(10, Math.hypot(at[0] - other[0], at[1] - other[1]));
+        const box = this.$refs.svg.getBoundingClientRect();
+        this.zoom(apart(now) / apart(before), (now[0] + other[0]) / 2 - box.left, (now[1] + other[1]) / 2 - box.top);
+      }
+      this.dragged = true; this.touched = true;
+      this.pointers.set(event.pointerId, now);
+    },
+    up(event) { this.pointers.delete(event.pointerId); },
+  },
+};

@@ -1,0 +1,136 @@
+"""People as circles, and the profile of one: found, read down to the message, edited, merged and split."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from console_house import House, Opened
+from people_house import HOSTILE, LONELY, VIRA, Acquaintances, acquaint, move_in
+from playwright.async_api import expect
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+OpenPage = Callable[..., Awaitable[Opened]]
+expect.set_options(timeout=15_000)  # a busy machine lays a profile anew in some seconds
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def known(house: House) -> Acquaintances:
+    now = house.app.clock.now()
+
+    def work(connection: Any) -> Acquaintances:
+        move_in(connection, now)
+        return acquaint(connection, now)
+
+    return await house.app.database.write(work)
+
+
+async def test_people_stand_around_their_owner(open_page: OpenPage, known: Acquaintances) -> None:
+    """Every circle has its ring; the search finds an alias and fades the others, a filter takes a circle away."""
+    opened = await open_page("/people", owner=VIRA)
+    page = opened.page
+    drawn = page.locator(".circles-svg .dot")
+    await expect(drawn).to_have_count(5)
+    await expect(page.get_by_role("link", name="Maria Koval, Family, 44 mentions")).to_be_visible()
+    await expect(page.locator(".circles-list")).to_contain_text(HOSTILE)
+    sizes = {
+        await dot.get_attribute("aria-label"): float(await dot.locator("circle").get_attribute("r") or 0)
+        for dot in await drawn.all()
+    }
+    assert max(sizes, key=lambda one: sizes[one]) == "Maria Koval, Family, 44 mentions"
+    await opened.accessible()
+    await page.keyboard.press("/")
+    await page.keyboard.type("petya")
+    await expect(page.locator(".circles-list .someone")).to_have_count(1)
+    await expect(page.locator(".circles-svg .dot.dim")).to_have_count(4)
+    await page.get_by_label("Find somebody").fill("")
+    await page.get_by_role("button", name="Family").click()
+    await expect(drawn).to_have_count(4)
+    await page.get_by_role("button", name="Family").click()
+    await page.locator(".circles-list").get_by_role("link", name="Maria Koval").click()
+    await expect(page.locator(".profile-name")).to_have_text("Maria Koval")
+
+
+async def test_a_profile_tells_where_everything_is_from(open_page: OpenPage, known: Acquaintances) -> None:
+    """Facts over time with what has ended, each with its line; mentions by month, and the whole conversation."""
+    opened = await open_page(f"/people?person={known.ids['Maria Koval']}", owner=VIRA)
+    page = opened.page
+    facts = page.locator(".facts-list > li")
+    await expect(facts).to_have_count(3)
+    await expect(facts.last).to_contain_text("works for Rubin")
+    await facts.first.locator("summary").click()
+    await expect(facts.first.locator("blockquote")).to_contain_text("Maria Koval works for Vector.")
+    await expect(facts.first).to_contain_text("holds now")
+    await expect(page.get_by_role("img", name="Mentions by month")).to_be_visible()
+    mention = page.locator("details.row").first
+    await mention.locator("summary").click()
+    await mention.get_by_role("button", name="Read the whole conversation").click()
+    await expect(mention.locator("pre")).to_contain_text("Maria Koval works for Vector.")
+    await opened.accessible()
+
+
+async def test_a_profile_is_edited_and_that_is_taken_back(open_page: OpenPage, known: Acquaintances) -> None:
+    """What the server refuses stands in the dialog, which stays open."""
+    opened = await open_page(f"/people?person={known.ids['Olha Savchuk']}", owner=VIRA)
+    page = opened.page
+    await page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Telegram username").fill("no spaces here")
+    await dialog.get_by_label("Circle").select_option("Family")
+    await opened.accessible()
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("username")
+    opened.complaints.clear()  # the refusal itself
+    await dialog.get_by_label("Telegram username").fill("")
+    await dialog.get_by_label("About").fill("Ran in Kyiv.")
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.locator(".chip.circle")).to_have_text("Family")
+    await expect(page.locator(".bio")).to_have_text("Ran in Kyiv.")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".chip.circle")).to_have_text("Friends")
+    await expect(page.locator(".bio")).to_have_text("Runs marathons.")
+
+
+async def test_two_are_merged_and_split_again(open_page: OpenPage, known: Acquaintances) -> None:
+    """Asked before, undone at once; and later from the profile into which one was merged."""
+    opened = await open_page(f"/people?person={known.ids['Mariia K.']}", owner=VIRA)
+    page = opened.page
+    await page.get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name of the other").fill("koval")
+    await dialog.get_by_role("button", name="Maria Koval").click()
+    await expect(dialog).to_contain_text("Merge Mariia K. into Maria Koval?")
+    await opened.accessible()
+    await dialog.get_by_role("button", name="Merge").click()
+    await expect(page.locator(".profile-name")).to_have_text("Maria Koval")
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".profile-name")).to_have_text("Mariia K.")
+    await page.get_by_role("button", name="Merge").click()
+    await dialog.get_by_role("button", name="Maria Koval").click()
+    await dialog.get_by_role("button", name="Merge").click()
+    await page.locator(".part").get_by_role("button", name="Split").click()
+    await expect(dialog).to_contain_text("Split Mariia K. off?")
+    await dialog.get_by_role("button", name="Split").click()
+    await expect(page.locator(".undo")).to_contain_text("Mariia K. has a profile of their own again.")
+    await expect(page.locator(".part")).to_have_count(0)
+
+
+async def test_people_on_a_phone_in_the_dark(open_page: OpenPage, known: Acquaintances) -> None:
+    """Circles above, the list below; nobody known yet is told with a way on, somebody else's person is not found."""
+    opened = await open_page("/people", owner=VIRA, color_scheme="dark", **PHONE)
+    page = opened.page
+    await expect(page.locator(".circles-svg .dot")).to_have_count(5)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await opened.accessible()
+    await opened.goto(f"/people?person={known.ids['Maria Koval']}")
+    await expect(page.locator(".profile-name")).to_be_visible()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await opened.accessible()
+    alone = await open_page("/people", owner=LONELY)
+    await expect(alone.page.get_by_role("heading", name="Nobody is known yet")).to_be_visible()
+    await alone.goto(f"/people?person={known.ids['Maria Koval']}")
+    await expect(alone.page.get_by_role("heading", name="There is nothing here")).to_be_visible()
