@@ -133,8 +133,8 @@ def answers(seat: Seat, dialog: ui.dialog, label: str, done: Callable[[], Awaita
             dialog.close()
 
     with ui.element("div").classes("question-buttons"):
-        button(seat.say("records-cancel"), dialog.close, quiet=True)
-        button(label, confirmed)
+        words("button", seat.say("records-cancel"), "button quiet").props("type=button").on("click", dialog.close)
+        words("button", label, "button").props("type=button").on("click", confirmed)
 
 
 def button(label: str, click: Callable[..., Any], *, icon: str | None = None, quiet: bool = False) -> ui.button:
@@ -147,7 +147,7 @@ def button(label: str, click: Callable[..., Any], *, icon: str | None = None, qu
 def field(label: str, value: str = "", *, kind: str = "text", lines: bool = False, most: int = 2000) -> ui.input:
     """A field with its label. `kind` is an HTML input's type; `lines`: a text of several lines."""
     made = ui.textarea(label, value=value) if lines else ui.input(label, value=value)
-    made.props(f"outlined dense maxlength={most}" + ("" if lines else f" type={kind}")).classes("field")
+    made.props(f"outlined dense maxlength={most}" + (" rows=3" if lines else f" type={kind}")).classes("field")
     if kind in {"date", "datetime-local"}:
         made.props("stack-label")
     return made

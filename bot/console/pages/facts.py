@@ -125,7 +125,7 @@ class _Fact:
 
     def _receipts(self) -> None:
         say = self._seat.say
-        words("h3", say("fact-heard"), "exact-title")
+        words("h2", say("fact-heard"), "exact-title")
         if not self._fact["evidence"]:
             words("p", say("fact-unheard"), "dim")
         sources = {one["episode_uuid"]: one for one in self._fact["citations"]}
@@ -152,7 +152,7 @@ class _Fact:
         say = self._seat.say
         if len(history) < 2:
             return
-        words("h3", say("fact-history"), "exact-title")
+        words("h2", say("fact-history"), "exact-title")
         with ui.element("ol").classes("versions"):
             for one in reversed(history):
                 with ui.element("li").classes("version" if one["expired_at"] else "version now"):

@@ -93,7 +93,11 @@ class _Memory:
         ]
         lines: list[dict[str, Any]] = [{"xAxis": _ms(now), "label": {"formatter": say("memory-today")}}]
         if found["forget_below"]:
-            below = {"formatter": say("memory-offered"), "position": "insideEndTop"}
+            below = {
+                "formatter": say("memory-offered"),
+                "position": "insideEndTop",
+                ":backgroundColor": colour("--panel"),
+            }
             lines.append({"yAxis": found["forget_below"], "label": below})
         style_of = {":color": colour("--dim"), "type": "dashed"}
         mark = {

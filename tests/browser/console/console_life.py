@@ -95,9 +95,9 @@ def furnish_clara(connection: Connection, now: datetime) -> None:
 
 def trouble(connection: Connection, now: datetime) -> None:
     """What an admin has to look after: a run that was given up, and an update nobody could read."""
-    [episode] = [one for one in episodes.listing(connection, CLARA, limit=1)]
+    [episode] = episodes.listing(connection, CLARA, limit=1)
     runs.create(connection, CLARA, "archivist", episode.id, [(1, 1)], rev=1, now=now)
-    [run] = [one for one in runs.of_agent(connection, CLARA, "archivist")]
+    [run] = runs.of_agent(connection, CLARA, "archivist")
     runs.bury(connection, run, now, "the model's reply was no JSON, five times")
     [row] = mailbox.receive(connection, 7, [(4711, '{"update_id": 4711, "poll": {}}')], now)
     mailbox.settle(connection, row.n, InboxState.QUARANTINED, error="KeyError: 'question'", keep_raw=True)
