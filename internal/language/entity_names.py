@@ -129,6 +129,24 @@ def _town(key: str, language: Language | None) -> str | None:
     return str(places_[0].normal_form)
 
 
+def place_form(name: str, language: Language) -> str:
+    """The basic form of a name that stands behind "in" or "to", and so in no nominative: "у Миколаєві" is Миколаїв.
+
+    Only a place that a dictionary or CLDR knows is read so; any other name as `basic_form` reads it.
+    """
+    written = _QUOTES.sub("", name).strip()
+    key = name_key(written)
+    readings = parses(key, language) if language in _SLAVIC and " " not in key else ()
+    towns = (
+        str(one.normal_form)
+        for one in readings
+        if one.is_known and one.tag.POS == "NOUN" and "inan" in one.tag.grammemes and one.tag.case != "nomn"
+        if "Geox" in one.tag.grammemes or name_key(str(one.normal_form)) in places()
+    )
+    town = next(towns, None)
+    return _cased(town, written) if town else basic_form(name, language)
+
+
 def goes_on(name: str) -> bool:
     """Whether a name is an adjective that asks for its noun: "в Новой" is not where anybody works, "Новая почта" is."""
     word = name_key(name)

@@ -58,7 +58,6 @@ _SURNAME_SHAPE = re.compile(
     r"(?:ов|ев|ёв|єв|їв|ин|ын|їн|ск|цк|ськ|цьк|енк|чук|щук|юк|ак|ян|идзе|швили)(?:|а|у|о|ом|ым|им|е|і|ой|ою|ого|ому|ої|ій|ий|ая|ую|ові)$"
 )
 
-
 _UNKNOWN = 4
 """Letters from which an unknown word may be a name; shorter ones are companies' and projects' too."""
 
@@ -209,7 +208,9 @@ class _Reader:
 
     def _introduced(self, position: int) -> bool:
         """An unknown word with a capital after "мой начальник": whoever he is, he has a name."""
-        return bool(position) and relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
+        if not position or self._tokens[position - 1].key in _PLACE_BEFORE:
+            return False  # "my brother moved to Leeds"
+        return relation_of(self._tokens, Span(position, position + 1, ("surname",))) is not None
 
     def _lives(self, position: int) -> bool:
         """An unknown word of some length that does what people do: "Гульчатай переехала"."""
@@ -280,9 +281,9 @@ class _Reader:
 
     def _announced(self, position: int) -> bool:
         """Words before that only people have: Mr, my boss, I met; "with" if two words with capitals follow."""
-        before = self._tokens[position - 1] if position else None
-        if before is None:
+        if not position:
             return False
+        before = self._tokens[position - 1]
         if before.key in _TITLES or (self._tokens[position].opens is False and before.key in _MEETING):
             return True
         if before.key == "with" and self._continues(position + 1) and not self._continues(position + 2):
@@ -295,9 +296,8 @@ class _Reader:
         token = self._tokens[position]
         if token.key in _KEPT_PARTICLES:
             return position + 1 < len(self._tokens) and self._tokens[position + 1].capital
-        return (
-            token.capital and token.latin and not token.opens and (_name_like(token) or token.key in _NOT_PEOPLE_AFTER)
-        )
+        inside = token.capital and token.latin and not token.opens
+        return inside and (_name_like(token) or token.key in _NOT_PEOPLE_AFTER)
 
     def _small_latin(self, position: int) -> bool:
         token = self._tokens[position]

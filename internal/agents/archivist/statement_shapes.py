@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from internal.language.date_words import MONTHS
 from internal.language.spelling import words
 
 Kind = Literal["place", "organization", "date", "thing"]
@@ -40,13 +41,24 @@ def _any(*groups: str) -> str:
 
 
 UPPER = "A-ZА-ЯЁІЇЄҐ"
+_MONTH = rf"(?i:{'|'.join(MONTHS)})\w*"
+_DAY_OF_MONTH = (
+    rf"\d{{1,2}}(?:-?(?:го|е|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?(?:\s+(?:року|года|р\.|г\.))?"
+)
+_NO_DATE = rf"(?!{_DAY_OF_MONTH}|{_MONTH}\s+\d|\d{{1,2}}\.\d\d\b)"
+"""A day behind a name is no part of it: "до Львова 18 червня", "Leeds June 18"."""
 _NAME = (
     rf"(?P<target>[«\"“][^»\"”]{{2,40}}[»\"”]"
-    rf"|[{UPPER}][\w’'.-]*(?:[ -](?:of |de )?[{UPPER}\d][\w’'.-]*){{0,3}})"
+    rf"|[{UPPER}][\w’'.-]*(?:[ -](?:of |de )?{_NO_DATE}[{UPPER}\d][\w’'.-]*){{0,3}})"
 )
-_OTHER = rf"[{UPPER}][\w’'.-]*(?:[ -][{UPPER}][\w’'.-]*)?"
+_OTHER = rf"[{UPPER}][\w’'.-]*(?:[ -]{_NO_DATE}[{UPPER}][\w’'.-]*)?"
+_NOT_THERE = rf"(?:(?:не|not)\s+(?:в|во|на|у|in|at|for)\s+(?:«[^»]+»|{_OTHER})\s*,?\s+(?:а|но|але|but)\s+)?"
+"""What is denied before what is so: "не в Одесі, а в Миколаєві"."""
 _INTO = r"(?:(?:в|во|на|у|до|in|at|to|for)\s+)"
-_FIRM = r"(?:(?:компани[июя]|фирм[ауые]|компані[їяю]|фірм[аиуі]|банке?|студи[июя])\s+)?"
+_FIRM = (
+    r"(?:(?:компани[июя]|фирм[ауые]|компані[їяю]|фірм[аиуі]|банк[еу]?|студи[июя]|студі[їяю]|мастерск(?:ой|ую)|майстерн[іюя]"
+    r"|агентств[еоіу]|магазин[еіу]?|the company)\s+)?"
+)
 _AS = r"(?:(?:работать|на работу|на роботу|as an? [a-z ]{2,25}|[^\W\d_]+(?:ом|ем|ером|ой|ею|ою))\s+)?"
 _DAY = (
     r"(?P<target>\d{1,2}(?:st|nd|rd|th)?(?:-го|-е)?\s+(?:of\s+)?[^\W\d_]{3,9}(?:,?\s+\d{4})?"
@@ -65,7 +77,8 @@ SHAPES: Sequence[Shape] = (
         _any(
             "переехал переехала перебрался перебралась переїхав переїхала перебрався перебралася перебралась moved",
         ),
-        rf"(?:(?:жить|жити)\s+)?(?:(?:из|з|із|from)\s+{_OTHER}\s+)?(?:в|во|на|у|до|in|to)\s+"
+        rf"(?:(?:жить|жити)\s+)?{_NOT_THERE}(?:(?:из|з|із|from)\s+{_OTHER}\s+)?(?:(?:до нас|к нам)\s+)?"
+        r"(?:в|во|на|у|до|in|to)\s+"
         rf"(?:(?:городе?|місті|сел[оеі]|the city of)\s+)?{_NAME}",
     ),
     Shape(
@@ -77,7 +90,7 @@ SHAPES: Sequence[Shape] = (
             "устроился устроилась влаштувався влаштувалася влаштувалась начал_работать начала_работать",
             "почав_працювати почала_працювати joined started_working",
         ),
-        rf"{_AS}{_INTO}?{_FIRM}{_NAME}",
+        rf"{_AS}{_NOT_THERE}{_INTO}?{_FIRM}{_NAME}",
     ),
     Shape(
         "WORKS_FOR",
@@ -94,7 +107,7 @@ SHAPES: Sequence[Shape] = (
         _any("учусь обучаюсь навчаюся навчаюсь вчуся вчусь study studying"),
         _any("учится обучается навчається вчиться studies is_studying"),
         _any("поступил поступила вступив вступила enrolled"),
-        rf"(?:[^\W\d_]+\s+)?{_INTO}(?:the\s+)?{_NAME}",
+        rf"{_NOT_THERE}(?:[^\W\d_]+\s+)?{_INTO}(?:the\s+)?{_NAME}",
     ),
     Shape(
         "BORN_IN",
@@ -129,7 +142,7 @@ SHAPES: Sequence[Shape] = (
 
 _YEARS = r"в прошлом году|торік|last year|(?:в|у|з|с|since|in) \d{4}(?: году| року| года)?"
 ADVERBS = (
-    rf"(?:(?:{_YEARS}|"
+    rf"(?:(?:{_YEARS}|(?:on\s+)?{_DAY_OF_MONTH}|"
     + _any(
         "сейчас теперь уже давно тоже также опять снова пока ещё еще вчера недавно наконец даже обычно всегда сам сама",
         "очень просто зараз тепер вже теж також досі знову",

@@ -16,14 +16,15 @@ from internal.agents.archivist.statement_shapes import Kind, Shape
 from internal.agents.model import TranscriptLine
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates import resolve_plainly
-from internal.language.entity_names import basic_form, goes_on, is_place
+from internal.language.entity_names import basic_form, goes_on, is_place, place_form
 from internal.language.sightings import Sighting
-from internal.language.spelling import Language, name_key, text_language, tokens
+from internal.language.spelling import Language, name_key, text_language, tokens, words
 
 _MOST_WORDS = 4
 """Of a thing that one likes; more is a clause."""
 _DATE_WORDS = 5
-
+_LEADING_OVER = words("в во на у до к in at to for из з із from")
+"""No date ends with one: "18 червня до" leads over to the place."""
 
 _HEAD = re.compile(
     r"(.+?)((?:\s+(?:на|в|у|во|под|під|над|перед|за|о|об|про|по|без|с|со|з|із|зі|из|от|від|до|для|к|ко|после|після|через"
@@ -143,6 +144,8 @@ def _target(shape: Shape, written: str, language: Language) -> str | None:
             return _thing(bare, language)
         case "date":
             return bare
+        case "place":
+            return place_form(bare, language)
         case "organization" if is_place(bare):
             return None
         case _:
@@ -186,6 +189,8 @@ def _date_in(text: str, line: TranscriptLine, *, lasting: bool) -> str | None:
     found = [bare for word in text.casefold().split() if (bare := word.strip('.,;:!?()«»"“”'))]
     for size in range(min(_DATE_WORDS, len(found)), 0, -1):
         for start in range(len(found) - size + 1):
+            if found[start + size - 1] in _LEADING_OVER:
+                continue
             phrase = " ".join(found[start : start + size])
             resolved = resolve_plainly(phrase, line.at)
             if resolved is None and lasting and (since := shapes.LASTING.match(phrase)):

@@ -21,6 +21,7 @@ from internal.people.operations import Added
 
 SET = Path(__file__).parents[2] / "data" / "offline_facts.yaml"
 PLAIN = SET.with_name("offline_facts_plain.yaml")
+LIVES = SET.with_name("offline_facts_lives.yaml")
 SPEAKERS = SET.with_name("offline_facts_speakers.yaml")
 Row = tuple[str | None, ...]
 
@@ -80,6 +81,14 @@ def test_plain_sentences_about_people_of_rarer_names_are_facts() -> None:
     for dialogue in yaml.safe_load(PLAIN.read_text(encoding="utf-8")):
         score.add(dialogue)
     assert (score.right, score.stated, score.wanted) == (28, 28, 28), "\n".join(score.wrong)
+
+
+def test_what_lives_tell_of_moves_work_and_kin() -> None:
+    """Days, cases, denials, relatives and pronouns as they stand in simulated lives: each is read rightly."""
+    score = Score()
+    for dialogue in yaml.safe_load(LIVES.read_text(encoding="utf-8")):
+        score.add(dialogue)
+    assert score.wrong == []
 
 
 def test_other_speakers_tell_of_themselves_and_a_second_clause_of_its_subject() -> None:
