@@ -81,7 +81,7 @@ async def _kill_and_look(tmp_path: Path, point: str, moment: str) -> None:
         assert bot.rows("SELECT count(*) FROM episodes") == [(1,)]
         await until(lambda: not bot.rows("SELECT 1 FROM runs WHERE state != 'applied'"), within=60)
         judged = bot.rows("SELECT agent, count(*) FROM runs GROUP BY agent ORDER BY agent")
-        assert judged == [("analyst", 1), ("archivist", 1), ("context_manager", 1)]
+        assert judged == [("analyst", 1), ("archivist", 1), ("context_manager", 1), ("task_manager", 1)]
         assert bot.rows("SELECT label FROM chronicle WHERE message_id IS NOT NULL ORDER BY n") == [
             ("Request",),
             ("Response",),
