@@ -17,6 +17,9 @@ from line import broken_line
 
 Json = dict[str, Any]
 
+READERS, JUDGE = ("archivist", "context_manager", "task_manager"), "analyst"
+"""Who reads each fragment, and who each closed session."""
+
 
 @dataclass(slots=True)
 class Verdict:
@@ -210,27 +213,30 @@ def _fragments(verdict: Verdict, user: int, database: sqlite3.Connection) -> Non
 
 
 def _runs(verdict: Verdict, user: int, database: sqlite3.Connection, episodes: Sequence[str]) -> None:
-    """One run of each fragment and closed session, and those that an edit or a late answer made due, in its place."""
-    query = "SELECT id, coalesce(episode_id, session_id), state, error, replaces FROM runs WHERE user_id = ?"
+    """One run of each agent over each fragment and closed session, and those that an edit or a late answer made due."""
+    query = "SELECT id, agent, coalesce(episode_id, session_id), state, error, replaces FROM runs WHERE user_id = ?"
     runs = database.execute(query, (user,)).fetchall()
     closed = "SELECT id FROM sessions WHERE user_id = ? AND closed_at IS NOT NULL"
     sessions = [row[0] for row in database.execute(closed, (user,))]
-    applied = Counter(episode for _, episode, state, _, replaces in runs if state == "applied" and replaces is None)
+    applied = Counter((agent, place) for _, agent, place, state, _, old in runs if state == "applied" and old is None)
     # A fragment of nothing but answers that Telegram refused holds nothing to be read, and no run.
     told = "SELECT DISTINCT episode_id FROM segments WHERE user_id = ?"
     holding = {row[0] for row in database.execute(told, (user,))}
     verdict.says(
-        f"fragment {one} of {user} has {applied[one]} applied runs"
+        f"fragment {one} of {user} has {applied[agent, one]} applied runs of {agent}"
         for one in episodes
-        if applied[one] != (one in holding)
+        for agent in READERS
+        if applied[agent, one] != (one in holding)
     )
-    verdict.says(f"session {one} of {user} has {applied[one]} applied runs" for one in sessions if applied[one] != 1)
-    verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, state, error, _ in runs if state != "applied")
+    verdict.says(
+        f"session {one} of {user} has {applied[JUDGE, one]} applied runs" for one in sessions if applied[JUDGE, one] != 1
+    )
+    verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, _, state, error, _ in runs if state != "applied")
     results = Counter(
         row[0]
         for row in database.execute(
             "SELECT json_extract(links, '$.run') FROM events"
-            " WHERE user_id = ? AND event_type = 'agent_result' AND source IN ('agent:Archivist', 'agent:Analyst')",
+            " WHERE user_id = ? AND event_type = 'agent_result' AND json_extract(links, '$.run') IS NOT NULL",
             (user,),
         )
     )
