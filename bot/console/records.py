@@ -117,9 +117,13 @@ def meter(share: float, label: str, kind: str = "") -> None:
 
 @contextmanager
 def question(title: str) -> Iterator[ui.dialog]:
-    """A dialog of that name, opened with `open()`; Escape closes it."""
-    with ui.dialog() as dialog, ui.element("div").classes("question"):
+    """A dialog of that name, opened with `open()`; Escape closes it, and with that it is gone.
+
+    It belongs to the page: the row or menu that asks may be gone before it is answered.
+    """
+    with ui.context.client.content, ui.dialog() as dialog, ui.element("div").classes("question"):
         dialog.props["aria-label"] = title
+        dialog.on("hide", dialog.delete)
         heading(title, 2)
         yield dialog
 

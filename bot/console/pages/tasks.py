@@ -11,7 +11,7 @@ from nicegui import ui
 
 from bot.console.page import Page
 from bot.console.parts import card, chip, empty, icon_button, style, told, words
-from bot.console.records import AT_ONCE, Growing, Nothing, Select, answers, button, field, question
+from bot.console.records import AT_ONCE, Choices, Growing, Nothing, Select, answers, button, field, question
 from bot.console.rest import Json
 from bot.console.seat import Seat
 
@@ -39,8 +39,11 @@ class _Tasks:
         with card(classes="list-card"), ui.element("details").classes("row") as closed:
             with ui.element("summary"):
                 words("h2", seat.say("tasks-closed"), "card-title")
-            self._over = Growing(seat, self._closed, self._row, _CLOSED)
-        closed.on("toggle", self._show_closed, throttle=1.0)
+            options = {state: seat.say(f"tasks-{state}") for state in ("done", "cancelled")}
+            with ui.element("div").classes("toolbar"):
+                self._which = Choices(seat, seat.say("tasks-closed"), options, "done", self._show_closed)
+            self._over = Growing(seat, partial(self._closed, "done"), self._row, _CLOSED)
+        closed.on("toggle", self._opened, throttle=1.0)
 
     async def show(self) -> None:
         listed = [
@@ -64,16 +67,17 @@ class _Tasks:
                         for task in tasks:
                             self._row(task)
 
-    async def _show_closed(self) -> None:
+    async def _opened(self) -> None:
         with told(self._seat):
-            await self._over.show()
+            await self._show_closed(self._which.chosen)
 
-    async def _closed(self, offset: int) -> tuple[list[Json], int]:
-        """Done and cancelled ones, a page of each together."""
-        query = {"user_id": self._seat.user_id, "limit": AT_ONCE, "offset": offset // 2}
-        found = [await self._seat.rest.get("/tasks", **query, state=state) for state in ("done", "cancelled")]
-        listed = sorted((one for page in found for one in page["tasks"]), key=_closed_at, reverse=True)
-        return listed, sum(page["count"] for page in found)
+    async def _show_closed(self, state: str) -> None:
+        await self._over.show(partial(self._closed, state))
+
+    async def _closed(self, state: str, offset: int) -> tuple[list[Json], int]:
+        query = {"user_id": self._seat.user_id, "state": state, "limit": AT_ONCE, "offset": offset}
+        found = await self._seat.rest.get("/tasks", **query)
+        return found["tasks"], found["count"]
 
     def _row(self, task: Json) -> None:
         say = self._seat.say
@@ -202,10 +206,6 @@ def _when(seat: Seat, task: Json) -> str:
 def _repeats(seat: Seat, recurrence: str) -> str:
     name = next((name for name, rule in _REPEATS.items() if rule and rule == recurrence), None)
     return seat.say(f"repeat-{name}") if name else seat.say("repeat-rule", rule=recurrence)
-
-
-def _closed_at(task: Json) -> str:
-    return str(task["closed_at"] or task["updated_at"])
 
 
 def _in_zone(seat: Seat, local: str) -> str:

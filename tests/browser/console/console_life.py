@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ _FACTS: Final = (
     ("Clara", "OWNS", "Biscuit", f"Clara has a dog named Biscuit {HOSTILE}", 95),
 )
 
-_TALKS: Final = (
+_TALKS: Final[Sequence[tuple[int, Sequence[tuple[str, str]], tuple[str, list[str], list[str]]]]] = (
     (
         6,
         (
@@ -163,14 +164,15 @@ def _talk(connection: Connection, now: datetime) -> None:
 def _plan(connection: Connection, now: datetime) -> None:
     teller = tasks.by_owner(CLARA, now, time(9))
     day, hour = timedelta(days=1), timedelta(hours=1)
-    for title, due, more in (
+    wanted: Sequence[tuple[str, timedelta | None, dict[str, Any]]] = (
         ("Call the landlord about the window", -2 * hour, {}),
         ("Take Biscuit to the vet", 3 * hour, {"kind": TaskKind.REMINDER}),
         ("Send Marek the load calculations", day, {"kind": TaskKind.PROMISE, "details": "The bridge in Brno, part 2"}),
         ("Water the plants", 2 * day, {"recurrence": "FREQ=WEEKLY"}),
         ("Book the flight to Lisbon", 6 * day, {"proposed": True}),
         ("Read the new Eurocode", None, {}),
-    ):
+    )
+    for title, due, more in wanted:
         schedule = Schedule(None if due is None else now + due, False, more.pop("recurrence", None), ZONE)
         tasks.open_task(connection, CLARA, tasks.NewTask(title, schedule, **more), teller)
     over = tasks.open_task(connection, CLARA, tasks.NewTask("Renew the passport", Schedule(tz=ZONE)), teller)

@@ -41,3 +41,5 @@ snooze-tomorrow = Tomorrow ({ $at })
 snooze-week = In a week ({ $at })
 snooze-choose = Choose a time…
 snooze-title = Remind me later
+tasks-done = Done
+tasks-cancelled = Cancelled

@@ -41,3 +41,5 @@ snooze-tomorrow = Завтра ({ $at })
 snooze-week = Через неделю ({ $at })
 snooze-choose = Выбрать время…
 snooze-title = Напомнить позже
+tasks-done = Сделано
+tasks-cancelled = Отменено

@@ -41,3 +41,5 @@ snooze-tomorrow = Завтра ({ $at })
 snooze-week = За тиждень ({ $at })
 snooze-choose = Обрати час…
 snooze-title = Нагадати пізніше
+tasks-done = Зроблено
+tasks-cancelled = Скасовано
