@@ -15,7 +15,7 @@ from bot.telegram.handlers.asking import Answers, ask
 from bot.telegram.handlers.facts import opening
 from bot.telegram.handlers.finding import answer_text
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import cut, local, numbered, told
+from bot.telegram.handlers.telling import cut, local, numbered, told_each
 from bot.telegram.i18n import Markdown, phrase
 from internal.access import service as access
 from internal.access.model import Awaiting, User
@@ -72,7 +72,7 @@ async def _answer(asked: DatedQuestion, chat: Chat, services: Services) -> None:
     if not facts:
         await chat.say(phrase(user.lang, "asof-nothing", period=period))
         return
-    lines = numbered([told(user, fact) for fact in facts])
+    lines = numbered(told_each(user, facts))
     title = phrase(user.lang, "asof-title", period=period)
     if found.text is None:
         text = f"{title}\n{phrase(user.lang, 'asof-without-words')}\n\n{lines}"

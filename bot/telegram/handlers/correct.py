@@ -15,7 +15,7 @@ from bot.telegram.handlers.buttons import CorrectButton, FactButton, Rows, butto
 from bot.telegram.handlers.facts import card_rows
 from bot.telegram.handlers.finding import answer_text
 from bot.telegram.handlers.services import Services
-from bot.telegram.handlers.telling import card_text, number_rows, numbered, quotable, read_card, told
+from bot.telegram.handlers.telling import card_text, number_rows, numbered, quotable, read_card, told_each
 from bot.telegram.handlers.why import reply_meant
 from bot.telegram.i18n import phrase
 from internal.access.model import Awaiting, User
@@ -70,7 +70,7 @@ async def _offer(offered: Sequence[Fact], words: str | None, chat: Chat, service
         await chat.say(phrase(user.lang, "correct-nothing"))
     elif len(offered) > 1:
         title = phrase(user.lang, "correct-choose")
-        await chat.say(f"{title}\n\n{numbered([told(user, one) for one in offered])}", _choice(user, offered))
+        await chat.say(f"{title}\n\n{numbered(told_each(user, offered))}", _choice(user, offered))
     elif words:
         await _take(offered[0].id, words, chat, services)
     else:

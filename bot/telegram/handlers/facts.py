@@ -40,7 +40,7 @@ from bot.telegram.handlers.telling import (
     numbered,
     read_card,
     sources_text,
-    told,
+    told_each,
     versions_text,
 )
 from bot.telegram.i18n import label, phrase
@@ -88,7 +88,7 @@ async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Ro
     if not found:
         return phrase(user.lang, "facts-unknown", name=cut(name, 64)), []
     title = phrase(user.lang, "facts-found", name=cut(name, 64))
-    return f"{title}\n\n{numbered([told(user, one) for one in found])}", opening(user, found)
+    return f"{title}\n\n{numbered(told_each(user, found))}", opening(user, found)
 
 
 def opening(user: User, found: Sequence[Fact]) -> Rows:
@@ -114,7 +114,7 @@ async def listing(
     text = _title(user, about, found.count, past=past)
     if found.facts:
         first = found.number * PAGE + 1
-        text = f"{text}\n\n{numbered([told(user, one) for one in found.facts], first)}"
+        text = f"{text}\n\n{numbered(told_each(user, found.facts), first)}"
     return text, _page_rows(user, about.node_id, found, past=past)
 
 

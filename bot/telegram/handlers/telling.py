@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,10 +80,18 @@ def when(user: User, fact: Fact) -> str:
     return label(user.lang, f"{key}-until", since=since, until=until)
 
 
-def told(user: User, fact: Fact) -> str:
-    """One line: the words and the dates."""
+def told(user: User, fact: Fact, *, apart: bool = False) -> str:
+    """One line: the words and the dates; `apart`: with the other end, where another says the same words."""
     dates, words = when(user, fact), escape(quotable(fact.fact))
+    if apart and fact.target_name:
+        words = f"{words} ({escape(cut(fact.target_name, LINE))})"
     return f"{words} — {dates}" if dates else words
+
+
+def told_each(user: User, facts: Sequence[Fact]) -> list[str]:
+    """A line for each; where one sentence told several, what each is about stands behind its words."""
+    count = Counter(fact.fact for fact in facts)
+    return [told(user, fact, apart=count[fact.fact] > 1) for fact in facts]
 
 
 def quotable(text: str) -> str:

@@ -238,6 +238,19 @@ async def test_the_owners_facts_with_since_when(world: World, lang: Language) ->
     assert list(shown.buttons) == ["1", "2"]
 
 
+async def test_facts_of_one_sentence_are_told_apart(world: World, life: Life) -> None:
+    """Two facts in the same words show what each is about."""
+    for thing in ("tea", "snow"):
+        await life.fact("me", "LIKES", thing, "I like tea and snow", year(2020))
+    await life.fact("me", "LIKES", "rain", "I like rain", year(2021))
+    lines = only(await world.send("/facts")).text.splitlines()[2:]
+    assert [line.split(". ", 1)[1].split(" — ")[0] for line in lines] == [
+        "I like rain",
+        "I like tea and snow (snow)",
+        "I like tea and snow (tea)",
+    ]
+
+
 async def test_nothing_is_known_of_the_owner_yet(world: World) -> None:
     """He is told what to do about it."""
     assert only(await world.send("/facts")).text == text("facts-none-own")
