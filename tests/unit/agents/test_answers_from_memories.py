@@ -146,6 +146,9 @@ def test_what_this_dialogue_holds_is_quoted_from_it() -> None:
     told = "From our conversation: “The landlord wants 900 euros deposit for the flat.”"
     assert answer("How much deposit does the landlord want?", (), dialogue=dialogue) == told
     assert "From our conversation" not in answer("Where is my umbrella?", (), dialogue=dialogue)
+    chatter = tuple(DialogueLine("user", f"Number {number} came up.") for number in range(200))
+    chatter += (DialogueLine("assistant", "I see."),)
+    assert answer("How much deposit does the landlord want?", (), dialogue=(*dialogue, *chatter)) == told
 
 
 def test_a_memory_that_only_names_the_thing_gives_way_to_what_was_said_of_it() -> None:
