@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert
 from bot.doctor import Doctor
 from bot.upkeep import examine_here
 from internal.config import Config, load
+from internal.config_agents import AgentsConfig
 from internal.flows.diagnosis import Check, Level
 from internal.scheduling.clock import SystemClock
 from internal.storage import vectors
@@ -21,7 +22,7 @@ from internal.storage.migration import migrate
 from internal.storage.tables import search_items
 from internal.testing import Fault, ScriptedModel
 
-MODELS = ("RESPONDER", "ARCHIVIST", "RERANKER", "ENRICHER")
+MODELS = tuple(name.upper() for name in AgentsConfig.model_fields)
 
 
 @pytest.fixture
