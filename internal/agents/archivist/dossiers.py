@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from internal.agents.archivist.quotes import asks
+from internal.agents.archivist.relatives import called_so, fits, gender_of, kin_in, meaning
 from internal.agents.calling import calling
 from internal.agents.model import Language, TranscriptLine
 from internal.language.morphology import Gender
@@ -28,6 +29,8 @@ _HIMSELF = re.compile(
     re.IGNORECASE,
 )
 """What stands before one's own name."""
+_MOST_RECENT = 3
+"""People named last of whom "she" may speak."""
 _SURELY = 0.75
 """A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
 _PRONOUNS: Mapping[str, Gender | None] = {
@@ -60,7 +63,7 @@ class Dossier:
             self.add_name(sighting.name)
         self.username = sighting.username or self.username
         self.circle = sighting.circle or self.circle
-        self.gender = sighting.gender or self.gender
+        self.gender = gender_of(sighting) or self.gender
         self.roles |= {sighting.role} if sighting.role else set()
 
 
@@ -78,7 +81,8 @@ class Identity:
 class Said:
     """A sentence: whom it names, in order, and of whom it goes on to tell. `start` is in the line.
 
-    `speaker` is who says it, None for the owner.
+    `speaker` is who says it, None for the owner. `kin` are the owner's known relatives whom it calls by kinship alone,
+    by the meaning of the word.
     """
 
     line: TranscriptLine
@@ -87,6 +91,7 @@ class Said:
     named: Sequence[tuple[Sighting, Dossier]]
     continued: Dossier | None
     speaker: Dossier | None = None
+    kin: Mapping[str, Dossier] = field(default_factory=dict)
 
 
 class Reading:
@@ -96,7 +101,7 @@ class Reading:
         self._people = {person.id: person for person in people}
         self._known = {person.id: names_of(person) for person in people}
         self._default = default
-        self._last: Dossier | None = None
+        self._recent: list[Dossier] = []
         self.dossiers: list[Dossier] = []
         self.identities: list[Identity] = []
         self.said: list[Said] = []
@@ -115,9 +120,12 @@ class Reading:
                 for sighting, subject in zip(sightings, subjects, strict=True)
                 if sighting.sentence == number and subject is not None
             ]
-            continued = None if inside else next(iter(self._continued(line.text[start:end])), None)
-            self.said.append(Said(line, start, line.text[start:end], inside, continued))
-            self._sentence(line, line.text[start:end], inside)
+            sentence = line.text[start:end]
+            continued = next(iter(self._continued(sentence)), None)
+            kin = self._kin(sentence)
+            self.said.append(Said(line, start, sentence, inside, continued, kin=kin))
+            self._sentence(line, sentence, inside)
+            self._speak_of(kin.values())
 
     def _hear(self, line: TranscriptLine) -> None:
         """Another speaker's line: he is known by his full name, and so is whom he names by it.
@@ -223,7 +231,7 @@ class Reading:
 
     def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> None:
         if asks(sentence):
-            self._last = inside[-1][1] if inside else self._last
+            self._speak_of(dossier for _, dossier in inside)
             return
         for sighting, dossier in inside:
             dossier.take(sighting)
@@ -233,7 +241,31 @@ class Reading:
         for subject in {id(dossier): dossier for dossier in meant}.values():
             subject.said.append(sentence)
             subject.lines.add(line.number)
-        self._last = meant[-1] if meant else self._last
+        self._speak_of(meant)
+
+    def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
+        for dossier in dossiers:
+            self._recent = [dossier, *(one for one in self._recent if one is not dossier)][:_MOST_RECENT]
+
+    def _kin(self, sentence: str) -> dict[str, Dossier]:
+        """The known relatives whom a sentence calls by kinship; whoever is unknown leaves no "she" to mean another."""
+        found: dict[str, Dossier] = {}
+        for relation in kin_in(sentence):
+            told = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]
+            spoken = {one.person_id for one in told}
+            known = [number for number in called_so(relation.word, self._people) if number not in spoken]
+            if len(told) + len(known) != 1:
+                self._recent = [one for one in self._recent if not fits(one.gender, relation.gender)]
+                continue
+            found[meaning(relation.word)] = told[0] if told else self._relative(known[0], relation.gender)
+        return found
+
+    def _relative(self, person: int, gender: Gender | None) -> Dossier:
+        dossier = next((one for one in self.dossiers if one.person_id == person), None)
+        if dossier is None:
+            dossier = Dossier(person, [self._people[person].display_name], gender=gender)
+            self.dossiers.append(dossier)
+        return dossier
 
     def _identify(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> bool:
         if len(inside) != 2 or inside[0][1] is inside[1][1]:
@@ -248,14 +280,13 @@ class Reading:
         return True
 
     def _continued(self, sentence: str) -> Iterator[Dossier]:
-        """A sentence that opens with "он" goes on about the person named last, if the gender allows it."""
+        """A sentence that opens with "он" goes on about the person of that gender who was named last."""
         opening = [token.key for token in tokens(sentence)[:2]]
         pronoun = next((word for word in opening if word in _PRONOUNS), None)
-        if pronoun is None or self._last is None:
+        if pronoun is None:
             return
         gender = _PRONOUNS[pronoun]
-        if gender is None or self._last.gender in (None, gender):
-            yield self._last
+        yield from [one for one in self._recent if fits(one.gender, gender)][:1]
 
 
 def _is_himself(sighting: Sighting, text: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from internal.agents.archivist.dossiers import Dossier, Identity, Reading, Said
 from internal.agents.archivist.quotes import bio_of
+from internal.agents.archivist.relatives import fits, kin_before, pronoun_within
 from internal.agents.archivist.remembering import Remembering
 from internal.agents.archivist.statements import (
     Statement,
@@ -108,6 +109,14 @@ def _source(stated: Statement, said: Said, identities: Sequence[Identity]) -> tu
     subjects = [one for sighting, one in said.named if subject_ends_at(sighting, said.start, said.text, stated)]
     if subjects:
         return _called(subjects[-1], identities), said.text
+    kin = said.kin.get(kin_before(said.text, stated.verb) or "")
+    if kin is not None:
+        return _called(kin, identities), said.text
+    within = pronoun_within(said.text, stated.verb)
+    if within is not None:
+        before = {id(one): one for sighting, one in said.named if sighting.end - said.start <= within[1]}
+        meant = [one for one in before.values() if fits(one.gender, within[0])]
+        return (_called(meant[0], identities), said.text) if len(meant) == 1 else None
     if said.continued is not None and pronoun_before(said.text, stated.verb):
         text = f"{max(said.continued.names, key=len)} {said.text.strip().split(maxsplit=1)[1]}"
         return _called(said.continued, identities), text
