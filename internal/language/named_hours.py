@@ -28,12 +28,14 @@ _NOT_AN_HOUR: Final = re.compile(
     r"|недел|тиж|weeks?|месяц|місяц|months?|год[уа]\b|лет|рок|year|человек|людей|раз|этаж|поверх|грн|руб|usd|eur|km|км|кг|kg)"
 )
 _AFTERNOON: Final = ("p", "дня", "вечера", "вечора")
+_BY_DAY: Final = r"(?<!\bс )(?<!\bз )(?<!\bіз )(?<!\bзі )\bднем\b(?! (?:рожд|народж|святого|ангела|перемоги|победы))"
+"""Not where a day is wished well with: "з днем народження", "с днём учителя"."""
 _NAMED_HOURS: Final[Sequence[tuple[str, time]]] = (
     (r"\b(?:в полдень|опівдні|о полудні|at noon|noon|at midday)\b", time(12)),
     (r"\b(?:в обед|в обід|at lunch(?:time)?|over lunch)\b", time(13)),
     (r"\b(?:в полночь|опівночі|at midnight)\b", time(0)),
     (r"\b(?:утром|с утра|вранці|уранці|зранку|зрання|in the morning|first thing in the morning|morning)\b", time(9)),
-    (r"\b(?:днем|вдень|удень|in the afternoon|afternoon)\b", time(14)),
+    (rf"{_BY_DAY}|\b(?:вдень|удень|in the afternoon|afternoon)\b", time(14)),
     (r"\b(?:вечером|ввечері|увечері|вечора|tonight|in the evening|evening)\b", time(19)),
     (r"\b(?:at night|на ночь|на ніч|перед сном|before bed)\b", time(22)),
 )

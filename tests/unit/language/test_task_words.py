@@ -35,6 +35,9 @@ def found_in(text: str) -> list[TaskFound]:
         ("створи нагадування на 18:00 забрати дітей", "Забрати дітей"),
         ("нагадуй щодня о 8 пити воду", "Пити воду"),
         ("Don't let me forget to call Tom tomorrow", "Call Tom"),
+        ("Нагадай мені 5 грудня привітати батька з днем народження", "Привітати батька з днем народження"),
+        ("Напомни завтра поздравить маму с днём рождения", "Поздравить маму с днём рождения"),
+        ("Remind me tomorrow to wish dad a happy birthday", "Wish dad a happy birthday"),
     ],
 )
 def test_a_request_to_be_reminded_is_found(text: str, title: str) -> None:
