@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,29 @@ from flow_stage import OTHER, OWNER, Talk, add_user
 from sqlalchemy import Connection, delete, insert, select, update
 
 from internal.errors import Conflict, Refused
+from internal.events import agent_state as kept_state
+from internal.events.bus import Subscription, Topic
 from internal.flows import forgetting, uniting
 from internal.flows.export import export_document
 from internal.flows.message_items import MessagesFollowing
 from internal.flows.reading_back import ReadBack, read_back
+from internal.flows.reminding import Reminding
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
+from internal.notifications import repository as notifications
 from internal.people import repository as people
+from internal.snapshots import repository as snapshots
+from internal.snapshots.model import Item, Snapshot
 from internal.storage import export
 from internal.storage.content import owner_hashes
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import agent_state, messages, outbox, search_items, turns, users
+from internal.tasks import repository as tasks
+from internal.tasks import service as tasking
+from internal.tasks.model import Schedule
+from internal.teams import repository as teams
+from internal.teams import service as teaming
 from internal.testing import FIRST_MOMENT
 
 
@@ -144,6 +155,63 @@ async def test_a_memory_that_was_read_back_goes_on(stage: ErasingStage, elsewher
                                "evidence": [1]}])  # fmt: skip
     await other.said("Он любит чай")
     assert "Любит чай" in {one.fact for one in await other.facts()}
+
+
+async def owed(stage: ErasingStage) -> None:
+    """A daily task that was told of once and waits to be delivered, one proposed, two snapshots, two teams."""
+    await stage.talk.exchange("Напоминай мне пить чай")
+    now = stage.talk.clock.now()
+    [first, *_] = await stage.talk.messages()
+
+    def given(connection: Connection) -> None:
+        teller = tasking.by_owner(OWNER, now, time(9))
+        daily = Schedule(now, recurrence="FREQ=DAILY", tz="Europe/Kyiv")
+        told = tasking.NewTask("Пить чай", daily, message_id=first.id)
+        told_of = tasking.open_task(connection, OWNER, told, teller)
+        tasking.open_task(connection, OWNER, tasking.NewTask("Позвонить", Schedule(), proposed=True), teller)
+        assert told_of.next_at is not None
+        thought = Snapshot(now=(Item("Пьёт чай", now, (first.id,)),))
+        snapshots.add(connection, OWNER, thought, now=now)
+        snapshots.add(connection, OWNER, Snapshot(), now=now)
+        snapshots.restore(connection, OWNER, 1, now)
+        teaming.create(connection, OWNER, "Семья", now)
+        theirs = teaming.create(connection, OTHER, "Работа", now)
+        teaming.invite(connection, OTHER, theirs.id, str(OWNER), now)
+
+    await stage.talk.write(given)
+    stage.talk.clock.advance(timedelta(days=1).total_seconds())
+    assert await Reminding(stage.talk.database, stage.talk.clock, "09:00").fire_due() == 1
+
+
+async def test_what_is_owed_is_read_back(stage: ErasingStage, elsewhere: Database) -> None:
+    """Tasks and when they were told of, what waits to be told, snapshots and teams go on there as they stood here."""
+    await owed(stage)
+    exported = await document(stage)
+    done = await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
+    names = ("tasks", "task_firings", "notifications", "context_snapshots", "team_members", "team_invitations")
+    assert [done.rows[name] for name in names] == [2, 1, 1, 3, 1, 1]
+    assert await elsewhere.read(lambda c: owner_hashes(c, OWNER)) == await stage.talk.read(
+        lambda c: owner_hashes(c, OWNER)
+    )
+
+    def told(connection: Connection) -> Any:
+        [daily] = [one for one in tasks.pending(connection, OWNER) if one.recurrence]
+        waiting = Subscription("context_manager", Topic.NOTIFICATION, OWNER).waiting(connection)
+        return (
+            tasks.pending(connection, OWNER),
+            tasks.firings(connection, OWNER, daily.id),
+            kept_state.get(connection, kept_state.agent_id(tasking.AGENT, OWNER), tasking.PENDING),
+            notifications.due(connection, OWNER, stage.talk.clock.now()),
+            [delivery.event.id for delivery in waiting],
+            snapshots.listing(connection, OWNER),
+            [(team.id, team.name) for team in teams.teams_of(connection, OWNER)],
+            teams.pending(connection, OWNER),
+        )
+
+    assert await elsewhere.read(told) == await stage.talk.read(told)
+    assert await Reminding(elsewhere, stage.talk.clock, "09:00").fire_due() == 0
+    stage.talk.clock.advance(timedelta(days=1).total_seconds())
+    assert await Reminding(elsewhere, stage.talk.clock, "09:00").fire_due() == 1
 
 
 async def test_reading_back_twice_changes_nothing(stage: ErasingStage, elsewhere: Database) -> None:
