@@ -10,6 +10,7 @@ from bot.console.pages.context import CONTEXT
 from bot.console.pages.control import CONTROL
 from bot.console.pages.costs import COSTS
 from bot.console.pages.facts import FACTS
+from bot.console.pages.graph import GRAPH
 from bot.console.pages.health import HEALTH
 from bot.console.pages.memory import MEMORY
 from bot.console.pages.notifications import NOTIFICATIONS
@@ -20,6 +21,7 @@ from bot.console.pages.tasks import TASKS
 PAGES: Final[tuple[Page, ...]] = (
     CONTROL,
     PEOPLE,
+    GRAPH,
     FACTS,
     SESSIONS,
     MEMORY,

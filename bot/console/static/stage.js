@@ -23,7 +23,7 @@ export default {
     fit() {
       const { left, top, right, bottom } = this.extent();
       const wide = Math.max(right - left, 1), high = Math.max(bottom - top, 1);
-      this.k = Math.min(LARGEST / 2.5, Math.max(SMALLEST, Math.min(this.width / wide, this.height / high)));
+      this.k = Math.min(1.3, Math.max(SMALLEST, Math.min(this.width / wide, this.height / high)));
       this.x = this.width / 2 - (this.k * (left + right)) / 2;
       this.y = this.height / 2 - (this.k * (top + bottom)) / 2;
       this.touched = false;

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from console_house import House
 from sqlalchemy import Connection
 
 from internal.access import repository as users
@@ -45,6 +46,22 @@ class Acquaintances:
     ids: dict[str, int]
     maria: str
     session: str
+
+
+async def acquainted(house: House) -> Acquaintances:
+    """Both move in and Vira gets to know people, once a house."""
+    now = house.app.clock.now()
+
+    def work(connection: Connection) -> Acquaintances:
+        move_in(connection, now)
+        return acquaint(connection, now)
+
+    if house.rest not in _KNOWN:
+        _KNOWN[house.rest] = await house.app.database.write(work)
+    return _KNOWN[house.rest]
+
+
+_KNOWN: Final[dict[str, Acquaintances]] = {}
 
 
 def move_in(connection: Connection, now: datetime) -> None:

@@ -1,0 +1,8 @@
+"""The graph of everything an owner has, opened node by node."""
+
+from __future__ import annotations
+
+from bot.console.page import Page
+from bot.console.pages.graph.explorer import build
+
+GRAPH = Page("graph", "/graph", "hub", "r", build, wide=True)

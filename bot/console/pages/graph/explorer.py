@@ -1,0 +1,140 @@
+"""Where the graph is looked at: what the browser asks for, and what it is told."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from nicegui import ui
+from nicegui.events import GenericEventArguments
+
+from bot.console.parts import empty, style, told
+from bot.console.rest import Json, Refused
+from bot.console.seat import Seat
+
+_WORDS: Final = (
+    "search", "found", "nothing", "kinds", "view", "drawn", "listed", "closer", "farther", "whole", "details", "expand",
+    "only", "profile", "links", "receipts", "no-receipts", "alone", "choose", "now", "as-of", "full",
+)  # fmt: skip
+
+_BEGINNINGS: Final = 3
+_AT_FIRST: Final = 14
+"""Nodes from which one begins where none is named, and neighbours of each kind around each."""
+
+_KINDS: Final = {"fact": 4, "memory": 2, "chronicle": 3}
+"""Each part of the memory, and its tone."""
+
+LOOKS: Final[dict[str, tuple[str, int]]] = {
+    "owner": ("face", 4), "person": ("person", 4), "organization": ("business", 5), "project": ("rocket_launch", 1),
+    "tool": ("build", 7), "technology": ("memory", 7), "place": ("place", 3), "concept": ("lightbulb", 7),
+    "rule": ("gavel", 7), "Entity": ("label", 5), "Preference": ("favorite", 6), "Topic": ("topic", 1),
+    "Memory": ("psychology", 2), "Concept": ("lightbulb", 6), "Keyword": ("tag", 6), "Source": ("source", 7),
+    "Decision": ("alt_route", 0), "Goal": ("flag", 0), "Question": ("help", 0), "Context": ("folder", 1),
+    "TemporalMarker": ("schedule", 5), "Contradiction": ("report", 0), "Session": ("forum", 3),
+    "Request": ("chat", 3), "Response": ("smart_toy", 5), "Feedback": ("feedback", 1), "Analysis": ("fact_check", 6),
+    "Day": ("today", 7), "Year": ("calendar_month", 7),
+}  # fmt: skip
+"""The sign and tone of a node: of an entity by its type, of any other by its label."""
+
+_RELATIONS: Final = (
+    "RELATES_TO", "HAS_CONCEPT", "HAS_KEYWORD", "BELONGS_TO", "MENTIONS", "FROM_SOURCE", "IN_CONTEXT",
+    "OCCURRED_DURING", "INFORMED", "PARTIALLY_ANSWERS", "SUPPORTS", "REVEALS", "CONCEPT_RELATED_TO", "LED_TO",
+    "DEPENDS_ON", "PART_OF", "CONFLICTS_WITH", "SUPERSEDES", "RESPONDS_TO", "FEEDBACK_ON", "ANALYZES", "SUMMARIZES",
+    "NEXT", "MONTH", "HAPPENED_AT", "INVOLVES", "WORKS_FOR", "LIVES_IN", "KNOWS", "LIKES",
+)  # fmt: skip
+"""What the console says in words; relations of facts are free, and others are shown by their own names."""
+
+
+async def build(seat: Seat) -> None:
+    """`node` in the address is where to begin; otherwise it is the owner himself, beside what has the most links."""
+    style("people")
+    style("graph")
+    request = ui.context.client.request
+    node = request.query_params.get("node", "") if request is not None else ""
+    if node:
+        first = [await _around(seat, node, {})]
+    else:
+        found = (await seat.rest.get("/graph/beginnings", user_id=seat.user_id, limit=_BEGINNINGS))["nodes"]
+        if not found:
+            empty("hub", seat.say("graph-empty"), seat.say("graph-empty-text"))
+            return
+        first = [await _around(seat, one["id"], {}) for one in found]
+    explorer = _Explorer(seat)
+    # The browser has the component only once it is there.
+    await ui.context.client.connected(timeout=30)
+    explorer.run_method("loaded", first, True)
+
+
+async def _around(seat: Seat, node: str, asked: Json) -> Json:
+    """Raises Trouble."""
+    found: Json = await seat.rest.get(
+        f"/graph/around/{node}",
+        user_id=seat.user_id,
+        beside=asked.get("beside") or None,
+        limit=asked.get("limit", _AT_FIRST),
+        as_of=asked.get("day"),
+    )
+    return found
+
+
+class _Explorer(ui.element, component="graph.js"):
+    """What is shown lives in the browser; the page fetches what it asks for."""
+
+    def __init__(self, seat: Seat) -> None:
+        super().__init__()
+        self._seat, say = seat, seat.say
+        words = {_camel(name): say(f"graph-{name}") for name in _WORDS} | {"close": say("close")}
+        words |= {"more": say("graph-more", count="#"), "told": say("graph-told", nodes="#n", edges="#e")}
+        self._props["words"] = words
+        self._props["labels"] = {
+            name: {"name": say(f"label-{name}"), "icon": icon, "tone": f"tone-{tone}"}
+            for name, (icon, tone) in LOOKS.items()
+        }
+        self._props["relations"] = {name: say(f"relation-{name}") for name in _RELATIONS}
+        self._props["kinds"] = [
+            {"id": kind, "name": say(f"graph-kind-{kind}"), "tone": f"tone-{tone}"} for kind, tone in _KINDS.items()
+        ]
+        self._props["locale"], self._props["zone"] = say.language, str(say.zone)
+        self._props["profile"] = seat.at("/people", person="PERSON")
+        self.on("load", self._load)
+        self.on("search", self._search)
+        self.on("receipts", self._receipts)
+
+    async def _load(self, event: GenericEventArguments) -> None:
+        """What was shown and is not there any more is left out, unless nothing else was asked for."""
+        asked: dict[str, Any] = event.args
+        found = []
+        try:
+            with told(self._seat):
+                for node in asked["ids"]:
+                    try:
+                        found.append(await _around(self._seat, node, asked))
+                    except Refused:
+                        if len(asked["ids"]) == 1:
+                            raise
+        finally:
+            if found:
+                self.run_method("loaded", found, asked["fresh"])
+            else:
+                self.run_method("failed")
+
+    async def _search(self, event: GenericEventArguments) -> None:
+        query = str(event.args)
+        body = {"query": query, "search_type": "nodes", "max_results": 8, "group_ids": [str(self._seat.user_id)]}
+        with told(self._seat):
+            found = await self._seat.rest.post("/graph/search", body, user_id=self._seat.user_id)
+            hits = [
+                {"uuid": one["uuid"], "name": one["name"], "summary": one["summary"], "label": ", ".join(one["labels"])}
+                for one in found["results"]
+            ]
+            self.run_method("hits", query, hits)
+
+    async def _receipts(self, event: GenericEventArguments) -> None:
+        with told(self._seat):
+            fact = await self._seat.rest.get(f"/graph/facts/{event.args}", user_id=self._seat.user_id)
+            lines = [{name: line[name] for name in ("quote", "speaker", "at")} for line in fact["evidence"]]
+            self.run_method("lines", fact["uuid"], lines)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("-")
+    return first + "".join(word.capitalize() for word in rest)
