@@ -41,6 +41,7 @@ def scripted(bot: Product) -> None:
     bot.model.always(RESPONDER, "Відповідь.")
     bot.model.always(ENRICHER, {"query": "Петренко"})
     bot.model.always(RERANKER, {"people": []})
+    bot.model.always("*", "ok", match="Answer: ok")  # the examination asks each model that is set
 
 
 def knows(bot: Product) -> None:

@@ -229,9 +229,13 @@ def _runs(verdict: Verdict, user: int, database: sqlite3.Connection, episodes: S
         if applied[agent, one] != (one in holding)
     )
     verdict.says(
-        f"session {one} of {user} has {applied[JUDGE, one]} applied runs" for one in sessions if applied[JUDGE, one] != 1
+        f"session {one} of {user} has {applied[JUDGE, one]} applied runs"
+        for one in sessions
+        if applied[JUDGE, one] != 1
     )
-    verdict.says(f"run {run} of {user} is {state}: {error}" for run, _, _, state, error, _ in runs if state != "applied")
+    verdict.says(
+        f"run {run} of {user} is {state}: {error}" for run, _, _, state, error, _ in runs if state != "applied"
+    )
     results = Counter(
         row[0]
         for row in database.execute(
