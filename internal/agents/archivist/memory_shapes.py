@@ -77,8 +77,17 @@ _HABITS: Final = (
     r"|procrast)"
 )
 _FIRMS: Final = (
-    rf"{_SOME}(?:бизнес|бізнес|кафе|магазин|студи|студі|школ|компани|компані|стартап|business|cafe|shop|studio|company"
-    r"|startup)"
+    rf"{_SOME}(?:бизнес|бізнес|кафе|магазин|студи|студі|школ|компани|компані|стартап|мастерск|майстерн|ателье|ательє"
+    r"|галере|пекарн|кав['’]ярн|кофейн|ресторан|клиник|клінік|салон|business|cafe|shop|studio|company|startup|workshop"
+    r"|gallery|bakery|restaurant|clinic|salon)"
+)
+_CLOTHES: Final = (
+    rf"{_SOME}(?:сукн|плать|костюм|пальт|спідниц|юбк|штор|ковдр|лоскутн|вишиванк|сорочк|рубашк|dress|suit|coat|skirt"
+    r"|quilt|curtains)"
+)
+_STRUCTURES: Final = (
+    rf"{_SOME}(?:панел|батаре|паркан|забор|теплиц|альтанк|беседк|баню|лазню|сауну|веранд|терас|террас|котел|котёл|ворота"
+    r"|генератор|тепловий|тепловой|solar|panels|fence|greenhouse|sauna|shed|heat pump|boiler)"
 )
 _EXAMS: Final = rf"{_SOME}(?:экзамен|іспит|прав|ielts|toefl|зно|нмт|егэ|exam|test)"
 _MUCH: Final = rf"{_SOME}(?:\d|марафон|(?:half )?marathon|всего|всю|all)"
@@ -101,6 +110,8 @@ GOAL_VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(words("переехать переїхати move"), r"(?:в|во|у|на|до|to)\s"),
     **dict.fromkeys(words("найти сменить знайти змінити find change"), _POSTS),
     **dict.fromkeys(words("открыть запустить відкрити запустити open launch build start"), _FIRMS),
+    **dict.fromkeys(words("пошить сшить пошити зшити sew"), _CLOTHES),
+    **dict.fromkeys(words("поставить установить поставити встановити install put"), _STRUCTURES),
     **dict.fromkeys(words("сдать скласти здати pass"), _EXAMS),
     **dict.fromkeys(words("прочитать прочитати read run"), _MUCH),
 }
