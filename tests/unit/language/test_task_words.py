@@ -9,6 +9,7 @@ import pytest
 
 from internal.language.done_words import same_task, settled
 from internal.language.spelling import text_language
+from internal.language.task_titles import title_of
 from internal.language.task_words import TaskFound, find_tasks, may_request, only_requests
 
 AT = datetime(2026, 11, 25, 15, 0, tzinfo=ZoneInfo("Europe/Kyiv"))
@@ -169,3 +170,10 @@ def test_two_titles_of_one_thing_are_one_task() -> None:
     assert same_task("Send the report (Anna)", "Send report to Anna")
     assert not same_task("Позвонить Марии", "Позвонить Анне")
     assert not same_task("Call mom", "Buy milk")
+
+
+def test_a_long_gap_in_a_sentence_is_no_riddle() -> None:
+    """The words of a time are blanked out in place; what is left around them is read at once, however long the gap."""
+    (one,) = found_in("Dentist on Friday at 10:00, remind me in the morning please")
+    assert one.title.startswith("Dentist")
+    assert title_of("Dentist" + " " * 400 + "visit", ()) == "Dentist visit"
