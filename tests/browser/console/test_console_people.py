@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from console_house import House, Opened
-from people_house import HOSTILE, LONELY, VIRA, Acquaintances, acquaint, move_in
+from people_house import HOSTILE, LONELY, VIRA, Acquaintances, acquainted
 from playwright.async_api import expect
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -20,13 +20,7 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def known(house: House) -> Acquaintances:
-    now = house.app.clock.now()
-
-    def work(connection: Any) -> Acquaintances:
-        move_in(connection, now)
-        return acquaint(connection, now)
-
-    return await house.app.database.write(work)
+    return await acquainted(house)
 
 
 async def test_people_stand_around_their_owner(open_page: OpenPage, known: Acquaintances) -> None:

@@ -25,7 +25,7 @@ def asking(seat: Seat, title: str, text: str = "") -> Iterator[ui.dialog]:
         if text:
             words("p", text, "ask-text")
         yield dialog
-    dialog.on("hide", dialog.delete)
+    dialog.on_value_change(lambda event: None if event.value else dialog.delete())
     dialog.open()
 
 

@@ -156,7 +156,8 @@ class _Profile:
 
     async def _go(self, person_id: int) -> None:
         await self.show(person_id)
-        ui.navigate.history.replace(self._seat.at("/people", person=person_id))
+        with self._inside:  # whatever was clicked is gone by now
+            ui.navigate.history.replace(self._seat.at("/people", person=person_id))
 
 
 class _Undo:
@@ -175,10 +176,9 @@ class _Undo:
 
     async def _take(self, back: Step) -> None:
         self._place.clear()
-        with told(self._seat):
+        with self._place, told(self._seat):
             await back()
-            with self._place:
-                ui.notify(self._seat.say("people-undone"))
+            ui.notify(self._seat.say("people-undone"))
 
 
 def act(icon: str, text: str, do: Callable[[], object]) -> ui.element:
