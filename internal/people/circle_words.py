@@ -11,6 +11,11 @@ _WHO: Final = r"(?:кто|кого|с кем|хто|кого|з ким|із ки
 _MOST_WORDS: Final = 8
 """A longer question asks for something about somebody."""
 
+_NAMED: Final = re.compile(r"(?<=[^\W_] )(?!(?:I|Laplaced)\b)[A-ZА-ЯЁІЇЄҐ][\w'’-]+")
+"""A capital within a question: it asks about somebody, unless the owner himself does what it asks."""
+_ONESELF: Final = re.compile(r"\b(?:i|we|я|мы|ми)\b", re.IGNORECASE)
+_EMPLOYER: Final = re.compile(r"\bwork\w* for\b|\bна кого\b", re.IGNORECASE)
+
 _CIRCLES: Final = (
     (
         (Circle.FAMILY,),
@@ -27,8 +32,10 @@ _CIRCLES: Final = (
 def circles_asked(text: str) -> tuple[Circle, ...]:
     """The circles whose people a question asks for, none for most; at work there are two.
 
-    "С кем я работаю?" asks about a circle; "кто такой Петров с работы?" about a person.
+    "С кем я работаю?" asks about a circle; "кто такой Петров с работы?" and "Who does Tom work for?" do not.
     """
+    if _EMPLOYER.search(text) or (_NAMED.search(text) and not _ONESELF.search(text)):
+        return ()
     if len(text.split()) > _MOST_WORDS or not re.search(rf"^\W*(?:а |и |and )?{_WHO}\b", text, re.IGNORECASE):
         return ()
     return next((circles for circles, words in _CIRCLES if re.search(words, text, re.IGNORECASE)), ())
