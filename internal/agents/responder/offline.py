@@ -28,8 +28,9 @@ from internal.agents.responder.passages import passages_block
 from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
 from internal.agents.responder.recollections import of_kind, said_before, said_here, shared, sharing_words
 from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
+from internal.language.kinship import MY
 from internal.language.sightings import find_people
-from internal.language.spelling import sentences, text_language, tokens
+from internal.language.spelling import name_key, sentences, text_language, tokens
 from internal.language.worker import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
@@ -192,7 +193,7 @@ def _line(person: Person) -> str:
 
 
 def _question(request: ResponderRequest, said: str, known: Sequence[Subject], speech: _Speech) -> str:
-    if kept := _asked_for(request, said, speech):
+    if kept := _asked_for(request, _with_name(said, known), speech):
         return kept
     found = named(said, known) or called(said, known) or named(request.query, known)
     if found:
@@ -209,6 +210,15 @@ def _question(request: ResponderRequest, said: str, known: Sequence[Subject], sp
     if quoted:
         return told
     return _of_strangers(request, said, speech) or told or _guess(said, request, known, speech)
+
+
+def _with_name(said: str, known: Sequence[Subject]) -> str:
+    """A question with the name of the one relative whom it calls by kinship: facts know him by his name."""
+    meant = [] if named(said, known) else [one for one in called(said, known) if one.person is not None]
+    if len(meant) != 1:
+        return said
+    asked = (word for word in said.split() if name_key(word) not in MY)  # "my mother" is not the owner himself
+    return f"{' '.join(asked)} {meant[0].name}"
 
 
 def _asked_for(request: ResponderRequest, said: str, speech: _Speech) -> str:

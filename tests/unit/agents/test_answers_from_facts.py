@@ -10,6 +10,7 @@ import pytest
 from internal.agents.citing import cited
 from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, ResponderRequest
 from internal.agents.responder.offline import compose
+from internal.people.model import Circle, Person
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 SINCE = datetime(2026, 1, 31, 22, tzinfo=UTC)
@@ -22,13 +23,13 @@ FACTS = (
 )
 
 
-def answer(question: str, facts: tuple[RecalledFact, ...] = FACTS) -> str:
+def answer(question: str, facts: tuple[RecalledFact, ...] = FACTS, people: tuple[Person, ...] = ()) -> str:
     return compose(
         ResponderRequest(
             owner=OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv"),
             persona_name="Laplaced",
             persona_tone="warm",
-            inner_circle=(),
+            inner_circle=people,
             relevant_people=(),
             dialogue=(DialogueLine("assistant", "Слушаю"), DialogueLine("user", question)),
             now=NOW,
@@ -57,6 +58,15 @@ def answer(question: str, facts: tuple[RecalledFact, ...] = FACTS) -> str:
 def test_a_question_is_answered_with_its_fact(question: str, reply: str) -> None:
     """The relation and the person asked for choose the fact; its dates are days of the owner's zone."""
     assert answer(question) == reply
+
+
+@pytest.mark.parametrize("question", ["Де живе мама?", "Где живёт моя мама?", "Where does my mother live?"])
+def test_a_relative_is_asked_for_by_kinship(question: str) -> None:
+    """The fact of whoever is called so answers, and nobody else's of the same kind."""
+    mother = Person(
+        7, 1, "e7", "Катя", Circle.FAMILY, "Мама Катя, мать, mother Катя живе десь.", first_seen=SINCE, last_seen=SINCE
+    )
+    assert answer(question, people=(mother,)) == "Катя живе у Києві [F4]."
 
 
 def test_saying_i_is_no_word_in_common() -> None:
