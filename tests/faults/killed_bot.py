@@ -56,6 +56,7 @@ UNFINISHED = {
     "replies": "SELECT count(*) FROM outbox WHERE state IN ('pending', 'sending', 'unknown', 'held')",
     "messages": "SELECT count(*) FROM messages WHERE episode_id IS NULL",
     "runs": "SELECT count(*) FROM runs WHERE state IN ('due', 'claimed', 'replied')",
+    "notifications": "SELECT count(*) FROM notifications WHERE state = 'waiting'",
     "vectors": "SELECT count(*) FROM search_items s LEFT JOIN vectors v USING (user_id, item)"
     " WHERE v.text_hash IS NOT s.text_hash",
 }

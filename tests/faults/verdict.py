@@ -327,6 +327,9 @@ def _whole(verdict: Verdict, ledger: Ledger, database: sqlite3.Connection) -> No
     items = database.execute("SELECT count(*) FROM search_items WHERE kind = 'person'").fetchone()[0]
     if stale or people != items:
         verdict.says([f"{people} people, {items} of them searchable, {stale} vectors that do not follow"])
+    for table in ("tasks", "task_firings", "notifications", "context_snapshots"):  # nobody's words were of any of these
+        count = database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        verdict.says([f"{count} {table} came of nothing"] if count else [])
     lost = database.execute(
         "SELECT count(*) FROM episodes e LEFT JOIN search_items s"
         " ON s.user_id = e.user_id AND s.item = 'episode:' || e.id WHERE s.item IS NULL"
