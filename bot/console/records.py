@@ -108,6 +108,11 @@ def figure(name: str, value: str, kind: str = "") -> None:
         words("dd", value)
 
 
+def dollars(amount: float) -> str:
+    """US dollars; small amounts to a hundredth of a cent, for a call costs that much."""
+    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
 def meter(share: float, label: str, kind: str = "") -> None:
     """A bar filled by a share from 0 to 1; `label` says it in words."""
     with ui.element("div").classes(f"meter {kind}".strip()).props("role=img") as bar:

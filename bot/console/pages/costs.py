@@ -11,7 +11,7 @@ from nicegui import ui
 from bot.console.charts import chart
 from bot.console.page import Page
 from bot.console.parts import card, empty, style, words
-from bot.console.records import Choices, figure, figures
+from bot.console.records import Choices, dollars, figure, figures
 from bot.console.rest import Json
 from bot.console.seat import Seat
 
@@ -65,11 +65,11 @@ class _Costs:
         days = (date.fromisoformat(found["last"]) - date.fromisoformat(found["first"])).days + 1
         limit = found["daily_limit_usd"] if self._seat.user_id is not None else 0
         with figures():
-            figure(say("costs-today"), _dollars(today), "bad" if limit and today >= limit else "")
+            figure(say("costs-today"), dollars(today), "bad" if limit and today >= limit else "")
             if limit:
-                figure(say("costs-limit"), _dollars(limit))
-            figure(say("costs-total", days=days), _dollars(total))
-            figure(say("costs-mean"), _dollars(total / days))
+                figure(say("costs-limit"), dollars(limit))
+            figure(say("costs-total", days=days), dollars(total))
+            figure(say("costs-mean"), dollars(total / days))
             figure(say("costs-count"), say.number(sum(one["calls"] for one in spent)))
 
     def _chart(self, found: Json) -> None:
@@ -113,7 +113,7 @@ class _Costs:
                         words("td", say.known(f"agent-{agent}", agent))
                         words("td", say.number(sum(one["calls"] for one in own)), "amount")
                         words("td", say.number(sum(one["tokens"] for one in own)), "amount")
-                        words("td", _dollars(sum(one["cost_usd"] for one in own)), "amount")
+                        words("td", dollars(sum(one["cost_usd"] for one in own)), "amount")
 
 
 def _agents(spent: list[Json]) -> list[str]:
@@ -122,10 +122,6 @@ def _agents(spent: list[Json]) -> list[str]:
     for one in spent:
         costs[one["agent"]] = costs.get(one["agent"], 0) + one["cost_usd"]
     return sorted(costs, key=lambda agent: (-costs[agent], agent))
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
 COSTS = Page("costs", "/costs", "payments", "o", build, everybody=True)

@@ -9,8 +9,8 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.page import Page
-from bot.console.parts import card, chip, style, told, words
-from bot.console.records import answers, button, figure, figures, question
+from bot.console.parts import card, chip, heading, style, told, words
+from bot.console.records import answers, button, dollars, figure, figures, question
 from bot.console.rest import Json
 from bot.console.seat import Seat
 
@@ -34,7 +34,11 @@ async def _own(seat: Seat) -> None:
     say = seat.say
     status = await seat.rest.get("/graph/status", group_id=str(seat.user_id), user_id=seat.user_id)
     kind = "bad" if status["dead"] else "warn" if status["waiting"] else "good"
-    if not seat.admin:
+    tasks = await seat.rest.get("/tasks", user_id=seat.user_id, state="open", limit=1)
+    spend = await seat.rest.get("/spend", user_id=seat.user_id, days=1)
+    if seat.admin:
+        _title(str(seat.user["name"] if seat.user is not None else seat.user_id))
+    else:
         text = "dead" if status["dead"] else "waiting" if status["waiting"] else "well"
         words("p", say(f"health-{text}"), "lead").props("role=status")
     with figures():
@@ -42,6 +46,12 @@ async def _own(seat: Seat) -> None:
         figure(say("health-dead-runs"), say.number(status["dead"]), "bad" if status["dead"] else "")
         for name in ("episodes", "facts", "people"):
             figure(say(f"health-{name}"), say.number(status[name]))
+        figure(say("health-tasks"), say.number(tasks["count"]))
+        figure(say("costs-today"), dollars(sum(one["cost_usd"] for one in spend["spent"])))
+
+
+def _title(text: str) -> None:
+    heading(text, 2).classes("part-title")
 
 
 class _House:
@@ -58,6 +68,8 @@ class _House:
         dead = await rest.post("/admin/runs/dead")
         self._place.clear()
         with self._place:
+            if self._seat.user_id is not None:
+                _title(self._seat.say("health-house"))
             self._figures(queues, aside, dead)
             self._dead(dead)
             self._aside(aside)

@@ -51,3 +51,5 @@ check-mirror = Mirror
 check-model = Models
 check-database = Database
 check-other-bot = Another bot
+health-tasks = Open tasks
+health-house = The house, of everybody

@@ -51,3 +51,5 @@ check-mirror = Зеркало
 check-model = Модели
 check-database = База данных
 check-other-bot = Другой бот
+health-tasks = Открытых задач
+health-house = Весь бот, для всех

@@ -51,3 +51,5 @@ check-mirror = Дзеркало
 check-model = Моделі
 check-database = База даних
 check-other-bot = Інший бот
+health-tasks = Відкритих завдань
+health-house = Увесь бот, для всіх
