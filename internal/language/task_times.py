@@ -26,7 +26,14 @@ _AND_HALF: Final = re.compile(
 )
 _AHEAD: Final = re.compile(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
 _FROM_NOW: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
+_BEFORE: Final = re.compile(
+    rf"\b(?:за|заранее за|завчасно за)\s+(?:{COUNT}\s*)?{UNIT}(?:\s+до\s+(?:этого|того|цього|того))?"
+)
+_BEFORE_EN: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
+_RUSSIAN: Final = re.compile(r"\b(?:час|минут|недел)")
+"""Units of which "за" says how long before; in Ukrainian "за годину" is also "in an hour"."""
 _HOUR: Final = timedelta(hours=1)
+_LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
 _EARLY: Final = 6
 
 
@@ -49,6 +56,10 @@ def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound |
     """The time ahead that a text names, said at `at` (aware, in the owner's zone); None if it names none that is sure
     to be read. Some 0.2 ms."""
     folded = fold(text)
+    if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
+        earlier = _earlier(folded, at, language, before)
+        if earlier is not None or not before[0].startswith("за ") or _RUSSIAN.search(before[0]):
+            return earlier
     ahead = _relative(folded, at)
     again = recurrence(folded)
     if again is not None:
@@ -83,6 +94,23 @@ def _composed(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -
     if day.loose and moment <= at:
         moment = datetime.combine(day.day + timedelta(days=7), hour, at.tzinfo)
     return TimeFound(moment, False, None, tuple(spans), day.sure)
+
+
+def _earlier(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
+    """ "On Friday at 10, an hour before": the time that the rest names, so much earlier; None if it names none.
+
+    What would have passed already comes at the time itself.
+    """
+    named = find_time(blanked(folded, [before.span()]), at, language)
+    count, unit = number_of(before["count"]), unit_of(before["unit"])
+    if named is None or named.recurrence or count is None or unit not in _LENGTHS:
+        return None
+    if named.whole_day and unit in ("minute", "hour"):
+        return None
+    length = _LENGTHS[unit] * count
+    moment = _later(named.moment, -length) if unit in ("minute", "hour") else named.moment - length
+    spans = tuple(sorted([*named.spans, before.span()]))
+    return replace(named, moment=moment if moment > at else named.moment, spans=spans)
 
 
 def _relative(folded: str, at: datetime) -> TimeFound | None:

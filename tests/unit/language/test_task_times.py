@@ -71,6 +71,27 @@ def test_a_time_ahead_is_read(text: str, moment: str, recurrence: str | None) ->
     assert (shown, found.recurrence) == (moment, recurrence)
 
 
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("Dentist on Friday at 10:00, remind me an hour before", "2026-11-27 09:00"),
+        ("В пятницу в 10:00 к стоматологу, напомни за час", "2026-11-27 09:00"),
+        ("У п'ятницю о 10:00 треба до стоматолога, нагадай мені за годину", "2026-11-27 09:00"),
+        ("Meeting tomorrow at 2pm, remind me 30 minutes in advance", "2026-11-26 13:30"),
+        ("15 мая день рождения мамы, напомни за 2 дня", "2027-05-13"),
+        ("сегодня в 15:20 созвон, напомни за час", "2026-11-25 15:20"),
+        ("напомни за час до встречи", None),
+        ("remind me two days before the trip", None),
+        ("нагадай за годину про каву", "2026-11-25 16:00"),
+    ],
+)
+def test_so_long_before_a_time_is_counted_back_from_it(text: str, moment: str | None) -> None:
+    """Not from now, as "за годину" alone would be in Ukrainian; before what has no time nothing is guessed."""
+    found = find_time(text, WEDNESDAY)
+    shown = None if found is None else f"{found.moment:{'%Y-%m-%d' if found.whole_day else '%Y-%m-%d %H:%M'}}"
+    assert shown == moment
+
+
 @pytest.mark.parametrize("text", ["у меня 2 кота", "remind me to buy milk", "вчера было хорошо", "I ran 5 km", ""])
 def test_what_names_no_time_ahead_is_none(text: str) -> None:
     """Numbers are no hours, and the past is no time ahead."""
