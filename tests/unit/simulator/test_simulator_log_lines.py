@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.child import LINE_BREAK, LineFormatter
 from bot.simulator.launch import LocalTelegram
-from bot.simulator.local_telegram import LINE_BREAK, LineFormatter
 
 
 class Terminal(StringIO):
