@@ -47,7 +47,7 @@ async def _own(seat: Seat) -> None:
         for name in ("episodes", "facts", "people"):
             figure(say(f"health-{name}"), say.number(status[name]))
         figure(say("health-tasks"), say.number(tasks["count"]))
-        figure(say("costs-today"), dollars(sum(one["cost_usd"] for one in spend["spent"])))
+        figure(say("health-spent"), dollars(sum(one["cost_usd"] for one in spend["spent"])))
 
 
 def _title(text: str) -> None:

@@ -53,3 +53,4 @@ check-database = Database
 check-other-bot = Another bot
 health-tasks = Open tasks
 health-house = The house, of everybody
+health-spent = Spent today

@@ -53,3 +53,4 @@ check-database = База данных
 check-other-bot = Другой бот
 health-tasks = Открытых задач
 health-house = Весь бот, для всех
+health-spent = Потрачено сегодня

@@ -53,3 +53,4 @@ check-database = База даних
 check-other-bot = Інший бот
 health-tasks = Відкритих завдань
 health-house = Увесь бот, для всіх
+health-spent = Витрачено сьогодні
