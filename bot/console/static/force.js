@@ -1,12 +1,14 @@
 // One step of a layout by forces: nodes push one another away, links pull, everything is drawn to the middle. Nodes are
-// {x, y} and are moved in place; `heat` falls from 1 to 0. For some hundred nodes: every pair is looked at.
+// {x, y} and are moved in place; `heat` falls from 1 to 0, `tall` is height by width of where they stand. For some
+// hundred nodes: every pair is looked at.
 const APART = 130; // the length of a link at rest
 const PUSH = 14000;
 const WIDE = 116; // the room of a node with its name
 const HIGH = 50;
 
-export function settle(nodes, links, heat) {
-  const shift = new Map(nodes.map((node) => [node, [-node.x * 0.028, -node.y * 0.034]]));
+export function settle(nodes, links, heat, tall) {
+  const lean = Math.min(2.2, Math.max(0.7, tall));
+  const shift = new Map(nodes.map((node) => [node, [-node.x * 0.03 * lean, (-node.y * 0.032) / lean]]));
   for (let i = 0; i < nodes.length; i++) {
     for (let j = i + 1; j < nodes.length; j++) {
       const a = nodes[i], b = nodes[j];

@@ -194,10 +194,10 @@ export default {
       this.busy = false;
       const nodes = new Map(fresh ? [] : this.all.map((node) => [node.id, node])), ties = new Map(fresh ? [] : this.ties.map((tie) => [tie.id, tie]));
       const before = this.byId;
-      for (const found of several) {
+      for (const [n, found] of several.entries()) {
         for (const node of [found.node, ...found.nodes]) {
           if (nodes.has(node.id) || (nodes.size >= MOST && node !== found.node)) continue;
-          const around = nodes.get(found.node.id) || { x: 0, y: 0 }, old = before.get(node.id), turn = nodes.size * 2.4;
+          const around = nodes.get(found.node.id) || { x: 460 * n, y: 260 * (n % 2) }, old = before.get(node.id), turn = nodes.size * 2.4;
           nodes.set(node.id, { ...node, x: old ? old.x : around.x + 60 * Math.cos(turn), y: old ? old.y : around.y + 60 * Math.sin(turn) });
         }
         nodes.get(found.node.id).count = found.count; // known, so it was opened
@@ -214,12 +214,12 @@ export default {
     // Where they stand
     arrange() {
       cancelAnimationFrame(this.turning);
-      const nodes = this.nodes, edges = this.edges.map((edge) => [edge.from, edge.to]);
+      const nodes = this.nodes, edges = this.edges.map((edge) => [edge.from, edge.to]), tall = this.height / this.width;
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
       let heat = 1;
-      if (still) { for (; heat > 0.02; heat *= 0.98) settle(nodes, edges, heat); this.fit(); return; }
+      if (still) { for (; heat > 0.02; heat *= 0.98) settle(nodes, edges, heat, tall); this.fit(); return; }
       const turn = () => {
-        for (let n = 0; n < 2; n++, heat *= 0.98) settle(nodes, edges, heat);
+        for (let n = 0; n < 2; n++, heat *= 0.98) settle(nodes, edges, heat, tall);
         if (!this.touched) { this.fit(); }
         if (heat > 0.02) this.turning = requestAnimationFrame(turn);
       };
