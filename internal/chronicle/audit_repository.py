@@ -87,7 +87,10 @@ def drop_lost_mentions(connection: Connection, user_id: int) -> int:
 
 
 def lone_nodes(connection: Connection, user_id: int) -> list[str]:
-    """Nodes that nothing leads to or from, that nothing tells of, and that nobody set himself."""
+    """Nodes that nothing leads to or from, that nothing tells of, and that nobody set himself.
+
+    A contradiction of facts has no edges: it names the facts, which are edges themselves.
+    """
     node = graph_nodes.c
     ours = and_(node.user_id == user_id, node.merged_into.is_(None), node.id != owner_node_id(user_id))
     told = (
@@ -101,8 +104,8 @@ def lone_nodes(connection: Connection, user_id: int) -> list[str]:
             evidence.c.target.in_([literal("entity:").concat(node.id), literal("node:").concat(node.id)]),
         ),
     )
-    rows = connection.execute(select(node.id, node.field_meta).where(ours, *(~one for one in told)))
-    return [row.id for row in rows if not _set_by_owner(row)]
+    rows = connection.execute(select(node.id, node.field_meta, node.props).where(ours, *(~one for one in told)))
+    return [row.id for row in rows if not _set_by_owner(row) and not row.props.get("facts")]
 
 
 def entity_names(connection: Connection, user_id: int) -> list[Name]:

@@ -90,6 +90,15 @@ async def test_what_turns_wrote_is_whole(talk: Talk) -> None:
     assert await talk.read(lambda c: repository.events(c, OWNER)) == before
 
 
+async def test_a_question_about_two_facts_is_no_orphan(talk: Talk) -> None:
+    """It hangs on nothing but the facts that it names; a repair leaves the owner his question."""
+    await talked(talk)
+    facts = {"description": "LIVES_IN: same_time", "facts": ["fact-1", "fact-2"]}
+    await talk.write(lambda c: store.add_node(c, OWNER, "Contradiction", facts, now=talk.clock.now()))
+    assert await auditing(talk).audit(OWNER) == WHOLE
+    assert (await auditing(talk).repair(OWNER)).mended == {}
+
+
 HARM = [
     ("DELETE FROM chronicle WHERE label = 'Feedback'", "next_integrity", "missing"),
     ("DELETE FROM chronicle WHERE label = 'Response'", "full_text", "missing"),
