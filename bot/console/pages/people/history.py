@@ -59,7 +59,7 @@ class _Axis:
         first = 12 * self.begin.year + (0 if step % 12 == 0 else self.begin.month - 1)
         for number in range(first, 12 * self.end.year + self.end.month, step):
             at = datetime(number // 12, number % 12 + 1, 1, 12, tzinfo=UTC)
-            if self.begin <= at <= self.end and self.share(at) < 96:
+            if self.begin <= at <= self.end and self.share(at) < 86:
                 found.append((self.share(at), at, "y" if step % 12 == 0 else "LLL y"))
         return found
 
