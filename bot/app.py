@@ -276,7 +276,7 @@ def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> Turn
         app.database,
         app.clock,
         app.buffers,
-        Prompts(recall, app.clock, config.agents.responder, config.persona),
+        Prompts(recall, app.clock, config.agents.responder, config.persona, app.unspoken),
         models.responder,
         render=render,
         phrases=phrase,

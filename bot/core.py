@@ -39,6 +39,7 @@ from internal.flows.runs import RunLoop
 from internal.flows.sessions import ANALYST, Chronicling
 from internal.flows.setback import Setback
 from internal.flows.teaming import TakingOn
+from internal.flows.unspoken import Unspoken
 from internal.flows.wondering import Wondering
 from internal.language.worker import LanguageWorker
 from internal.recall.embedding import VectorFollowing
@@ -86,6 +87,7 @@ class App:
     names: WorkerNames
     dates: WorkerDates
     restating: Restating
+    unspoken: Unspoken
     search: PeopleSearch
     knowledge: KnowledgeSearch
     messages: MessageSearch
@@ -295,6 +297,7 @@ def _assemble(
         names=names,
         dates=WorkerDates(worker),
         restating=Restating(database, clock, worker, hmac_key),
+        unspoken=Unspoken(database, hmac_key),
         search=search,
         knowledge=knowledge,
         messages=messages,

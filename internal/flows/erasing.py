@@ -246,6 +246,7 @@ def erase_person(
     names = {name for person in profiles for name in person.names if name in own}
     names |= {name for named in called if namings.naming(own)(named[0]) for name in named}
     buried.bury_entity(connection, user_id, names, key, asked_at)
+    suggestion_repository.bury(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
     erased.note_memories(forget((), own))
     erased.erase_namings(own, key, asked_at)
     mentions = traces.mention_pattern(words, ids, phrases)

@@ -20,6 +20,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
 from internal.flows.forgetting import everything_asked, messages_to_forget
 from internal.flows.snapshot_shown import shown_snapshot
+from internal.flows.unspoken import Unspoken
 from internal.llm.tokens import count_tokens
 from internal.recall.context import TurnRecall
 from internal.scheduling.clock import Clock
@@ -75,13 +76,17 @@ def _remembered(connection: Connection, turn: Turn) -> list[Message]:
 class Prompts:
     """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
 
-    def __init__(self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig) -> None:
+    def __init__(
+        self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig, unspoken: Unspoken
+    ) -> None:
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
+        self._unspoken = unspoken
 
     async def request(self, question: Question) -> ResponderRequest:
-        user, remembered = question.user, self._within_budget(question.earlier)
+        earlier = await self._unspoken.messages(question.user.user_id, question.earlier)
+        user, remembered = question.user, self._within_budget(earlier)
         owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
-        recent = [self._transcript_line(number, m, user) for number, m in enumerate(question.earlier[-RECENT:], 1)]
+        recent = [self._transcript_line(number, m, user) for number, m in enumerate(earlier[-RECENT:], 1)]
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
         )
@@ -97,7 +102,7 @@ class Prompts:
             system_lines=[message.content for message in remembered if message.role == "system"],
             facts=recalled.facts,
             memories=recalled.memories,
-            passages=recalled.passages,
+            passages=await self._unspoken.passages(user.user_id, recalled.passages),
             lessons=recalled.lessons,
             snapshot=question.snapshot,
         )

@@ -152,6 +152,13 @@ def buried_at(connection: Connection, user_id: int, marks: Iterable[str]) -> dat
     return at
 
 
+def buried_when(connection: Connection, user_id: int, marks: Collection[str]) -> dict[str, datetime]:
+    """Those of these few hundred marks that were buried, each with the moment."""
+    ours = (tombstones.c.user_id == user_id) & tombstones.c.key_hmac.in_(marks)
+    rows = connection.execute(select(tombstones.c.key_hmac, tombstones.c.at).where(ours))
+    return {row.key_hmac: row.at for row in rows}
+
+
 def any_buried(connection: Connection, user_id: int) -> bool:
     """Whether this owner ever had anything forgotten."""
     query = select(tombstones.c.key_hmac).where(tombstones.c.user_id == user_id)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.language.morphology import regular_forms
 from internal.language.romanisation import skeletons
+from internal.language.spelling import name_key
 from internal.language.terms import english_stem, plain_query_terms
 from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
@@ -20,6 +23,12 @@ _STEM: Final = 4
 """Sounds by which a word of a sentence is known: endings differ behind them."""
 
 _SHORTEST: Final = 3
+_WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
+_VOWELS: Final = "аеёиоуыэюяіїєьй"
+_ADJECTIVES: Final = {
+    "ий": "ого ому им ым ом ім ій", "ый": "ого ому ым ом", "ой": "ого ому ым ом", "ая": "ой ую ою",
+    "ка": "кой кою кую ку кої кій",
+}  # fmt: skip
 _PRONOUNS = frozenset(
     {"она", "они", "оно", "вона", "він", "вони", "воно", "его", "її", "його", "теперь", "сейчас", "зараз"}
 )
@@ -47,6 +56,32 @@ def sentence_marks(key: bytes, user_id: int, sentence: str) -> set[str]:
     found = {sentence_mark(key, user_id, sentence)}
     wording = _wording(sentence)
     return found | ({_hashed(key, user_id, f"wording:{wording}")} if wording else set())
+
+
+def word_forms(names: Iterable[str]) -> set[str]:
+    """The words of names, folded, in the forms in which a sentence may hold them; no dictionary is asked."""
+    words = {word for name in names for word in _WORD.findall(name_key(name)) if len(word) >= _SHORTEST}
+    return {form for word in words for form in _forms(word)}
+
+
+def word_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
+    """One keyed hash for each form of each word of a forgotten person's names."""
+    return {_hashed(key, user_id, f"word:{form}") for form in word_forms(names)}
+
+
+def said_marks(key: bytes, user_id: int, word: str) -> set[str]:
+    """The hashes that a folded word of a sentence, or two, would share with a forgotten person's names."""
+    return {_hashed(key, user_id, f"{kind}:{word}") for kind in ("word", "name", "username")}
+
+
+def _forms(word: str) -> set[str]:
+    found = {word, *regular_forms(word)}
+    if len(word) > _STEM and word[-2] in "еоё" and word[-1] not in _VOWELS:  # Павел, Павла
+        found |= {word[:-2] + word[-1] + ending for ending in ("а", "у", "ом", "е", "ові", "і")}
+    for ending, others in _ADJECTIVES.items():
+        if word.endswith(ending):
+            found |= {word.removesuffix(ending) + other for other in others.split()}
+    return found
 
 
 def bury_sentences(connection: Connection, user_id: int, told: Iterable[str], key: bytes, at: datetime) -> None:

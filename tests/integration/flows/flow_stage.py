@@ -29,6 +29,7 @@ from internal.flows.question import Prompts
 from internal.flows.requested import Requests
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.flows.turn import TurnFlow
+from internal.flows.unspoken import Unspoken
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
@@ -160,7 +161,7 @@ class Talk:
             self.database,
             self.clock,
             self.buffers,
-            Prompts(recall, self.clock, config, PersonaConfig()),
+            Prompts(recall, self.clock, config, PersonaConfig(), Unspoken(self.database, b"k" * 32)),
             self.responder,
             render=render,
             phrases=phrase,

@@ -52,6 +52,7 @@ from internal.flows.question import Prompts
 from internal.flows.restating import Restating
 from internal.flows.turn import TurnFlow
 from internal.flows.typed_tasks import TypedTasks
+from internal.flows.unspoken import Unspoken
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
@@ -260,7 +261,7 @@ class WholeBot:
             database,
             clock,
             self.buffers,
-            Prompts(recall, clock, agents.responder, PersonaConfig()),
+            Prompts(recall, clock, agents.responder, PersonaConfig(), Unspoken(database, b"k" * 32)),
             ModelResponder(self.chat, agents.responder),
             render=render,
             phrases=phrase,
