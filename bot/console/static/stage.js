@@ -13,6 +13,7 @@ export default {
     this.touched = false;
     this.sizes = new ResizeObserver(() => {
       const box = this.$refs.svg.getBoundingClientRect();
+      if (!box.width || !box.height) return; // not shown now
       this.width = box.width; this.height = box.height;
       if (!this.touched) this.fit();
     });
