@@ -44,7 +44,7 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
     talk = page.locator(f'[data-node="{known.session}"]')
     await talk.click()
     await details.get_by_role("button", name="Expand").click()
-    await expect(node(page, "Where does Maria work?")).to_be_visible()
+    await expect(node(page, "Where does Maria work?, Question asked")).to_be_visible()
     await page.keyboard.press("/")
     await page.keyboard.type("Vector")
     await page.locator(".graph-found").get_by_role("button", name="Vector").click()
