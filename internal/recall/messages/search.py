@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable
+from internal.language.echoing import echoes
 from internal.language.empty_talk import asks_about_talk, asks_again, knows_nothing
 from internal.language.names import NAMED
 from internal.language.question_kinds import named_dates, question_kind
@@ -48,7 +49,7 @@ _SPARE: Final = 5
 """Found beyond the limit, for those that are about to be forgotten."""
 
 _TELLS_NOTHING: Final = 12.0
-"""What a message loses that tells nothing: more than the messages of one question lie apart, so that none is likely."""
+"""What a message loses that tells nothing of its own: more than the messages of one question lie apart."""
 
 _ROUNDS: Final = 3
 """How often others are looked at where the best told nothing."""
@@ -263,20 +264,41 @@ def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]
 def _shown(
     connection: Connection, user_id: int, asked: Asked, seq: NDArray[np.int64], scores: Floats, count: int
 ) -> tuple[dict[int, Message], Floats]:
-    """The messages of the best places that may be shown, and the scores with those lowered that tell nothing."""
+    """The messages of the best places that may be shown, and the scores with those lowered that tell nothing.
+
+    An answer that says again what was told leaves its place to whoever told it.
+    """
     scores, shown = scores.copy(), dict[int, Message]()
-    read = set[int]()
+    read, lowered = set[int](), set[int]()
     about_talk = asks_about_talk(asked.whole)
     for _ in range(_ROUNDS):
         new = {int(seq[place]): place for place in _best_first(seq, scores, count) if place not in read}
         read |= set(new.values())
         found = repository.found(connection, user_id, list(new))
         shown |= {new[number]: message for number, message in found.items()}
-        empty = [new[number] for number, one in found.items() if not about_talk and _tells_nothing(one, asked.whole)]
+        if about_talk:
+            break
+        empty = {new[number] for number, one in found.items() if _tells_nothing(one, asked.whole)}
+        for answer, told in _told_again({place: shown[place] for place in shown.keys() - lowered - empty}):
+            scores[told] = max(scores[told], scores[answer])
+            empty.add(answer)
         if not empty:
             break
-        scores[empty] -= _TELLS_NOTHING
+        scores[list(empty)] -= _TELLS_NOTHING
+        lowered |= empty
     return shown, scores
+
+
+def _told_again(shown: Mapping[int, Message]) -> list[tuple[int, int]]:
+    """The places of answers that say again what the owner had told, each with the place of what he told."""
+    told = [(place, one) for place, one in shown.items() if one.role == "user"]
+    return [
+        (place, source)
+        for place, answer in shown.items()
+        if answer.role == "assistant"
+        for source, one in told
+        if one.seq < answer.seq and echoes(answer.content, one.content)
+    ]
 
 
 def _tells_nothing(message: Message, question: str) -> bool:

@@ -175,6 +175,17 @@ async def test_what_tells_nothing_takes_no_place_before_what_does(talk: Talk) ->
     assert "торт" not in (await talk.found("Что я спрашивал про день рождения Маши?"))[0]
 
 
+async def test_an_echo_leaves_its_place_to_who_told_it(talk: Talk) -> None:
+    """An answer that repeats what was told, however often, stands behind the owner's own words."""
+    told = await talk.say("My colleague Tom Baker moved the Beacon release to March")
+    for _ in range(3):
+        await talk.say("Tell me a joke", after=timedelta(hours=9))
+        await talk.reply("About the release of Beacon: your colleague Tom Baker moved the Beacon release to March.")
+    hits = await talk.hits("When is the Beacon release of Tom Baker?")
+    assert hits[0].message.id == told.id
+    assert hits[0].chance > 10 * hits[1].chance
+
+
 async def test_what_others_ask_is_no_question_asked_before(talk: Talk) -> None:
     """A conversation that was forwarded is as it is."""
     asked = await talk.say("Когда у Маши день рождения?", name="Иван")
