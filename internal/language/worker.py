@@ -16,7 +16,7 @@ import pickle
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -32,6 +32,9 @@ _MAX_WAITING = 512
 
 _CALL_TIMEOUT = 60.0
 """Seconds after which a call counts as hung; the longest real one (an index of 10,000 people) takes some 10."""
+
+_ABANDONED_TIMEOUT = 10.0
+"""Seconds that a call is let go on after its caller gave up: one text must not keep everybody waiting."""
 
 _GRACE = 0.5
 """Seconds a child has to end by itself."""
@@ -50,18 +53,29 @@ class _Job:
 
 
 class _ProcessDied(Exception):
-    """The child ended, or answered nothing in time."""
+    """The child ended during a call."""
+
+
+class _Hung(Exception):
+    """The child answered nothing in time. It would not the second time either."""
 
 
 class LanguageWorker:
     """Runs functions of a module in one child process, one at a time; calls of queries before those of bulk work.
 
     The child starts with the first call and imports what a function needs when it is called. If it dies, it is started
-    again and the call in flight is tried once more; then the caller gets ModelUnavailable. Belongs to one event loop.
+    again and the call in flight is tried once more; then the caller gets ModelUnavailable. One that hangs fails at
+    once, and sooner where nobody waits for it any more. Belongs to one event loop.
     """
 
-    def __init__(self, *, call_timeout: float = _CALL_TIMEOUT, max_waiting: int = _MAX_WAITING) -> None:
-        self._call_timeout = call_timeout
+    def __init__(
+        self,
+        *,
+        call_timeout: float = _CALL_TIMEOUT,
+        abandoned_timeout: float = _ABANDONED_TIMEOUT,
+        max_waiting: int = _MAX_WAITING,
+    ) -> None:
+        self._call_timeout, self._abandoned_timeout = call_timeout, abandoned_timeout
         self._max_waiting = max_waiting
         self._urgent: deque[_Job] = deque()
         self._bulk: deque[_Job] = deque()
@@ -136,7 +150,11 @@ class LanguageWorker:
         """Answers a job, trying once more with a fresh child if the first one ends under it."""
         for _ in range(2):
             try:
-                done, result = await self._ask(job.frame)
+                done, result = await self._ask(job)
+            except _Hung as error:
+                await self._end()
+                failure = ModelUnavailable(f"the language process {error}")
+                break
             except _ProcessDied as error:
                 await self._end()
                 failure = ModelUnavailable(f"the language process {error}")
@@ -148,20 +166,35 @@ class LanguageWorker:
                 return
         _fail(job, failure)
 
-    async def _ask(self, frame: bytes) -> tuple[bool, Any]:
-        process = self._process or await self._start()
+    async def _ask(self, job: _Job) -> tuple[bool, Any]:
+        process, frame = self._process or await self._start(), job.frame
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            async with asyncio.timeout(self._call_timeout):
+            async with self._patience(job):
                 process.stdin.write(len(frame).to_bytes(LENGTH_BYTES, "big") + frame)
                 await process.stdin.drain()
                 length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
                 return cast(tuple[bool, Any], pickle.loads(await process.stdout.readexactly(length)))
         except TimeoutError as error:
-            raise _ProcessDied(f"gave no answer in {self._call_timeout:g} s") from error
+            raise _Hung(f"gave no answer in {self._call_timeout:g} s") from error
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise _ProcessDied("ended during a call") from error
+
+    @contextlib.asynccontextmanager
+    async def _patience(self, job: _Job) -> AsyncIterator[None]:
+        """Raises TimeoutError for a call that takes too long; from when its caller gives up it has less time left."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(self._call_timeout) as timeout:
+
+            def hurry(_: asyncio.Future[Any]) -> None:
+                timeout.reschedule(min(timeout.when() or 0.0, loop.time() + self._abandoned_timeout))
+
+            job.answer.add_done_callback(hurry)
+            try:
+                yield
+            finally:
+                job.answer.remove_done_callback(hurry)
 
     async def _start(self) -> asyncio.subprocess.Process:
         """A new session keeps the child out of reach of Ctrl+C, which goes to the whole group of a terminal."""

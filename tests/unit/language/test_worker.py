@@ -82,6 +82,18 @@ async def test_a_call_that_hangs_is_ended() -> None:
         await worker.close()
 
 
+async def test_a_call_that_nobody_waits_for_is_soon_ended() -> None:
+    """One text over which the rules hang keeps the others waiting for a moment, not for its whole time."""
+    worker = LanguageWorker(call_timeout=60, abandoned_timeout=0.2)
+    try:
+        await worker.run(int, "0")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(worker.run(time.sleep, 50), 0.1)
+        assert await asyncio.wait_for(worker.run(int, "7"), 30) == 7
+    finally:
+        await worker.close()
+
+
 async def test_queries_pass_bulk_work(worker: LanguageWorker) -> None:
     """A query waits for the one bulk call in flight and for none that waits."""
     finished: list[str] = []
