@@ -24,7 +24,8 @@ _WORK = re.compile(
 )
 _FRIENDLY = re.compile(r"\bдруж(?:у|им|имо|ит|ить)\b|учились вместе|вчилися разом|grew up with|hang out", re.IGNORECASE)
 _NAMING = words("зовут звать звали зовуть звати звали називають named called is")
-_NOT_BETWEEN = words("и а но или та але чи of and or but")
+_NOT_BETWEEN = words("и а но или та але чи of and or but до к ко от від из із з с со у в во для from to with at in")
+"""Behind these stands somebody else: "записав батька до кардіолога Олега Романюка"."""
 
 
 @dataclass(frozen=True, slots=True)
