@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from nicegui import background_tasks, ui
 
+from bot.console.pages.control.arriving import Arriving
 from bot.console.pages.control.details import Details
 from bot.console.pages.control.lanes import Lanes
 from bot.console.pages.control.people import People
@@ -17,9 +19,6 @@ from bot.console.rest import Json, LoggedOut, Trouble
 from bot.console.seat import Seat
 
 _PAGE: Final = 200
-_BREATH_S: Final = 0.15
-"""New events are shown a few times a second, however many there are."""
-
 _AGAIN_S: Final = 3.0
 """After a stream that ended."""
 
@@ -95,25 +94,19 @@ class _Room:
                 await asyncio.sleep(_AGAIN_S)
 
     async def _read(self) -> None:
-        waiting: list[Json] = []
-        shown: asyncio.Task[None] | None = None
-
-        async def show() -> None:
-            await asyncio.sleep(_BREATH_S)
-            events, waiting[:] = list(waiting), []
-            with self._root:
-                self._timeline.arrived(events)
-                await self._people.heard(events)
-
+        arriving = Arriving(self._arrived, partial(background_tasks.create, name="control room shows"))
         async for told_ in self._seat.rest.stream("/timeline/stream", after=self._last, **self._wanted()):
             if told_ is None:
                 with self._root:
                     self._notice.set_visibility(False)
                 continue
-            waiting.append(told_.value)
             self._last = told_.value["place"]
-            if shown is None or shown.done():
-                shown = background_tasks.create(show(), name="control room shows")
+            arriving.came(told_.value)
+
+    async def _arrived(self, events: list[Json]) -> None:
+        with self._root:
+            self._timeline.arrived(events)
+            await self._people.heard(events)
 
     # What the reader does
 

@@ -1,0 +1,35 @@
+"""Live events reach the screen, however they come."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.console.pages.control import arriving
+from bot.console.rest import Json
+
+
+async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In order, each once, without a further event that would push it on."""
+    monkeypatch.setattr(arriving, "BREATH_S", 0)
+    shown: list[list[int]] = []
+    drawing, drawn, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def show(events: list[Json]) -> None:
+        shown.append([event["place"] for event in events])
+        drawing.set()
+        await drawn.wait()
+        if shown[-1][-1] == 4:
+            done.set()
+
+    coming = arriving.Arriving(show, asyncio.create_task)
+    coming.came({"place": 1})
+    coming.came({"place": 2})
+    async with asyncio.timeout(5):
+        await drawing.wait()
+        coming.came({"place": 3})
+        coming.came({"place": 4})
+        drawn.set()
+        await done.wait()
+    assert shown == [[1, 2], [3, 4]]
