@@ -33,6 +33,7 @@ from internal.flows.notified import ABOUT_TASKS, in_sight
 from internal.flows.reminding import reachable
 from internal.flows.slices import message_line
 from internal.flows.snapshot_shown import shown_snapshot
+from internal.flows.teaming import taken_back
 from internal.flows.telling import Rendering, Telling, tell, weighed
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
@@ -112,12 +113,13 @@ class Notifying:
         self._quiet_hours, self._persona, self._daily_cost = quiet_hours, persona_name, daily_cost_usd
         self._rendering, self._observer, self._wake_outbox = rendering, observer, wake_outbox
         self._working: dict[int, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(PARALLEL)
 
     async def start_due(self) -> None:
         """Begins to weigh what may be told by now, owners side by side; a model that is slow holds up nothing else."""
         now = self._clock.now()
         for user_id in await self._database.read(lambda c: notifications.owners_due(c, now)):
-            if user_id not in self._working and len(self._working) < PARALLEL:
+            if user_id not in self._working:
                 task = asyncio.create_task(self._guarded(user_id), name=f"notifications-{user_id}")
                 self._working[user_id] = task
 
@@ -134,7 +136,8 @@ class Notifying:
 
     async def _guarded(self, user_id: int) -> None:
         try:
-            await self._deliver(user_id)
+            async with self._places:
+                await self._deliver(user_id)
         except Exception:  # border of one owner: what waits is a query, so it is looked at again
             log.exception("notifications_failed", extra={"user_id": user_id})
         finally:
@@ -228,6 +231,8 @@ class Notifying:
         if not self._may_be_told(connection, user, found.bot_id):
             return []
         if not notifications.are_open(connection, user.user_id, found.all_ids):
+            return []
+        if any(_is_settled(connection, one) for one in found.request.notifications):
             return []
         effects: list[tuple[str, str, float | None]] = []
         for one in found.settled:
@@ -329,6 +334,8 @@ def _alone(decisions: Mapping[str, Decision]) -> dict[str, Decision]:
 
 def _is_settled(connection: Connection, one: Notification) -> bool:
     """Whether the task that it tells of is done, called off or, of a question, decided already."""
+    if taken_back(connection, one):
+        return True
     task = tasks.get(connection, one.user_id, one.ref_id or "") if one.kind in ABOUT_TASKS else None
     if task is None:
         return False

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access.model import User, UserState
+from internal.errors import StorageError
 from internal.events import repository as events
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
@@ -52,8 +53,17 @@ class Reminding:
         fired = 0
         for owner in dict.fromkeys(task.user_id for task in due):
             ids = [task.id for task in due if task.user_id == owner]
-            fired += await self._database.write(lambda c, o=owner, i=ids: self._fire(c, o, i, now), point="C13")  # type: ignore[misc]
+            fired += await self._fire_of(owner, ids, now)
         return fired
+
+    async def _fire_of(self, owner: int, task_ids: list[str], now: datetime) -> int:
+        try:
+            return await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
+        except StorageError:
+            raise
+        except Exception:  # border of one owner: the others' tasks are due all the same
+            log.exception("firing_failed", extra={"user_id": owner})
+            return 0
 
     def _fire(self, connection: Connection, user_id: int, task_ids: list[str], now: datetime) -> int:
         """Everything is looked at once more: what was due may be done, or postponed, by now."""

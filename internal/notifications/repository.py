@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, sel
 
 from internal.events import repository as events
 from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
-from internal.storage.tables import notifications
+from internal.storage.tables import notifications, users
 from internal.storage.types import new_id, one_of
 
 GENERATED: Final = "notification_generated"
@@ -98,9 +98,19 @@ def count(connection: Connection, user_id: int, *, state: NotificationState | No
 
 
 def owners_due(connection: Connection, now: datetime) -> list[int]:
-    """Whose notifications have to be looked at: something may be told by now."""
-    query = select(notifications.c.user_id).distinct().where(_OPEN, notifications.c.not_before <= now)
-    return list(connection.execute(query.order_by(notifications.c.user_id)).scalars())
+    """Whose notifications have to be looked at: something may be told by now; who waits longest comes first.
+
+    Who left is not among them: nothing can be told to him, and he would stand before the others for ever.
+    """
+    active = users.c.state == "active"
+    query = (
+        select(notifications.c.user_id)
+        .join(users, users.c.user_id == notifications.c.user_id)
+        .where(_OPEN, notifications.c.not_before <= now, active)
+        .group_by(notifications.c.user_id)
+        .order_by(func.min(notifications.c.not_before), notifications.c.user_id)
+    )
+    return list(connection.execute(query).scalars())
 
 
 def due(connection: Connection, user_id: int, now: datetime, *, limit: int = 50) -> list[Notification]:

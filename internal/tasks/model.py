@@ -277,9 +277,9 @@ def _parts(rule: str) -> dict[str, str]:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is a whole number")
     if not 1 <= int(parts.get("INTERVAL", "1")) <= 1000:
         raise Refused("recurrence", f"{rule[:80]!r}: INTERVAL is 1 to 1000")
-    # UNTIL in UTC cannot be compared with the clock on the wall; its day is what is meant.
-    if "UNTIL" in parts:
-        parts["UNTIL"] = parts["UNTIL"].rstrip("Z")
+    # UNTIL in UTC cannot be compared with the clock on the wall; its day is what is meant, and the whole of it.
+    if parts.get("UNTIL", "")[:8].isdecimal():
+        parts["UNTIL"] = parts["UNTIL"][:8] + "T235959"
     return {"FREQ": parts.pop("FREQ"), **parts}
 
 

@@ -102,21 +102,25 @@ class TaskReply:
 def parse(text: str, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask] = ()) -> TaskReply:
     """The reply as proposals; what breaks a rule is refused one by one, with a reason.
 
+    `text`, `recurrence` and `for_user` are read as `title`, `repeat` and `person`, and `done` as tasks that are done,
+    by handle or id: a shorter form, which smaller models keep to more easily.
+
     Reasons: bad_shape, unknown_kind, no_title, bad_evidence, evidence_out_of_range, assistant_only, not_the_owner,
     no_evidence, unknown_task, unknown_outcome, settled_twice, too_many. Raises ModelReplyInvalid when the reply as a
     whole cannot be read.
     """
-    reply = read_object(text, ("tasks", "settled"), bare="tasks")
+    reply = read_object(text, ("tasks", "settled", "done"), bare="tasks")
     reader = _Reader(transcript, known)
     tasks = reader.keep(_array(reply, "tasks"), reader.task)
     settled = reader.keep(_array(reply, "settled"), reader.settled)
-    return TaskReply(tasks, settled, tuple(reader.refused))
+    done = reader.keep([{"task": one} for one in _array(reply, "done")], reader.done)
+    return TaskReply(tasks, settled + done, tuple(reader.refused))
 
 
 class _Reader:
     def __init__(self, transcript: Sequence[TranscriptLine], known: Sequence[KnownTask]) -> None:
         self._lines = {line.number: line for line in transcript}
-        self._known = {task.handle.casefold(): task.task_id for task in known}
+        self._known = {name.casefold(): task.task_id for task in known for name in (task.handle, task.task_id)}
         self._told: set[str] = set()
         self.refused: list[RefusedOperation] = []
 
@@ -135,7 +139,7 @@ class _Reader:
         told = str(raw.get("kind") or TaskKind.TASK.value).strip().casefold()
         if told not in set(TaskKind):
             raise Refused("unknown_kind", f"there is no kind {told[:40]!r}")
-        title = prose(raw.get("title"), MAX_TITLE).strip(" .")
+        title = prose(raw.get("title") or raw.get("text"), MAX_TITLE).strip(" .")
         if not any(map(str.isalnum, title)):
             raise Refused("no_title", "a task needs a title")
         return ProposedTask(
@@ -143,24 +147,37 @@ class _Reader:
             title=title,
             line=self._line(raw),
             due=prose(raw.get("due"), MAX_DUE),
-            repeat=prose(raw.get("repeat"), MAX_DUE),
-            person=prose(raw.get("person"), MAX_DUE),
+            repeat=prose(raw.get("repeat") or raw.get("recurrence"), MAX_DUE),
+            person=prose(raw.get("person") or raw.get("for_user"), MAX_DUE),
             asked=raw.get("asked") is True,
         )
 
     def settled(self, raw: Mapping[str, Any]) -> SettledTask:
+        task_id = self._open_task(raw)
+        outcome = str(raw.get("outcome") or "").strip().casefold()
+        if outcome not in {state.value for state in _SETTLED}:
+            raise Refused("unknown_outcome", f"{outcome[:40]!r} is no end of a task")
+        line = self._line(raw)
+        self._told.add(task_id)
+        return SettledTask(task_id, TaskState(outcome), line)
+
+    def done(self, raw: Mapping[str, Any]) -> SettledTask:
+        """What names no line is proven by the owner's last one."""
+        task_id = self._open_task(raw)
+        own = [number for number, line in self._lines.items() if line.owners_word]
+        if not own:
+            raise Refused("not_the_owner", "the owner said nothing here")
+        self._told.add(task_id)
+        return SettledTask(task_id, TaskState.DONE, own[-1])
+
+    def _open_task(self, raw: Mapping[str, Any]) -> str:
         handle = str(raw.get("task") or "").strip(" []").casefold()
         task_id = self._known.get(handle)
         if task_id is None:
             raise Refused("unknown_task", f"there is no open task {handle[:40]!r}")
-        outcome = str(raw.get("outcome") or "").strip().casefold()
-        if outcome not in {state.value for state in _SETTLED}:
-            raise Refused("unknown_outcome", f"{outcome[:40]!r} is no end of a task")
         if task_id in self._told:
             raise Refused("settled_twice", f"the task {handle} ends once")
-        line = self._line(raw)
-        self._told.add(task_id)
-        return SettledTask(task_id, TaskState(outcome), line)
+        return task_id
 
     def _line(self, raw: Mapping[str, Any]) -> int:
         """The first of the owner's own lines among those that are cited."""

@@ -344,6 +344,18 @@ async def test_what_was_owed_to_someone_who_left_comes_when_he_is_back(stage: St
     assert [one.state for one in await stage.talk.outbox()] == ["held"]
 
 
+async def test_who_left_stands_before_nobody(stage: Stage) -> None:
+    """However much waits for owners who are not there, it is not them who are looked at."""
+    await stage.task("Call Maria")
+    await stage.task("Theirs", user_id=OTHER)
+    write = stage.talk.database.write
+    await write(lambda c: c.exec_driver_sql("UPDATE users SET state = 'paused' WHERE user_id = ?", (OWNER,)))
+    await stage.look()
+    due = await stage.talk.database.read(lambda c: notifications.owners_due(c, stage.talk.clock.now()))
+    assert due == []
+    assert [row.outgoing.user_id for row in await stage.talk.outbox()] == [OTHER]
+
+
 async def test_nobody_hears_of_anybody_elses(stage: Stage) -> None:
     """Each owner is told of his own."""
     await stage.task("Mine")

@@ -141,6 +141,9 @@ def test_a_recurrence_ends_where_it_says() -> None:
     assert next_firing(twice, NINE, due + timedelta(days=1)) is None
     until = Schedule(due, False, recurrence_of("FREQ=DAILY;UNTIL=20260103T230000Z", due, "UTC"), "UTC")
     assert next_firing(until, NINE, due + timedelta(days=2)) is None
+    by_day = Schedule(due, False, recurrence_of("FREQ=DAILY;UNTIL=20260103", due, "UTC"), "UTC")
+    assert next_firing(by_day, NINE, due + timedelta(days=1)) == due + timedelta(days=2)
+    assert next_firing(by_day, NINE, due + timedelta(days=2)) is None
 
 
 def test_hours_are_counted_as_they_pass() -> None:
