@@ -42,6 +42,7 @@ from internal.people.support_repository import Lost
 from internal.storage import erasure, traces
 from internal.storage.erasure import Kind
 from internal.tasks import service as task_service
+from internal.teams import repository as teams
 
 _LONG_SENTENCE = 12
 """Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
@@ -288,5 +289,6 @@ def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: da
 
 def erase_everything(connection: Connection, user_id: int, spent_since: str) -> Fallen:
     """Erases every row of an owner but those that `erasure.erase_everything` names; nothing is counted."""
+    teams.erase_untold(connection, user_id)
     erasure.erase_everything(connection, user_id, spent_since)
     return Fallen()

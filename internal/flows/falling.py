@@ -32,6 +32,7 @@ from internal.storage import traces
 from internal.tasks import repository as tasks
 from internal.tasks import service as task_service
 from internal.tasks.model import Task
+from internal.teams import repository as teams
 
 
 @dataclass(slots=True)
@@ -208,6 +209,7 @@ class Erasing:
         self.said += [words for task in gone for words in (task.title, task.details) if words]
         for task in gone:
             withdraw_about(self.connection, self.user_id, task.id, "forgotten", self.now)
+        teams.erase_untold(self.connection, self.user_id, [task.id for task in gone])
         tasks.drop(self.connection, self.user_id, [task.id for task in gone])
 
     def _traces(self, also: traces.Holds | None) -> traces.Holds:

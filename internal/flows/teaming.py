@@ -12,9 +12,10 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.access.model import Language, User
 from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
+from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.tasks import repository as tasks
 from internal.teams import repository
 from internal.teams import service as teams
 from internal.teams.model import Invitation, TakenOn, Team
@@ -96,11 +97,26 @@ class TakingOn:
             return False
         giver, to = users.get(connection, taken.user_id), users.get(connection, taken.to)
         told = self.phrases(to.lang, "team-taken-on", name=giver.name or str(giver.user_id), title=taken.title)
-        dedupe, now = f"taken-on:{taken.task_id}", self.clock.now()
         notifications.generate(
-            connection, to.user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, source=_SOURCE
+            connection,
+            to.user_id,
+            NotificationKind.TEAM,
+            told,
+            now=self.clock.now(),
+            dedupe=f"taken-on:{taken.task_id}",
+            payload={"giver": giver.user_id, "promise": taken.task_id},
+            source=_SOURCE,
         )
         return True
+
+
+def taken_back(connection: Connection, one: Notification) -> bool:
+    """Whether it tells of a promise that is not kept open any more, or of somebody who shares no team any more."""
+    giver, promise = one.payload.get("giver"), one.payload.get("promise")
+    if one.kind is not NotificationKind.TEAM or giver is None or promise is None:
+        return False
+    task = tasks.get(connection, giver, promise)
+    return task is None or task.state.closed or not teams.share_a_team(connection, one.user_id, giver)
 
 
 def _tell(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
-from internal.storage.tables import forgettings, people, tasks, team_invitations, team_members, users
+from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
 from internal.teams.model import Invitation, InvitationState, Member, TakenOn, Team
 
 _ADMITTED = users.c.state != "removed"
@@ -90,6 +91,15 @@ def note_told(connection: Connection, taken: TakenOn) -> bool:
     """Notes whom a promise was told; False if that was noted already."""
     one = (tasks.c.user_id == taken.user_id) & (tasks.c.id == taken.task_id) & tasks.c.for_user.is_(None)
     return connection.execute(update(tasks).where(one).values(for_user=taken.to)).rowcount == 1
+
+
+def erase_untold(connection: Connection, giver: int, task_ids: Collection[str] | None = None) -> int:
+    """Deletes what others were to be told of promises of `giver`, all or these, and were not yet; how many."""
+    his = notifications.c.payload["giver"].as_integer() == giver
+    untold = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
+    if task_ids is not None:
+        untold = untold.where(notifications.c.payload["promise"].as_string().in_(list(task_ids)))
+    return connection.execute(untold).rowcount
 
 
 def add_invitation(connection: Connection, invitation: Invitation) -> None:

@@ -48,7 +48,8 @@ def invite(connection: Connection, user_id: int, team_id: str, named: str, now: 
     before = repository.latest(connection, team_id, invitee)
     if before is not None and before.state is InvitationState.PENDING:
         return before
-    if before is not None and before.state is InvitationState.DECLINED and now < before.created_at + ASKED_AGAIN:
+    declined = before is not None and before.state is InvitationState.DECLINED
+    if before is not None and declined and now < (before.decided_at or before.created_at) + ASKED_AGAIN:
         raise Refused("team_declined", "he has said no; that is not asked again for a week")
     if len(team.members) + repository.asked(connection, team_id) >= MOST_MEMBERS:
         raise Refused("team_full", f"a team has at most {MOST_MEMBERS} members")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 import pytest
 from handler_world import Said, World, only
 from sqlalchemy import insert, select, update
@@ -9,10 +11,13 @@ from sqlalchemy import insert, select, update
 from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
-from internal.flows.teaming import TakingOn
+from internal.flows import erasing, forgetting
+from internal.flows.teaming import TakingOn, taken_back
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
 from internal.storage.tables import events, tasks, team_invitations, users
+from internal.tasks import service as task_service
+from internal.tasks.service import by_owner
 from internal.teams import repository, service
 from internal.teams.model import Team
 
@@ -74,11 +79,13 @@ async def test_who_agrees_is_in_and_the_others_are_told(world: World) -> None:
 async def test_who_declines_is_not_in_and_is_not_asked_again_for_a_week(world: World) -> None:
     """A no is kept, and who asked is not told of it."""
     _, no = (await invited(world)).values()
+    world.clock.advance(5 * 24 * 3600)
     assert only(await world.press(no, 2)).text == text("uk", "team-declined", team="Family")
     assert await teams(world, 2) == []
     assert await waiting(world, 1) == []
+    world.clock.advance(3 * 24 * 3600)
     assert await again(world) == text("en", "refused-team_declined")
-    world.clock.advance(8 * 24 * 3600)
+    world.clock.advance(4 * 24 * 3600)
     assert "Taras" in await again(world)
 
 
@@ -207,3 +214,25 @@ async def test_who_has_left_is_told_of_nothing(world: World) -> None:
     (team,) = await teams(world, 2)
     await world.write(lambda c: service.leave(c, 2, team.id, world.clock.now()))
     assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0
+
+
+@pytest.mark.parametrize("ends", ["leaves", "done", "forgets", "erased"])
+async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> None:
+    """What was to be told while they shared a team is not told after its giver left, did it or had it forgotten."""
+    yes, _ = (await invited(world)).values()
+    await world.press(yes, 2)
+    await promised(world, "bring the book")
+    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 1
+    told = (await waiting(world, 2))[0]
+    assert not await world.read(lambda c: taken_back(c, told))
+    (team,), now = await teams(world, 1), world.clock.now()
+    if ends == "leaves":
+        await world.write(lambda c: service.leave(c, 1, team.id, now))
+    elif ends == "done":
+        await world.write(lambda c: task_service.done(c, 1, "bring the book", by_owner(1, now, time(9))))
+    elif ends == "forgets":
+        await world.write(lambda c: forgetting.ask(c, 1, "everything", None, now=now))
+    else:
+        await world.write(lambda c: erasing.erase_everything(c, 1, "2026-01-01"))
+        assert told not in await waiting(world, 2)
+    assert await world.read(lambda c: taken_back(c, told))
