@@ -7,10 +7,9 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy import Connection
@@ -18,7 +17,8 @@ from sqlalchemy import Connection
 from bot.web.fields import Limit, UserId
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
-from bot.web.streaming import following_commits
+from bot.web.streaming import following
+from bot.web.visitors import admission
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.events.model import Event
@@ -90,6 +90,7 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
     # OpenAPI has no words for a stream without an end; who reads the description would wait for its last byte.
     @router.get("/stream", include_in_schema=False)
     async def stream(
+        request: Request,
         user_id: UserId,
         type_: EventType = None,
         source: EventSource = None,
@@ -100,7 +101,8 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         await owners.stored(user_id)
         since = last_event_id or after
         place = await database.read(lambda c: events.last_place(c) if since is None else _place(c, user_id, since))
-        told = _follow(database, _Wanted(user_id, type_, source), place, stopping)
+        wanted = _Wanted(user_id, type_, source)
+        told = _told(following(database, stopping, admission(request.scope), place, wanted.following))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
@@ -114,17 +116,15 @@ def _place(connection: Connection, user_id: int, event_id: str) -> int:
     return place
 
 
-async def _follow(database: Database, wanted: _Wanted, place: int, stopping: asyncio.Event) -> AsyncIterator[str]:
-    """The owner's events behind a place as they are committed, until the server stops or the reader goes."""
+async def _told(following: AsyncIterator[tuple[int, Event] | None]) -> AsyncIterator[str]:
+    """The owner's events as they are committed."""
     yield ": events follow\n\n"
-    async for silent in following_commits(database, stopping):
-        if silent:
+    async for found in following:
+        if found is None:
             yield ": nothing new\n\n"
-            continue
-        while found := await database.read(partial(wanted.following, place)):
-            for at, event in found:
-                place = at
-                yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
+        else:
+            _, event = found
+            yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
 
 
 def _line(event: Event) -> str:

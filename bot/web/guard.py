@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.hosts import Hosts
 from bot.web.documentation import DOCUMENTATION_PATHS
-from bot.web.visitors import OWNER, Recognise, kept_to, limited
+from bot.web.visitors import ADMITTED, OWNER, Recognise, kept_to, limited
 from internal.console.model import ConsoleSession
 from internal.console.service import SESSION_PREFIX
 
@@ -73,11 +73,15 @@ class Guard:
         secret = _bearer(headers.get("authorization", ""))
         if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):
             return scope
-        session = None
-        if self._recognise is not None and secret.startswith(SESSION_PREFIX):
-            session = await self._recognise(secret)
-        if session is not None:
-            return self._of_session(scope, headers, session)
+        recognise = self._recognise
+        if recognise is not None and secret.startswith(SESSION_PREFIX):
+
+            async def admitted() -> bool:
+                return await recognise(secret) is not None
+
+            session = await recognise(secret)
+            if session is not None:
+                return self._of_session({**scope, ADMITTED: admitted}, headers, session)
         detail = "Authorization: Bearer <server.api_key> is missing or wrong"
         return JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": "Bearer"})
 

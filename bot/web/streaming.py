@@ -1,12 +1,19 @@
-"""What live streams of the server share: they look anew after every commit, and end when the server stops."""
+"""What live streams of the server share: they look anew after every commit.
+
+They end when the server stops, and when the session is gone that they were opened with.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Coroutine
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
+from typing import Any, Final, TypeVar
 
+from sqlalchemy import Connection
+
+from bot.web.visitors import Admitted
 from internal.storage.engine import Database
 
 KEEP_ALIVE_S: Final = 15.0
@@ -16,7 +23,43 @@ _PAUSE_S: Final = 0.05
 """Under load commits come by the hundred a second: looking for events so often is enough."""
 
 
-async def following_commits(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
+_ASK_AGAIN_S: Final = 1.0
+"""Whether the session still stands is asked that often at most, and with every sign of life."""
+
+T = TypeVar("T")
+
+
+async def following(
+    database: Database,
+    stopping: asyncio.Event,
+    admitted: Admitted,
+    place: int,
+    read: Callable[[int, Connection], list[tuple[int, T]]],
+) -> AsyncIterator[tuple[int, T] | None]:
+    """What `read` finds behind a place, with the place of each, as it is committed; None is a sign of life.
+
+    A session that was closed is noticed with the next commit, mostly its own; one that ran out with the next sign of
+    life at the latest.
+    """
+    loop = asyncio.get_running_loop()
+    known = loop.time()
+    async for silent in _looks(database, stopping):
+        more = True
+        while more:
+            if silent or loop.time() - known >= _ASK_AGAIN_S:
+                if not await admitted():
+                    return
+                known = loop.time()
+            if silent:
+                yield None
+                break
+            found = await database.read(partial(read, place))
+            for place, one in found:  # noqa: PLR1704 - where it goes on
+                yield place, one
+            more = bool(found)
+
+
+async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
     """Yields when it is time to look: at first, and after commits; True = only a sign of life is due."""
     while not stopping.is_set():
         commits = database.commits

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from sqlalchemy import Connection
@@ -16,7 +16,8 @@ from bot.web.events import EventOut
 from bot.web.fields import LARGEST_ID, AskedUser, Limit
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
-from bot.web.streaming import following_commits
+from bot.web.streaming import following
+from bot.web.visitors import admission
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.events import timeline_repository as timeline
@@ -87,6 +88,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
     @router.get("/stream", include_in_schema=False)
     async def stream(
+        request: Request,
         asked: AskedUser = None,
         after: Place = None,
         hide: Names = [],  # noqa: B006 - as above
@@ -96,7 +98,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         wanted = await wanted_of(asked, hide, type_, [])
         place = after if after is not None else await database.read(events.last_place)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        told = _follow(database, wanted, place, stopping)
+        told = _told(following(database, stopping, admission(request.scope), place, partial(_behind, wanted)))
         return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
     @router.get("/{event_id}", responses=READING)
@@ -110,17 +112,16 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
     return router
 
 
-async def _follow(database: Database, wanted: Wanted, place: int, stopping: asyncio.Event) -> AsyncIterator[str]:
+async def _told(following: AsyncIterator[tuple[int, PlacedOut] | None]) -> AsyncIterator[str]:
     yield ": events follow\n\n"
-    async for silent in following_commits(database, stopping):
-        if silent:
+    async for found in following:
+        if found is None:
             yield ": nothing new\n\n"
-            continue
-        while found := await database.read(partial(_behind, wanted, place)):
-            for one in found:
-                place = one.place
-                yield f"id: {place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
+        else:
+            place, one = found
+            yield f"id: {place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
 
 
-def _behind(wanted: Wanted, place: int, connection: Connection) -> list[PlacedOut]:
-    return [PlacedOut.at(one) for one in timeline.behind(connection, wanted, place, limit=_AT_ONCE)]
+def _behind(wanted: Wanted, place: int, connection: Connection) -> list[tuple[int, PlacedOut]]:
+    found = timeline.behind(connection, wanted, place, limit=_AT_ONCE)
+    return [(one.place, PlacedOut.at(one)) for one in found]

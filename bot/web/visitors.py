@@ -23,6 +23,9 @@ from internal.storage.engine import Database
 Recognise = Callable[[str], Awaitable[ConsoleSession | None]]
 """The session of a token, None if it has none (any more)."""
 
+Admitted = Callable[[], Awaitable[bool]]
+"""Whether a call's session is still open: an answer without an end must ask from time to time."""
+
 OWNERS_PATHS: Final = (
     "/chronicle", "/console", "/events", "/graph", "/memory", "/messages", "/model-calls", "/notifications", "/people",
     "/snapshots", "/spend", "/tasks", "/teams", "/timeline", "/users",
@@ -31,6 +34,9 @@ OWNERS_PATHS: Final = (
 
 OWNER: Final = "laplaced.owner"
 """The key of the owner in the scope of a call that is kept to one."""
+
+ADMITTED: Final = "laplaced.admitted"
+"""The key of the Admitted in the scope of a call that was made with a session."""
 
 _NAMING_OWNERS: Final = ("user_id", "group_id")
 
@@ -68,6 +74,16 @@ def limited(scope: Scope, owner: int) -> Scope | None:
     named = {name for name, _ in asked}
     asked += [(name, str(owner)) for name in _NAMING_OWNERS if name not in named]
     return {**scope, OWNER: owner, "query_string": urlencode(asked).encode("latin-1")}
+
+
+def admission(scope: Scope) -> Admitted:
+    """Of this call; the server's own key does not end."""
+    found: Admitted = scope.get(ADMITTED, _always)
+    return found
+
+
+async def _always() -> bool:
+    return True
 
 
 def sole_owner() -> int | None:

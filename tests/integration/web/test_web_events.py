@@ -169,6 +169,29 @@ async def test_a_stop_ends_every_stream(known: Stage) -> None:
         assert time.perf_counter() - began < 2
 
 
+@pytest.mark.parametrize("path", ["/events/stream", "/timeline/stream"])
+async def test_a_stream_ends_with_its_session(
+    known: Stage, url: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who logged out is told nothing more, while the server's own key reads on."""
+    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.05)
+    told = (await known.client.post("/console/login", json={"key": KEY})).json()
+    session = {"Authorization": f"Bearer {told['token']}", "X-CSRF-Token": told["csrf"]}
+    async with (
+        reading(url) as other,
+        httpx.AsyncClient(base_url=url, headers=session, timeout=10) as client,
+        client.stream("GET", path, params={"user_id": ANNA}) as answer,
+    ):
+        lines = answer.aiter_lines()
+        while await anext(lines) != ": nothing new":
+            pass
+        assert (await known.client.post("/console/logout", headers=session)).status_code == 204
+        async with asyncio.timeout(5):
+            assert {line async for line in lines} <= {"", ": nothing new"}
+        await happens(known, "later")
+        assert (await other.next())[1] == "later"
+
+
 async def test_a_reader_who_leaves_is_not_followed(known: Stage, url: str) -> None:
     """Nothing of his stream is left behind."""
 
