@@ -9,6 +9,7 @@ import shutil
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,16 @@ async def _converse(bot: Product, people: ControlClient, user: int) -> None:
         after = answer["message_id"]
     await until(lambda: _known(bot, user, 1), PATIENCE_S)
     await until(lambda: _counted(bot, "laplaced_people_reranker_selected_count"), PATIENCE_S)
+    await _be_reminded(bot, people, user)
+
+
+async def _be_reminded(bot: Product, people: ControlClient, user: int) -> None:
+    """One task is asked for in the chat, and another's time comes."""
+    await people.say(user, "Remind me to call Maria tomorrow at 10:00")
+    await until(lambda: _counted(bot, "laplaced_tasks_changed_total{"), PATIENCE_S)
+    due = datetime.now(UTC) + timedelta(seconds=1)
+    await bot.post("/tasks", {"user_id": user, "title": "Water the plants", "due_at": due.isoformat()})
+    await until(lambda: _counted(bot, "laplaced_notifications_decided_total{"), PATIENCE_S)
 
 
 async def _known(bot: Product, user: int, count: int) -> bool:
@@ -164,7 +175,7 @@ async def _address(process: asyncio.subprocess.Process) -> str:
 
 
 async def _scraped(client: httpx.AsyncClient) -> bool:
-    counted = await _ask(client, "query", query="count_over_time(laplaced_people_reranker_selected_count[1h])")
+    counted = await _ask(client, "query", query="count_over_time(laplaced_notifications_decided_total[1h])")
     return any(float(one["value"][1]) >= SCRAPES for one in counted["result"])
 
 

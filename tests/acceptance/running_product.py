@@ -106,6 +106,13 @@ class Product:
         answer.raise_for_status()
         return answer.json()
 
+    async def post(self, path: str, body: dict[str, Any]) -> Any:
+        key = (self.data_dir / "server_api_key").read_text().strip()
+        async with httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {key}"}) as client:
+            answer = await client.post(path, json=body)
+        answer.raise_for_status()
+        return answer.json()
+
     async def metrics(self) -> str:
         async with httpx.AsyncClient(base_url=self.url) as client:
             return (await client.get("/metrics")).text
