@@ -30,7 +30,7 @@ from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import everything_asked, messages_to_forget
 from internal.flows.notified import ABOUT_TASKS, in_sight
-from internal.flows.reminding import reachable
+from internal.flows.reminding import reachable, rings
 from internal.flows.slices import message_line
 from internal.flows.snapshot_shown import shown_snapshot
 from internal.flows.teaming import taken_back
@@ -165,7 +165,7 @@ class Notifying:
         going = messages_to_forget(connection, user_id)
         open_ones = [one for one in waiting if one not in settled and in_sight(connection, one, going)]
         until = quiet_until(access.quiet_hours(user, self._quiet_hours), now, user.tz)
-        quiet = [one for one in open_ones if until is not None and not one.urgent]
+        quiet = [one for one in open_ones if until is not None and not rings(one, now)]
         if not open_ones and not settled:
             return None
         behind = _subscription(user_id).waiting(connection, limit=1000)

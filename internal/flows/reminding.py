@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
@@ -14,11 +15,12 @@ from internal.access.model import User, UserState
 from internal.errors import StorageError
 from internal.events import repository as events
 from internal.notifications import repository as notifications
-from internal.notifications.model import NotificationKind
+from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, next_firing, time_of_day
+from internal.tasks.service import POSTPONED
 
 log = logging.getLogger(__name__)
 
@@ -105,9 +107,21 @@ class Reminding:
             dedupe=f"task:{task.id}:{moment.isoformat()}",
             ref_id=task.id,
             payload=told,
-            urgent=not task.whole_day and now - moment < PUNCTUAL,
+            urgent=now - moment < PUNCTUAL and (not task.whole_day or self._put_off(connection, task, moment)),
             links={"task": task.id, **({"caused_by": task.event_id} if task.event_id else {})},
         )
+
+    def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
+        """Whether the owner himself named this moment of a whole day: in an hour, and not when days are told of."""
+        last = events.get(connection, task.user_id, task.event_id or "")
+        if last is None or last.event_type != POSTPONED:
+            return False
+        return moment.astimezone(ZoneInfo(task.tz)).time() != self._whole_day_at
+
+
+def rings(one: Notification, now: datetime) -> bool:
+    """Whether it is told in quiet hours too: it is urgent, and its moment has only just come."""
+    return one.urgent and (one.due_at is None or now - one.due_at < PUNCTUAL)
 
 
 def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:

@@ -38,8 +38,8 @@ def generate(
 ) -> str | None:
     """Has something told to a user when it fits; the id, or None if one with this `dedupe` (of this user) was before.
 
-    `urgent` is told at once, in quiet hours too, unless `not_before` lies ahead. `links` go into the event
-    `notification_generated`, which holds ids and no words; `source` is who wants it told.
+    `urgent` is told at once, in quiet hours too while its moment is fresh, unless `not_before` lies ahead. `links` go
+    into the event `notification_generated`, which holds ids and no words; `source` is who wants it told.
     """
     before = (notifications.c.user_id == user_id) & (notifications.c.dedupe == dedupe)
     if connection.execute(select(notifications.c.id).where(before)).first() is not None:

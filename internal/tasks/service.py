@@ -35,6 +35,8 @@ from internal.tasks.model import (
 AGENT: Final = "task_manager"
 PENDING: Final = "pending_tasks"
 """Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
+POSTPONED: Final = "task_postponed"
+"""The event of a task whose owner named another moment at which it is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
     values: dict[str, Any] = {"state": TaskState.OPEN.value, "next_at": moment}
     if found.due_at is None:
         values |= {"due_at": moment, "whole_day": False}
-    return _changed(connection, found, "task_postponed", teller, **values)
+    return _changed(connection, found, POSTPONED, teller, **values)
 
 
 def change(

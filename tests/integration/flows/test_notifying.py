@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +17,7 @@ from internal.agents.model import AgentReply, ContextManager, ContextRequest, We
 from internal.dialogue.model import HIDDEN_PREFIX
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
-from internal.flows import forgetting
+from internal.flows import forgetting, minding
 from internal.flows.delivery import Delivery
 from internal.flows.notifying import Notifying
 from internal.flows.reminding import Reminding
@@ -28,6 +28,7 @@ from internal.notifications.quiet import quiet_until
 from internal.storage.types import new_id
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
+from internal.tasks.service import by_owner
 
 
 @dataclass
@@ -393,3 +394,33 @@ async def test_a_reminder_that_nobody_answers_teaches_nothing(stage: Stage) -> N
     await stage.talk.exchange("Thanks")
     await publication.publish_now(OWNER)
     assert [message.episode_id is not None for message in await stage.talk.messages()] == [True] * 4
+
+
+async def test_what_was_put_off_into_quiet_hours_waits_for_their_end(stage: Stage) -> None:
+    """An hour is kept when it comes, and is nothing to be woken for long after."""
+    stage.at(21, 50)
+    later = (stage.now + timedelta(minutes=50)).isoformat()
+    stage.manager = weigher = Weigher([[{"id": 1, "decision": "later", "until": later, "text": "", "reason": "Busy"}]])
+    await stage.task("Call Maria")
+    await stage.look()
+    assert await stage.states() == ["deferred"]
+    stage.at(23)
+    await stage.look()
+    assert len(weigher.asked) == 1
+    assert await stage.states() == ["deferred"]
+    stage.at(8)
+    await stage.look()
+    assert await stage.states() == ["sent"]
+
+
+async def test_a_whole_day_put_off_by_its_owner_is_told_at_his_hour(stage: Stage) -> None:
+    """In an hour is in an hour, in quiet hours too."""
+    stage.at(21, 30)
+    task = await stage.task("Pay the rent", 3600, whole_day=True)
+    other = await stage.task("Water the plants", 3600, whole_day=True)
+    teller = by_owner(OWNER, stage.now, time(9))
+    await stage.talk.write(lambda c: minding.postpone(c, OWNER, task.id, stage.now + timedelta(hours=1), teller))
+    stage.at(22, 31)
+    await stage.look()
+    told = {one.ref_id: one.state.value for one in await stage.all()}
+    assert told == {task.id: "sent", other.id: "deferred"}
