@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -99,6 +100,13 @@ class Rest:
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}", "X-CSRF-Token": self.csrf}
+
+
+def segment(value: object) -> str:
+    """One segment of a path, whatever an address or the browser names: it leads to no other call."""
+    told = quote(str(value), safe="")
+    # Dots are left as they are by quoting, and would lead upwards.
+    return told.replace(".", "%2E") if told in {".", ".."} else told
 
 
 def client(address: str) -> httpx.AsyncClient:

@@ -9,7 +9,7 @@ from nicegui import ui
 from bot.console.page import Page
 from bot.console.parts import chip, empty, style, words
 from bot.console.records import AT_ONCE, button
-from bot.console.rest import Json
+from bot.console.rest import Json, segment
 from bot.console.seat import Seat
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}
@@ -25,7 +25,7 @@ async def build(seat: Seat) -> None:
         return
     asked = ui.context.client.request.query_params.get("session")
     chosen = asked or found["sessions"][0]["id"]
-    view = await seat.rest.get(f"/chronicle/sessions/{chosen}", user_id=seat.user_id)
+    view = await seat.rest.get(f"/chronicle/sessions/{segment(chosen)}", user_id=seat.user_id)
     with ui.element("div").classes("talks open" if asked else "talks"):
         _List(seat, found, chosen)
         with ui.element("div").classes("transcript").props("tabindex=0 role=region") as place:

@@ -13,7 +13,7 @@ from bot.console.pages.calls import open_call, price
 from bot.console.pages.control.lanes import Lanes
 from bot.console.pages.control.timeline import summary, title
 from bot.console.parts import chip, heading, icon_button, words
-from bot.console.rest import Json, Refused
+from bot.console.rest import Json, Refused, segment
 from bot.console.seat import Seat
 
 _NEAREST: Final = 40
@@ -41,10 +41,10 @@ class Details:
     async def show(self, event_id: str) -> list[str]:
         """Lays an event out and returns the ids of those it is linked with. Raises Trouble."""
         rest, user_id = self._seat.rest, self._seat.user_id
-        event = await rest.get(f"/timeline/{event_id}", user_id=user_id)
+        event = await rest.get(f"/timeline/{segment(event_id)}", user_id=user_id)
         told = {event_id: event["text"]}
         try:
-            chain = await rest.get(f"/events/{event_id}/chain", user_id=user_id)
+            chain = await rest.get(f"/events/{segment(event_id)}/chain", user_id=user_id)
         except Refused:  # an event of the house, which is nobody's, has none
             chain = {"back": [], "forward": [], "calls": []}
         back, forward = chain["back"][-_NEAREST:], chain["forward"][:_NEAREST]

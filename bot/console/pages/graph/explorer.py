@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.parts import empty, style, told
-from bot.console.rest import Json, Refused
+from bot.console.rest import Json, Refused, segment
 from bot.console.seat import Seat
 
 _WORDS: Final = (
@@ -67,7 +67,7 @@ async def build(seat: Seat) -> None:
 async def _around(seat: Seat, node: str, asked: Json) -> Json:
     """Raises Trouble."""
     found: Json = await seat.rest.get(
-        f"/graph/around/{node}",
+        f"/graph/around/{segment(node)}",
         user_id=seat.user_id,
         beside=asked.get("beside") or None,
         limit=asked.get("limit", _AT_FIRST),
@@ -130,7 +130,8 @@ class _Explorer(ui.element, component="graph.js"):
 
     async def _receipts(self, event: GenericEventArguments) -> None:
         with told(self._seat):
-            fact = await self._seat.rest.get(f"/graph/facts/{event.args}", user_id=self._seat.user_id)
+            path = f"/graph/facts/{segment(event.args)}"
+            fact = await self._seat.rest.get(path, user_id=self._seat.user_id)
             lines = [{name: line[name] for name in ("quote", "speaker", "at")} for line in fact["evidence"]]
             self.run_method("lines", fact["uuid"], lines)
 
