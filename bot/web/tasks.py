@@ -77,7 +77,7 @@ class TaskRequest(Request):
 class TaskChanges(Request):
     """What is absent stays. `state` done and cancelled close it; open confirms a proposed one and opens a closed one.
 
-    `next_at` puts off when it is told of.
+    Another time (`due_at`, `recurrence`) confirms a proposed one. `next_at` puts off when it is told of.
     """
 
     title: Title = ""
@@ -169,13 +169,14 @@ def _schedule(connection: Connection, user_id: int, due_at: object, recurrence: 
 def _changed(connection: Connection, known: Task, changes: TaskChanges, teller: service.Teller) -> Task:
     told, user_id = changes.model_fields_set, known.user_id
     words = {name: getattr(changes, name) for name in ("title", "details") if name in told}
-    schedule = None
+    found = service.change(connection, user_id, known.id, teller, **words)
     if told & {"due_at", "recurrence"}:
         before = known.schedule
         due = _schedule(connection, user_id, changes.due_at, None) if "due_at" in told else before
         recurrence = changes.recurrence if "recurrence" in told else before.recurrence
         schedule = Schedule(due.due_at, due.whole_day, recurrence or None, due.tz)
-    found = service.change(connection, user_id, known.id, teller, schedule=schedule, **words)
+        if schedule != before:
+            found = minding.move(connection, user_id, known.id, schedule, teller)
     if "next_at" in told and changes.next_at is not None:
         moment = in_zone(changes.next_at, zone_of(connection, user_id))
         assert moment is not None

@@ -184,6 +184,8 @@ class _Writing:
             and (same_line or line.said_at > known.created_at)
         )
         before = known
+        if moves:
+            withdraw_about(self._connection, known.user_id, known.id, "moved", self._teller.now)
         known = service.change(
             self._connection, known.user_id, known.id, self._teller, schedule=schedule if moves else None, **values
         )

@@ -21,6 +21,7 @@ from internal.flows.requested import Requests
 from internal.flows.runs import RunLoop
 from internal.flows.tasking import TaskingHandler
 from internal.notifications import repository as notifications
+from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
 from internal.tasks import service
 from internal.tasks.model import Task, TaskOrigin, TaskState
@@ -164,9 +165,12 @@ async def test_what_is_said_to_be_done_is_closed(stage: Stage) -> None:
 
 
 async def test_an_edited_message_moves_its_task(stage: Stage) -> None:
-    """It keeps its id and gets the new day."""
+    """It keeps its id and gets the new day; what waits to be told of the old one is withdrawn."""
     await stage.said("remind me tomorrow at 9 to call Maria")
     (before,) = await stage.tasks()
+    reminder: dict[str, Any] = {"ref_id": before.id, "dedupe": "of the old hour", "now": stage.talk.clock.now()}
+    await stage.talk.write(lambda c: notifications.generate(c, OWNER, NotificationKind.REMINDER, "x", **reminder))
+    assert await stage.asked() == ["x"]
     said = next(one for one in await stage.talk.messages() if one.role == "user")
     stage.talk.clock.advance(60)
     await stage.talk.edit(said, "remind me tomorrow at 11 to call Maria")
@@ -177,6 +181,7 @@ async def test_an_edited_message_moves_its_task(stage: Stage) -> None:
     assert after.next_at is not None
     assert before.next_at is not None
     assert after.next_at - before.next_at == 2 * HOUR
+    assert await stage.asked() == []
 
 
 async def test_what_an_edited_message_says_no_more_is_taken_back(stage: Stage) -> None:

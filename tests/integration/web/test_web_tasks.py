@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from rest_graph_stage import ANNA, BORIS, Stage
 
+from internal.notifications import repository as notifications
+from internal.notifications.model import NotificationKind
+
 
 async def add(stage: Stage, title: str, user_id: int = ANNA, **more: Any) -> Any:
     answer = await stage.client.post("/tasks", json={"user_id": user_id, "title": title, **more})
@@ -52,6 +55,19 @@ async def test_a_task_is_changed_closed_opened_and_deleted(known: Stage) -> None
     assert (await known.client.patch(path, json={"next_at": later})).json()["next_at"]
     assert (await known.client.delete(path)).status_code == 204
     assert (await known.client.get(path)).status_code == 404
+
+
+async def test_another_date_withdraws_what_waits_about_the_old_one(known: Stage) -> None:
+    """The same date again changes nothing."""
+    now = known.clock.now()
+    soon, later = ((now + timedelta(hours=hours)).isoformat() for hours in (1, 2))
+    task = await add(known, "Call Maria", due_at=soon)
+    told: dict[str, Any] = {"ref_id": task["id"], "dedupe": "of the old hour", "now": now}
+    await known.database.write(lambda c: notifications.generate(c, ANNA, NotificationKind.REMINDER, "x", **told))
+    for due_at, state in ((soon, "waiting"), (later, "dropped")):
+        await known.client.patch(f"/tasks/{task['id']}", json={"due_at": due_at})
+        found = (await known.client.get("/notifications", params={"user_id": ANNA})).json()["notifications"]
+        assert [one["state"] for one in found] == [state]
 
 
 async def test_another_owners_task_is_not_found(known: Stage) -> None:
