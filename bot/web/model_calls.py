@@ -13,6 +13,7 @@ from bot.web.fields import AskedUser, Limit
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
 from internal.errors import NotFound
+from internal.flows.words_shown import call_in_sight
 from internal.storage.engine import Database
 from internal.telemetry import call_repository
 from internal.telemetry.call_repository import Calls
@@ -41,7 +42,7 @@ class ModelCallOut(BaseModel):
 
 
 class WholeModelCallOut(ModelCallOut):
-    """`prompt` and `reply` are null once something in them was forgotten."""
+    """`prompt` and `reply` are null once the owner asked to forget a message in them."""
 
     prompt: list[dict[str, Any]] | None
     reply: str | None
@@ -79,9 +80,15 @@ def model_calls_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/{call_id}", responses=READING)
     async def one(call_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> WholeModelCallOut:
-        found = await database.read(lambda c: call_repository.one(c, Calls(asked), call_id))
-        if found is None:
-            raise NotFound(f"there is no model call {call_id}")
-        return WholeModelCallOut.model_validate(found)
+        def read(connection: Connection) -> WholeModelCallOut:
+            found = call_repository.one(connection, Calls(asked), call_id)
+            if found is None:
+                raise NotFound(f"there is no model call {call_id}")
+            told = WholeModelCallOut.model_validate(found)
+            if call_in_sight(connection, found):
+                return told
+            return told.model_copy(update={"prompt": None, "reply": None})
+
+        return await database.read(read)
 
     return router

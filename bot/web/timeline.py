@@ -22,6 +22,7 @@ from internal.errors import NotFound
 from internal.events import repository as events
 from internal.events import timeline_repository as timeline
 from internal.events.timeline_repository import Placed, Wanted
+from internal.flows.words_shown import events_shown
 from internal.storage.engine import Database
 
 _AT_ONCE = 200
@@ -82,7 +83,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
             else:
                 found = timeline.before(connection, wanted, before, limit=limit)
             count = timeline.count(connection, wanted) if counted else None
-            return TimelineOut(events=[PlacedOut.at(one) for one in found], count=count)
+            return TimelineOut(events=_told_of(connection, found), count=count)
 
         return await database.read(read)
 
@@ -104,10 +105,14 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
     @router.get("/{event_id}", responses=READING)
     async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
         wanted = await wanted_of(asked, [], [], [])
-        found = await database.read(lambda c: timeline.one(c, wanted, event_id))
-        if found is None:
-            raise NotFound(f"there is no event {event_id}")
-        return PlacedOut.at(found)
+
+        def read(connection: Connection) -> PlacedOut:
+            found = timeline.one(connection, wanted, event_id)
+            if found is None:
+                raise NotFound(f"there is no event {event_id}")
+            return _told_of(connection, [found])[0]
+
+        return await database.read(read)
 
     return router
 
@@ -124,4 +129,8 @@ async def _told(following: AsyncIterator[tuple[int, PlacedOut] | None]) -> Async
 
 def _behind(wanted: Wanted, place: int, connection: Connection) -> list[tuple[int, PlacedOut]]:
     found = timeline.behind(connection, wanted, place, limit=_AT_ONCE)
-    return [(one.place, PlacedOut.at(one)) for one in found]
+    return [(one.place, one) for one in _told_of(connection, found)]
+
+
+def _told_of(connection: Connection, found: list[Placed]) -> list[PlacedOut]:
+    return [PlacedOut.at(one) for one in events_shown(connection, found)]

@@ -16,6 +16,7 @@ from internal.access import repository as users
 from internal.access.model import User, UserState
 from internal.dialogue.model import Message
 from internal.dialogue.traffic_repository import Traffic, last_words, traffic
+from internal.flows.words_shown import messages_shown
 from internal.storage.engine import Database
 
 Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message's seq, which is itself left out.")]
@@ -102,12 +103,13 @@ def users_router(database: Database, owners: Owners) -> APIRouter:
 
     @router.get("/messages", responses=READING, tags=["users"])
     async def messages(user_id: UserId, before: Before = None, limit: Limit = 50) -> MessagesOut:
-        """The newest messages both ways, or those before a `seq`."""
+        """The newest messages both ways, or those before a `seq`, without what is about to be forgotten."""
         await owners.stored(user_id)
 
         def read(connection: Connection) -> MessagesOut:
             found, earlier = last_words(connection, user_id, before_seq=before, limit=limit)
-            return MessagesOut(messages=[MessageOut.of(one) for one in found], earlier=earlier)
+            shown = messages_shown(connection, user_id, found)
+            return MessagesOut(messages=[MessageOut.of(one) for one in shown], earlier=earlier)
 
         return await database.read(read)
 

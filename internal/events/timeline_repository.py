@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, select
@@ -38,11 +39,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event and where it stands among all. `text` is the beginning of the message it is about, if it is."""
+    """An event and where it stands among all.
+
+    `text` is the beginning of the message it is about, if it is about one, and `said_at` when that was said.
+    """
 
     place: int
     event: Event
-    text: str | None = field(default=None)
+    text: str | None = None
+    said_at: datetime | None = None
 
 
 def before(connection: Connection, wanted: Wanted, place: int | None, *, limit: int) -> list[Placed]:
@@ -83,12 +88,14 @@ def _placed(connection: Connection, rows: Collection[Row[Any]]) -> list[Placed]:
         for row in rows
     ]
     texts = _texts(connection, {event.payload.get("message") for _, event in found})
-    return [Placed(place, event, texts.get(event.payload.get("message") or "")) for place, event in found]
+    return [Placed(place, event, *texts.get(event.payload.get("message") or "", ())) for place, event in found]
 
 
-def _texts(connection: Connection, message_ids: Collection[Any]) -> dict[str, str]:
+def _texts(connection: Connection, message_ids: Collection[Any]) -> dict[str, tuple[str, datetime]]:
+    """The beginning of each message, and when it was said."""
     ids = sorted(one for one in message_ids if isinstance(one, str))
     if not ids:
         return {}
-    query = select(messages.c.id, func.substr(messages.c.content, 1, _TEXT)).where(messages.c.id.in_(ids))
-    return {row[0]: row[1] for row in connection.execute(query)}
+    beginning = func.substr(messages.c.content, 1, _TEXT)
+    query = select(messages.c.id, beginning, messages.c.timestamp).where(messages.c.id.in_(ids))
+    return {message_id: (text, said_at) for message_id, text, said_at in connection.execute(query)}
