@@ -31,6 +31,7 @@ from internal.tasks.model import (
     refuse_far,
     summary,
 )
+from internal.tasks.zones import moved
 
 AGENT: Final = "task_manager"
 PENDING: Final = "pending_tasks"
@@ -201,6 +202,22 @@ def change(
         }
     unchanged = all(getattr(found, name) == value for name, value in values.items())
     return found if unchanged else _changed(connection, found, "task_changed", teller, **values)
+
+
+def move_zone(connection: Connection, user_id: int, zone: str, teller: Teller) -> int:
+    """Days, and hours of what comes again, are from now on those of the clock in `zone` (an IANA name); how many.
+
+    Only of what is open or proposed; a moment stays the moment that it is.
+    """
+    count = 0
+    for found in repository.pending(connection, user_id):
+        if values := moved(found, zone, teller.whole_day_at):
+            event_id = _tell(connection, user_id, found.id, "task_changed", teller, {}, found.event_id)
+            repository.change(connection, found, teller.now, **values, event_id=event_id)
+            count += 1
+    if count:
+        publish(connection, user_id, teller.now)
+    return count
 
 
 def drop(connection: Connection, user_id: int, task_ids: Collection[str], now: datetime) -> int:

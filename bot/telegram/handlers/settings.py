@@ -18,6 +18,8 @@ from internal.access import service as access
 from internal.access.model import LANGUAGES, Awaiting, Language, User
 from internal.access.zones import parse_zone, zone_label
 from internal.chronicle import service as chronicle
+from internal.tasks import service as tasks
+from internal.tasks.model import time_of_day
 
 LANGUAGE_NAMES: dict[Language, str] = {"ru": "Русский", "uk": "Українська", "en": "English"}
 
@@ -79,9 +81,13 @@ def _zone_in(text: str) -> str | None:
 
 
 async def _set_zone(zone: str, user: User, services: Services) -> str:
+    whole_day_at = time_of_day(services.config.notifications.whole_day_at)
+
     def work(connection: Connection) -> None:
         access.set_zone(connection, user.user_id, zone)
         chronicle.move_zone(connection, user.user_id, zone)
+        teller = tasks.by_owner(user.user_id, services.clock.now(), whole_day_at)
+        tasks.move_zone(connection, user.user_id, zone, teller)
 
     await services.write(work)
     return phrase(user.lang, "zone-set", zone=zone_label(zone, user.lang, services.clock.now()))

@@ -133,3 +133,28 @@ def test_putting_off_opens_what_is_proposed_and_gives_a_date_to_what_has_none(co
     service.cancel(connection, OWNER, task.id, TELLER)
     with pytest.raises(Conflict):
         service.postpone(connection, OWNER, task.id, later, TELLER)
+
+
+def test_days_and_hours_that_come_again_follow_the_owners_clock(connection: Connection) -> None:
+    """A moment stays one, and so does what its owner put off and what was told already."""
+    at = {
+        "day": Schedule(datetime(2026, 11, 25, tzinfo=UTC), True, None, "UTC"),
+        "daily": Schedule(datetime(2026, 11, 20, 10, tzinfo=UTC), False, "FREQ=DAILY", "UTC"),
+        "hourly": Schedule(datetime(2026, 11, 20, 10, tzinfo=UTC), False, "FREQ=HOURLY", "UTC"),
+        "moment": Schedule(datetime(2026, 11, 25, 10, tzinfo=UTC), False, None, "UTC"),
+        "told": Schedule(datetime(2026, 11, 21, tzinfo=UTC), True, None, "UTC"),
+        "put off": Schedule(datetime(2026, 11, 25, tzinfo=UTC), True, None, "UTC"),
+    }
+    ids = {title: opened(connection, title, schedule=schedule).id for title, schedule in at.items()}
+    soon = NOON + timedelta(hours=1)
+    service.postpone(connection, OWNER, ids["put off"], soon, TELLER)
+    before = {title: service.task(connection, OWNER, task_id) for title, task_id in ids.items()}
+    assert service.move_zone(connection, OWNER, "Asia/Tokyo", TELLER) == 4  # nine hours ahead
+    after = {title: service.task(connection, OWNER, task_id) for title, task_id in ids.items()}
+    assert [after[one] == before[one] for one in ids] == [False, False, True, True, False, False]
+    assert (after["day"].due_at, after["day"].tz) == (datetime(2026, 11, 24, 15, tzinfo=UTC), "Asia/Tokyo")
+    assert after["day"].next_at == datetime(2026, 11, 25, 0, tzinfo=UTC)
+    assert after["daily"].next_at == datetime(2026, 11, 23, 1, tzinfo=UTC)
+    assert (after["told"].next_at, after["put off"].next_at) == (None, soon)
+    assert next_firing(after["daily"].schedule, NINE, NOON) == after["daily"].next_at
+    assert service.move_zone(connection, OWNER, "Asia/Tokyo", TELLER) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from handler_world import World, only
@@ -57,6 +57,17 @@ async def test_a_task_is_put_off_changed_and_cancelled(world: World) -> None:
     assert "every Monday" in moved.text
     await world.press(said.buttons["✕ Cancel"])
     assert (await the_task(world)).state is TaskState.CANCELLED
+
+
+async def test_whoever_moves_to_another_zone_keeps_his_days(world: World) -> None:
+    """The day of a task is that day on the new clock."""
+    await world.admit(1, "Olena")
+    await world.send("/tasks add call mum on 5 December")
+    await world.send("/timezone Asia/Tokyo")
+    task = await the_task(world)
+    assert (task.whole_day, task.tz) == (True, "Asia/Tokyo")
+    assert task.due_at == datetime(2026, 12, 4, 15, tzinfo=UTC)
+    assert task.next_at == datetime(2026, 12, 5, tzinfo=UTC)
 
 
 async def test_what_is_no_time_is_asked_again_and_a_sentence_is_no_answer(world: World) -> None:

@@ -1,0 +1,37 @@
+"""Tasks whose owner moves to another time zone: days, and the hours of what comes again, are those of his clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from internal.tasks.model import Task, hourly, next_firing, whole_day
+
+_MOMENT: Final = timedelta(microseconds=1)
+
+
+def moved(task: Task, zone: str, whole_day_at: time) -> dict[str, Any]:
+    """The columns of a task that change in `zone` (an IANA name); none where it stands for a moment, not an hour.
+
+    A moment that the owner named himself by putting it off stays, and so does that nothing is to be told any more.
+    """
+    if task.due_at is None or task.tz == zone or not _by_the_wall(task):
+        return {}
+    due = _same_wall(task.due_at, task.tz, zone)
+    if task.whole_day:
+        due = whole_day(task.due_at.astimezone(ZoneInfo(task.tz)).date(), zone)
+    values: dict[str, Any] = {"due_at": due, "tz": zone}
+    if task.next_at is not None and task.next_at == next_firing(task.schedule, whole_day_at, task.next_at - _MOMENT):
+        values["next_at"] = _same_wall(task.next_at, task.tz, zone)
+    return values
+
+
+def _by_the_wall(task: Task) -> bool:
+    return task.whole_day if task.recurrence is None else not hourly(task.recurrence)
+
+
+def _same_wall(moment: datetime, old: str, new: str) -> datetime:
+    """When the clock on the wall shows in `new` what it shows in `old` at `moment` (UTC)."""
+    wall = moment.astimezone(ZoneInfo(old)).replace(tzinfo=ZoneInfo(new), fold=0)
+    return wall.astimezone(moment.tzinfo)
