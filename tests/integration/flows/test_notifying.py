@@ -424,3 +424,11 @@ async def test_a_whole_day_put_off_by_its_owner_is_told_at_his_hour(stage: Stage
     await stage.look()
     told = {one.ref_id: one.state.value for one in await stage.all()}
     assert told == {task.id: "sent", other.id: "deferred"}
+
+
+async def test_a_promise_that_is_kept_no_more_is_not_told(stage: Stage) -> None:
+    """Whoever was to hear of it hears nothing; an invitation is told."""
+    await stage.generate("Olena will bring the book", "team", payload={"giver": OTHER, "promise": new_id()})
+    await stage.generate("Olena invites you", "team")
+    await stage.look()
+    assert await stage.states() == ["dropped", "sent"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
+from typing import Any
 
 import pytest
 from handler_world import Said, World, only
@@ -12,6 +13,7 @@ from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.flows import erasing, forgetting
+from internal.flows.falling import Erasing
 from internal.flows.teaming import TakingOn, taken_back
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
@@ -168,7 +170,7 @@ async def test_no_event_tells_one_owner_of_another(world: World) -> None:
     assert state == "accepted"
 
 
-async def promised(world: World, title: str, telegram_id: int | None = 2, **more: str) -> None:
+async def promised(world: World, title: str, telegram_id: int | None = 2, **more: Any) -> None:
     """A task of Olena's about somebody."""
     person = await world.person(f"Somebody of {title}", telegram_id=telegram_id)
     now = world.clock.now()
@@ -198,7 +200,7 @@ async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
 
 
 @pytest.mark.parametrize("more", [{"kind": "task"}, {"state": "proposed"}, {"state": "done"}])
-async def test_nothing_else_is_told(world: World, more: dict[str, str]) -> None:
+async def test_nothing_else_is_told(world: World, more: dict[str, Any]) -> None:
     """What is no promise, waits for a yes or is done stays its owner's."""
     yes, _ = (await invited(world)).values()
     await world.press(yes, 2)
@@ -216,7 +218,7 @@ async def test_who_has_left_is_told_of_nothing(world: World) -> None:
     assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0
 
 
-@pytest.mark.parametrize("ends", ["leaves", "done", "forgets", "erased"])
+@pytest.mark.parametrize("ends", ["leaves", "done", "forgets", "erased", "dropped"])
 async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> None:
     """What was to be told while they shared a team is not told after its giver left, did it or had it forgotten."""
     yes, _ = (await invited(world)).values()
@@ -232,7 +234,11 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
         await world.write(lambda c: task_service.done(c, 1, "bring the book", by_owner(1, now, time(9))))
     elif ends == "forgets":
         await world.write(lambda c: forgetting.ask(c, 1, "everything", None, now=now))
-    else:
+    elif ends == "erased":
         await world.write(lambda c: erasing.erase_everything(c, 1, "2026-01-01"))
+        assert told not in await waiting(world, 2)
+    else:
+        task = await world.read(lambda c: task_service.task(c, 1, "bring the book"))
+        await world.write(lambda c: Erasing(c, 1, now).drop_tasks([task]))
         assert told not in await waiting(world, 2)
     assert await world.read(lambda c: taken_back(c, told))
