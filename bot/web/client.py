@@ -203,7 +203,7 @@ async def _post(server: Holder, path: str, key: str, order: Order | bytes) -> ht
 
 def _client(key: str) -> httpx.AsyncClient:
     # The guard knows this machine as localhost, whatever address the server listens on.
-    headers = {"Host": "localhost", "Content-Type": "application/json"}
+    headers = {"Host": "localhost", "Content-Type": "application/json", "Accept": "application/json"}
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
     # A proxy from the environment must not come between two processes of one machine. Plain HTTP on one machine:
     # reading certificates would take 50 ms of every call.

@@ -34,6 +34,9 @@ NEEDED = {
     "export": ["--user", "1"],
     "forget": ["--user", "1", "--everything", "--yes"],
     "recall": ["--user", "1", "question"],
+    "simulate": ["family"],
+    "snapshots": ["--user", "1"],
+    "tasks": ["--user", "1"],
     "eval locomo": ["absent.json", "--out", "rankings.jsonl"],
     "eval score": ["rankings.jsonl", "absent.json"],
     "eval train": ["absent.json", "--out", "ranking.json"],
@@ -54,7 +57,7 @@ NEEDED = {
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})
 """What takes the signals of its process."""
-ELSEWHERE = "eval "
+ELSEWHERE = ("eval ", "simulate")
 """Begins the names of commands that never open the owner's data."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
@@ -87,7 +90,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
     everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "mcp"]
-    assert [*everyday, "quarantine", "recall", "restore", "run", "runs"] == sorted(main.commands)
+    rare = ["quarantine", "recall", "restore", "run", "runs", "simulate", "snapshots", "tasks"]
+    assert [*everyday, *rare] == sorted(main.commands)
     assert all(f"\n  {name} " in told.stdout for name in main.commands)
 
 
