@@ -93,6 +93,14 @@ def words_of(stored: str) -> list[list[str]]:
     return [word.split(OR) for word in stored.split()]
 
 
+def topic_terms(text: str) -> list[Word]:
+    """The terms of a question without the owner himself: whatever he ever said of himself shares that word with it.
+
+    English writes its "I" as a name.
+    """
+    return [word for word in query_terms(text) if not all(_ONESELF.fullmatch(term) for term, _ in word)]
+
+
 def query_terms(text: str) -> list[Word]:
     """The words to look for, each once; empty if a question holds none but function words."""
     found = (_query_word(*token) for token in _tokens(text))
@@ -144,7 +152,7 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
     key = _POSSESSIVE.sub("", name_key(written))
     if username or _DIGIT.search(key):
         return ((key, 1.0),)
-    if (not named or _ONESELF.fullmatch(key)) and _is_function_word(key):  # English writes its "I" as a name
+    if not named and _is_function_word(key):
         return ()
     forms = _dictionary_forms(key)
     names = _names(key)

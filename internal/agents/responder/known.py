@@ -8,7 +8,7 @@ from typing import Final
 
 from internal.agents.model import RecalledFact
 from internal.language.names import NAMED, name_boosts
-from internal.language.terms import Word, document_terms, names_oneself, query_terms, words_of
+from internal.language.terms import Word, document_terms, names_oneself, topic_terms, words_of
 
 _ASKED: Final[Mapping[str, re.Pattern[str]]] = {
     relation: re.compile(pattern, re.IGNORECASE)
@@ -70,7 +70,7 @@ def _names_somebody(said: str, facts: Sequence[RecalledFact]) -> bool:
 
 def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
     """The facts that hold most of the question's words, names of their ends apart; those with none are left out."""
-    asked = query_terms(said)
+    asked = topic_terms(said)
     shares = {fact.n: _share(asked, fact) for fact in facts}
     best = max(shares.values(), default=0)
     return [fact for fact in facts if best and shares[fact.n] == best]

@@ -9,7 +9,7 @@ from internal.agents.model import DialogueLine, PassageLine, RecalledMemory, Rec
 from internal.agents.responder.phrases import wanted
 from internal.agents.responder.told import author_of
 from internal.language.memory_kinds import KindsAsked, kinds_asked
-from internal.language.terms import document_terms, query_terms, words_of
+from internal.language.terms import document_terms, topic_terms, words_of
 from internal.language.traits import ENDS_AS_QUESTION, traits_of
 
 MOST_LISTED: Final = 10
@@ -48,7 +48,7 @@ def said_before(said: str, passages: Sequence[RecalledPassage]) -> tuple[Recalle
     Not the assistant's own, nobody's, and no question: those tell nothing. Of equal ones one that is not outdated. None
     if there is no such line.
     """
-    asked = [{term for term, _ in word} for word in query_terms(said)]
+    asked = [{term for term, _ in word} for word in topic_terms(said)]
     lines = [(one, line) for one in passages for line in one.lines if _tells(line)]
     shares = [sum(bool(terms & _terms(line.text)) for terms in asked) for _, line in lines]
     best = max(range(len(lines)), key=lambda place: (shares[place], lines[place][1].outdated is None), default=None)
@@ -68,7 +68,7 @@ def said_here(said: str, dialogue: Sequence[DialogueLine]) -> str:
 
 def shared(said: str, text: str) -> float:
     """The share of a question's words that a text holds."""
-    asked, there = query_terms(said), _terms(text)
+    asked, there = topic_terms(said), _terms(text)
     return sum(not there.isdisjoint(term for term, _ in word) for word in asked) / max(len(asked), 1)
 
 
@@ -78,7 +78,7 @@ def _tells(line: PassageLine) -> bool:
 
 
 def _saying_most(said: str, memories: Sequence[RecalledMemory]) -> list[RecalledMemory]:
-    asked = [{term for term, _ in word} for word in query_terms(said)]
+    asked = [{term for term, _ in word} for word in topic_terms(said)]
     shares = {one.n: sum(bool(terms & _told(one)) for terms in asked) for one in memories}
     best = max(shares.values(), default=0)
     return [one for one in memories if best and shares[one.n] == best]

@@ -12,6 +12,7 @@ from internal.language.terms import (
     names_oneself,
     plain_query_terms,
     query_terms,
+    topic_terms,
     words_of,
 )
 
@@ -97,7 +98,7 @@ def test_words_without_meaning_are_left_out(text: str) -> None:
 @pytest.mark.parametrize("text", ["Why did I?", "when I was there", "I've been, and so have I"])
 def test_the_capital_of_i_makes_it_no_name(text: str) -> None:
     """It would be shared by a question about oneself and everything the owner ever said in English."""
-    assert query_terms(text) == []
+    assert topic_terms(text) == []
 
 
 @given(_TEXTS)
