@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select
 
 from internal.storage.tables import event_links, events
 
@@ -17,13 +17,23 @@ CAUSED_BY: Final = "caused_by"
 _CHUNK: Final = 500
 """Most values of one IN list."""
 
+# Built once: every event that is appended asks for its cause and keeps its links.
+_ADD: Final = insert(event_links)
+_TELLING: Final = (
+    select(events.c.seq, events.c.id)
+    .join(event_links, event_links.c.event_seq == events.c.seq)
+    .where(event_links.c.user_id == bindparam("owner"), event_links.c.name == bindparam("named"))
+    .where(event_links.c.ref.in_(bindparam("held", expanding=True)))
+    .where(events.c.event_type.in_(bindparam("types", expanding=True)))
+)
+
 
 def add(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]) -> None:
     """Keeps the links of the event that stands at `seq`. A link holds one id or several; None links to nothing."""
     rows = {(name, str(ref)) for name, held in links.items() for ref in refs(held)}
     if rows:
         values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
-        connection.execute(insert(event_links), values)
+        connection.execute(_ADD, values)
 
 
 def derive(connection: Connection, user_id: int) -> None:
@@ -47,13 +57,8 @@ def telling(
     """Ids of the events of these types that link to one of these ids by that name, oldest first."""
     found: dict[int, str] = {}
     for part in chunks(sorted(held)):
-        query = (
-            select(events.c.seq, events.c.id)
-            .join(event_links, event_links.c.event_seq == events.c.seq)
-            .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == name)
-            .where(events.c.event_type.in_(event_types))
-        )
-        found |= {row.seq: row.id for row in connection.execute(query)}
+        asked = {"owner": user_id, "named": name, "held": part, "types": list(event_types)}
+        found |= {row.seq: row.id for row in connection.execute(_TELLING, asked)}
     return [found[seq] for seq in sorted(found)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
@@ -13,6 +13,8 @@ from internal.events.causes import with_cause
 from internal.events.model import Event
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
+
+_ADD: Final = insert(events)
 
 
 def append(
@@ -35,17 +37,8 @@ def append(
     kept = dict(links or {})
     if user_id is not None:
         kept = with_cause(connection, user_id, event_type, kept, about or {})
-    added = connection.execute(
-        insert(events).values(
-            id=event_id,
-            user_id=user_id,
-            timestamp=now,
-            event_type=event_type,
-            source=source,
-            payload=payload or {},
-            links=kept or None,
-        )
-    )
+    told = {"user_id": user_id, "timestamp": now, "event_type": event_type, "source": source}
+    added = connection.execute(_ADD, {"id": event_id, **told, "payload": payload or {}, "links": kept or None})
     if user_id is not None and kept and added.inserted_primary_key is not None:
         link_repository.add(connection, user_id, added.inserted_primary_key.seq, kept)
     return event_id

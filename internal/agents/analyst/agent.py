@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from internal.agents.analyst.output import REPLY_SCHEMA
+from internal.agents.asking import ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
 
 
@@ -19,20 +20,9 @@ class ModelAnalyst:
         self._instructions = instructions(__package__)
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
-        messages = self.messages(request)
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="analyst",
-                model=self._config.model,
-                messages=messages,
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
-                user_id=request.owner.user_id,
-            )
+        return await ask_model(
+            self._chat, "analyst", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
-        return AgentReply(reply.text, reply.model, reply.usage, messages)
 
     def messages(self, request: AnalystRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, reply_schema
+from internal.agents.asking import ask_model
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import ArchivistConfig
 from internal.knowledge.entity_types import EntityType, EntityTypes
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.memory.model import KnownMemory
 from internal.people.model import Person, candidate_line, escape
 
@@ -26,20 +27,9 @@ class ModelArchivist:
         self._instructions = instructions(__package__, custom_types=own)
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
-        messages = self.messages(request)
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="archivist",
-                model=self._config.model,
-                messages=messages,
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=self._schema,
-                user_id=request.owner.user_id,
-            )
+        return await ask_model(
+            self._chat, "archivist", self._config, self.messages(request), self._schema, request.owner.user_id
         )
-        return AgentReply(reply.text, reply.model, reply.usage, messages)
 
     def messages(self, request: ArchivistRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
+from internal.agents.asking import ask_model
 from internal.agents.context_manager.output import REPLY_SCHEMA
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.notifications.model import Notification
 from internal.people.model import escape
 from internal.snapshots.model import PARTS, Snapshot
@@ -51,19 +52,7 @@ class ModelContextManager:
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
 
     async def _ask(self, messages: list[ChatMessage], user_id: int) -> AgentReply:
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="context_manager",
-                model=self._config.model,
-                messages=messages,
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
-                user_id=user_id,
-            )
-        )
-        return AgentReply(reply.text, reply.model, reply.usage, messages)
+        return await ask_model(self._chat, "context_manager", self._config, messages, REPLY_SCHEMA, user_id)
 
 
 def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from internal.agents.asking import ask_model
 from internal.agents.enricher.output import REPLY_SCHEMA, parse
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
 
 
@@ -25,17 +26,8 @@ class ModelEnricher:
         """
         if not request.recent:
             return request.question
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="enricher",
-                model=self._config.model,
-                messages=self.messages(request),
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
-                user_id=request.owner.user_id,
-            )
+        reply = await ask_model(
+            self._chat, "enricher", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
         return parse(reply.text)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from internal.agents.asking import ask_model
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse
 from internal.config_agents import RerankerConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape, people_block
 
 
@@ -21,17 +22,8 @@ class ModelReranker:
         """As the port says, without a call when there is nobody to choose from. Raises what `complete` raises."""
         if not request.candidates or request.max_people < 1:
             return []
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="reranker",
-                model=self._config.model,
-                messages=self.messages(request),
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
-                user_id=request.owner.user_id,
-            )
+        reply = await ask_model(
+            self._chat, "reranker", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
         return parse(reply.text, {person.id for person in request.candidates}, request.max_people)
 

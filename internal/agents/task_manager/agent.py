@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from internal.agents.asking import ask_model
 from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.agents.task_manager.output import REPLY_SCHEMA
 from internal.config_agents import AgentConfig
-from internal.llm.model import ChatMessage, ChatModel, ChatRequest
+from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
 
 
@@ -19,20 +20,9 @@ class ModelTaskManager:
         self._instructions = instructions(__package__)
 
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
-        messages = self.messages(request)
-        reply = await self._chat.complete(
-            ChatRequest(
-                agent="task_manager",
-                model=self._config.model,
-                messages=messages,
-                temperature=self._config.temperature,
-                max_tokens=self._config.max_tokens,
-                timeout=self._config.timeout.total_seconds(),
-                reply_schema=REPLY_SCHEMA,
-                user_id=request.owner.user_id,
-            )
+        return await ask_model(
+            self._chat, "task_manager", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
-        return AgentReply(reply.text, reply.model, reply.usage, messages)
 
     def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:
         """The prompt exactly as it is sent. The instructions never change, so that a provider can cache them."""
