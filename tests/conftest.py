@@ -6,12 +6,17 @@ import gc
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
 
 # No test may reach a real model provider: it would cost money and make the suite depend on the network.
 internal.llm.transport.ALLOW_MODEL_REQUESTS = False
+
+# How long an example takes says more of what else the machine does than of the code: a pause of it is no failure.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _TESTS = Path(__file__).parent
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")

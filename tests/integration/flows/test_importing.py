@@ -187,7 +187,7 @@ async def test_a_closed_database_is_told(talk: Talk, importing: Importing) -> No
         await importing.take(OWNER, [draft(1)], dry_run=False)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 400), unique=True, max_size=150), st.integers(0, 150))
 def test_a_forecast_counts_what_would_be_stored(numbers: list[int], known: int) -> None:
     """Every new message once, a call for each episode that has one, and its span in time."""

@@ -199,7 +199,7 @@ STEPS = st.lists(st.sampled_from(["say", "answer", "edit", "idle", "full", "arch
 
 
 @given(STEPS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_restart_restores_the_very_same_buffers(steps: list[str]) -> None:
     """After any sequence of messages, answers, edits and publications the database rebuilds what memory held."""
     with TemporaryDirectory() as folder:

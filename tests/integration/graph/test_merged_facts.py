@@ -133,7 +133,7 @@ TOLD = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(TOLD)
 def test_a_split_brings_back_every_fact_under_its_own_id(told: list[tuple[int, str, int, int]]) -> None:
     """Whatever was told about the two, and however their facts were joined meanwhile."""

@@ -165,7 +165,7 @@ def meant(connection: Connection, name: str) -> str | None:
     return found[0].id if found else None
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tuple[str, str]]]) -> None:
     """Every memory leads to concepts that are there, to each once; when all is forgotten, nothing is left anywhere."""

@@ -208,7 +208,7 @@ RELATIONS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(RELATIONS, st.permutations([1, 2, 3]), st.booleans())
 def test_a_merge_and_its_split_leave_every_row_as_it_was(
     relations: list[tuple[str, int, int, bool]], order: list[int], chained: bool

@@ -224,7 +224,7 @@ def shared() -> Iterator[Connection]:
         yield connection
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(PAIRS), SHARES), st.lists(OPERATIONS, max_size=12))
 def test_the_operations_are_the_specifications_statements(
     shared: Connection, strengths: dict[tuple[int, int], float], operations: list[tuple[Any, ...]]

@@ -139,7 +139,7 @@ async def test_broken_rule_is_undone_alone_too(notes: Database) -> None:
     assert on_disk(notes) == {"twice", "x", "y"}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(plan=st.lists(st.booleans(), max_size=30))
 async def test_any_mixture_keeps_exactly_what_succeeded(notes: Database, plan: list[bool]) -> None:
     """Whichever of the works in a group fail, the store holds those that did not."""

@@ -202,7 +202,7 @@ PARTS = (
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12).map(" ".join), st.sampled_from(["ru", "uk", "en"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_whatever_is_said_the_product_takes_what_is_kept(text: str, language: str) -> None:
     """Nothing is raised and nothing of the reply refused, with known nodes that the words may mean."""
     kept = (("G1", "Goal", "выучить испанский"), ("Q1", "Question", "Стоит ли купить дачу?"), ("D1", "Decision", "—"))

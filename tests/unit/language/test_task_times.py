@@ -105,7 +105,7 @@ def test_a_vague_time_is_not_sure() -> None:
     assert not found.sure
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(max_size=80), st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(KYIV)))
 def test_whatever_is_found_lies_ahead(text: str, at: datetime) -> None:
     """Or today, for a whole day; and its characters are in the text."""

@@ -138,7 +138,7 @@ def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[
             assert computed[name] == pytest.approx(value, abs=1e-4), (name, row_of[row])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(_MESSAGES, max_size=4, unique_by=lambda one: one.ref_id),
     st.lists(st.one_of(_MESSAGES, st.sampled_from("mnopqrs")), max_size=14),
