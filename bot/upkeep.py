@@ -62,12 +62,15 @@ class Upkeep:
 
     async def back_up(self, to: Path | None) -> BackupReport:
         """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        path = self._database.path
+        if path is None:
+            raise StorageError("a PostgreSQL store is backed up with its own tools, or moved into a file")
         async with self._one_backup:
             now = self._clock.now()
             if to is None:
-                made = await backup.back_up(self._database.path, backup.folder_of(self._config.data_dir), now)
+                made = await backup.back_up(path, backup.folder_of(self._config.data_dir), now)
             else:
-                made = await backup.back_up_to(self._database.path, to, now)
+                made = await backup.back_up_to(path, to, now)
                 await self._database.write(lambda c: users.write_setting(c, LAST_BACKUP, now.isoformat()))
         self._backed_up(now)
         return BackupReport(str(made.path), made.at, made.revision, made.size)

@@ -44,6 +44,7 @@ from internal.errors import ConfigurationError
 DEFAULT_LLM_URL = "https://openrouter.ai/api/v1"
 SPECIFIED_EMBEDDING_MODEL = "google/gemini-embedding-001"
 SQLITE_URL = "sqlite:///"
+POSTGRES_URL = "postgresql://"
 
 TIME_OF_DAY = r"^([01]\d|2[0-3]):[0-5]\d$"
 QUIET_HOURS = r"^$|^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
@@ -124,15 +125,15 @@ class SchedulerConfig(Section):
     tick: PositiveDuration = timedelta(seconds=5)
 
 
-def _sqlite(value: str) -> str:
-    if value and not (value.startswith(SQLITE_URL) and len(value) > len(SQLITE_URL)):
-        raise ValueError(f"this version keeps its data in SQLite: {SQLITE_URL}PATH, or empty")
+def _store(value: str) -> str:
+    if value and not any(value.startswith(known) and len(value) > len(known) for known in (SQLITE_URL, POSTGRES_URL)):
+        raise ValueError(f"{SQLITE_URL}PATH, {POSTGRES_URL}USER:PASSWORD@HOST/DATABASE, or empty")
     return value
 
 
 class StorageConfig(Section):
     # A database address may hold a password, so it is shown nowhere.
-    url: Annotated[str, AfterValidator(_sqlite)] = Field("", repr=False)
+    url: Annotated[str, AfterValidator(_store)] = Field("", repr=False)
 
 
 class RunsConfig(Section):

@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, exists, literal, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.dialogue.model import Message, visible
 from internal.dialogue.rows import message_of
@@ -20,6 +19,7 @@ from internal.storage import erasure, search_items
 from internal.storage.erasure import EVERYTHING, Forgetting
 from internal.storage.tables import messages, search_backlog, users
 from internal.storage.tables import search_items as items
+from internal.storage.upsert import upsert
 from internal.storage.vectors import MESSAGE
 
 CONTEXT_GAP: Final = timedelta(hours=3)

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, Text, bindparam, cast, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.dialogue import item_repository
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
@@ -17,6 +16,7 @@ from internal.dialogue.rows import message_of, plain_forward
 from internal.storage.owners import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import new_id
+from internal.storage.upsert import upsert
 
 # Run at every message: built once, for building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.tables import agent_state
+from internal.storage.upsert import upsert
 
 
 def put(connection: Connection, agent_id: str, key: str, value: bytes, *, user_id: int | None, now: datetime) -> None:

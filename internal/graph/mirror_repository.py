@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, delete, func, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
 from internal.graph.node_repository import CHUNK, VISIBLE, node_of
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
+from internal.storage.upsert import upsert
 
 _SOURCE, _TARGET = graph_nodes.alias("source_node"), graph_nodes.alias("target_node")
 _ENDS: Final = ("source", "target")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import Connection, delete, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.tables import name_keys
+from internal.storage.upsert import upsert
 
 
 def put_names(

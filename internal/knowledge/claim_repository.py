@@ -21,13 +21,13 @@ from sqlalchemy import (
     union,
     update,
 )
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.knowledge.claims import ClaimLine
 from internal.knowledge.model import CitationOperation, Claim
 from internal.knowledge.relations import is_functional
 from internal.storage.tables import claims, evidence, observations
 from internal.storage.types import new_id
+from internal.storage.upsert import upsert
 
 CHUNK: Final = 500
 """Most values of one IN list."""

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from sqlalchemy import Connection, and_, delete, select
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.graph.store import NAME_EVIDENCE, supports_names
 from internal.language.spelling import name_key
 from internal.storage.tables import evidence
+from internal.storage.upsert import upsert
 
 _CHUNK: Final = 500
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.mailbox.model import (
     OTHER_BOT,
@@ -22,6 +21,7 @@ from internal.mailbox.model import (
 )
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
+from internal.storage.upsert import upsert
 
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
 _OWED = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.graph.model import Moved
 from internal.graph.store import NAME_EVIDENCE, supports_names
 from internal.storage.owners import next_rev
 from internal.storage.tables import evidence, graph_nodes, node_merges, observations
 from internal.storage.types import new_id
+from internal.storage.upsert import upsert
 
 _CITED: Final = "entity:"
 _CHUNK: Final = 500

@@ -8,11 +8,11 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.memory.changes import ObservedLine
 from internal.memory.model import Observation
 from internal.storage.tables import evidence, graph_edges, observations
+from internal.storage.upsert import upsert
 
 CHUNK: Final = 500
 """Most values of one IN list."""

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, literal, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.graph.model import Moved
 from internal.language.spelling import name_key
@@ -18,6 +17,7 @@ from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, p
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import evidence, mentions, merges, people
 from internal.storage.types import new_id
+from internal.storage.upsert import upsert
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.errors import Refused
 from internal.graph import names_repository
@@ -18,6 +17,7 @@ from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
 from internal.storage import search_items as searched
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
+from internal.storage.upsert import upsert
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
 """Who set a field: the owner, a model, a Telegram message's own metadata, or a bio made from names alone."""

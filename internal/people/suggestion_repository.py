@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.tables import suggestions, tombstones
 from internal.storage.types import new_id
+from internal.storage.upsert import upsert
 
 SuggestionKind = Literal["field", "merge"]
 SuggestionState = Literal["pending", "accepted", "declined", "stale"]

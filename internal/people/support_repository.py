@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.people.repository import ITEM_PREFIX, item_of
 from internal.storage.tables import evidence, mentions, people
+from internal.storage.upsert import upsert
 
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from internal.storage.engine import BUSY_TIMEOUT_MS
 from internal.storage.owners import record_change
+from internal.storage.sqlite import BUSY_TIMEOUT_MS
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
 

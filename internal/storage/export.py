@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, LargeBinary, Table, Text, insert, null, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.exc import IntegrityError
 
 from internal.errors import Refused
@@ -24,6 +23,7 @@ from internal.storage.tables import (
     users,
 )
 from internal.storage.types import Moment
+from internal.storage.upsert import upsert
 
 LEFT_OUT: Final = frozenset(
     {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}

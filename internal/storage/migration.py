@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from alembic import command
 from alembic.config import Config
@@ -18,6 +19,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 import migrations
 from internal.errors import SchemaTooNew
 from internal.storage.tables import metadata
+
+_MIGRATION_LOCK: Final = 0x6C61_706C_6163_6564
+"""The advisory lock that a migration holds: "laplaced" in ASCII."""
 
 
 def alembic_config() -> Config:
@@ -57,17 +61,26 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
     refuse_newer(current)
     if current is not None and before is not None:
         before()
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    _begin_alone(connection)
     try:
-        if current is None:
+        if (current := current_revision(connection)) is None:
             _create(connection, head)
-        else:
+        elif current != head:
             _upgrade(connection, head)
     except BaseException:
         connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
     return True
+
+
+def _begin_alone(connection: Connection) -> None:
+    """A transaction that no other migration runs beside: several workers may start at once."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return
+    connection.exec_driver_sql("BEGIN")
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
 
 
 def _create(connection: Connection, head: str) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage import vectors
 from internal.storage.owners import record_change
 from internal.storage.tables import search_items
+from internal.storage.upsert import upsert
 
 CHANGE_KIND: Final = "item"
 

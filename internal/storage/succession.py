@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, func, insert, inspect, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.erasure import Forgetting, forgetting_of
 from internal.storage.tables import forgettings, inbox, outbox, tombstones, turns, users
+from internal.storage.upsert import upsert
 
 _ENDED_TURNS = ("closed", "failed", "cancelled")
 _SETTLED = ("sent", "refused")

@@ -25,6 +25,7 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 from internal.storage.types import Moment
 
@@ -40,6 +41,15 @@ metadata = MetaData(
 
 # Ids of rows without a natural key grow for ever and are never reused, also after a delete.
 _GROWING: Final[dict[str, Any]] = {"sqlite_autoincrement": True}
+
+
+def _where(condition: str, postgres: str | None = None) -> dict[str, Any]:
+    """The condition of a partial index, for both engines; `postgres` where they say it differently."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(postgres or condition)}
+
+
+# JSON that is looked for as a whole: PostgreSQL compares only its binary form.
+_ComparedJson = JSON().with_variant(JSONB, "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")
 
 users = Table(
@@ -100,8 +110,8 @@ turns = Table(
     Column("first_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
     Column("error", Text),
-    Index("idx_turns_collecting", "bot_id", "lane", unique=True, sqlite_where=text("state = 'collecting'")),
-    Index("idx_turns_open", "state", sqlite_where=text("state IN ('collecting', 'running')")),
+    Index("idx_turns_collecting", "bot_id", "lane", unique=True, **_where("state = 'collecting'")),
+    Index("idx_turns_open", "state", **_where("state IN ('collecting', 'running')")),
 )
 
 messages = Table(
@@ -129,7 +139,7 @@ messages = Table(
     Column("delivery", Text),
     UniqueConstraint("user_id", "bot_id", "chat_id", "tg_id"),
     Index("idx_messages_user_time", "user_id", "timestamp"),
-    Index("idx_messages_waiting", "user_id", "seq", sqlite_where=text("episode_id IS NULL")),
+    Index("idx_messages_waiting", "user_id", "seq", **_where("episode_id IS NULL")),
 )
 
 dialogue_state = Table(
@@ -139,7 +149,7 @@ dialogue_state = Table(
     Column("last_published_message_id", Text),
     Column("last_activity", Moment, nullable=False),
     Column("is_active", Boolean, nullable=False, server_default=true()),
-    Index("idx_dialogue_state_active", "is_active", sqlite_where=text("is_active = true")),
+    Index("idx_dialogue_state_active", "is_active", **_where("is_active = true")),
 )
 
 events = Table(
@@ -192,7 +202,7 @@ outbox = Table(
     Column("error", Text),
     Column("dedupe", Text, nullable=False, unique=True),
     Column("created_at", Moment, nullable=False),
-    Index("idx_outbox_due", "chat_id", "n", sqlite_where=text("state IN ('pending', 'sending', 'unknown')")),
+    Index("idx_outbox_due", "chat_id", "n", **_where("state IN ('pending', 'sending', 'unknown')")),
     Index("idx_outbox_user", "user_id", "n"),
     **_GROWING,
 )
@@ -215,7 +225,7 @@ episodes = Table(
     Column("dedupe", Text, info=TEXT),
     Column("processed_at", Moment),
     Index("idx_episodes_id", "id", unique=True),
-    Index("idx_episodes_dedupe", "user_id", "dedupe", unique=True, sqlite_where=text("dedupe IS NOT NULL")),
+    Index("idx_episodes_dedupe", "user_id", "dedupe", unique=True, **_where("dedupe IS NOT NULL")),
     Index("idx_episodes_time", "user_id", "reference_time"),
 )
 
@@ -233,8 +243,8 @@ segments = Table(
     Column("forwarded_from", Text, info=TEXT),
     Column("url", Text, info=TEXT),
     Column("key", Text, info=TEXT),
-    Index("idx_segments_key", "user_id", "key", unique=True, sqlite_where=text("key IS NOT NULL")),
-    Index("idx_segments_message", "user_id", "message_id", sqlite_where=text("message_id IS NOT NULL")),
+    Index("idx_segments_key", "user_id", "key", unique=True, **_where("key IS NOT NULL")),
+    Index("idx_segments_message", "user_id", "message_id", **_where("message_id IS NOT NULL")),
 )
 
 runs = Table(
@@ -270,10 +280,10 @@ runs = Table(
         "user_id",
         "rev",
         "first_n",
-        sqlite_where=text("state IN ('due', 'claimed', 'replied')"),
+        **_where("state IN ('due', 'claimed', 'replied')"),
     ),
     Index("idx_runs_user", "user_id", "n"),
-    Index("idx_runs_session", "user_id", "session_id", sqlite_where=text("session_id IS NOT NULL")),
+    Index("idx_runs_session", "user_id", "session_id", **_where("session_id IS NOT NULL")),
     **_GROWING,
 )
 
@@ -301,11 +311,11 @@ people = Table(
     Index("idx_people_user_circle", "user_id", "circle"),
     Index(
         "idx_people_telegram", "user_id", "telegram_id", unique=True,
-        sqlite_where=text("telegram_id IS NOT NULL AND merged_into IS NULL"),
+        **_where("telegram_id IS NOT NULL AND merged_into IS NULL"),
     ),
     Index(
         "idx_people_username", "user_id", "username_key", unique=True,
-        sqlite_where=text("username_key IS NOT NULL AND merged_into IS NULL"),
+        **_where("username_key IS NOT NULL AND merged_into IS NULL"),
     ),
     **_GROWING,
 )  # fmt: skip
@@ -397,7 +407,7 @@ forgettings = Table(
     Column("state", Text, nullable=False),
     Column("due_at", Moment, nullable=False),
     Column("created_at", Moment, nullable=False),
-    Index("idx_forgettings_due", "due_at", sqlite_where=text("state = 'pending'")),
+    Index("idx_forgettings_due", "due_at", **_where("state = 'pending'")),
 )
 
 tombstones = Table(
@@ -460,7 +470,7 @@ graph_edges = Table(
     Index("idx_graph_edges_source", "user_id", "source", "type"),
     Index("idx_graph_edges_target", "user_id", "target", "type"),
     Index("idx_graph_edges_time", "user_id", "valid_at", "created_at", "id"),
-    Index("idx_graph_edges_strength", "user_id", "type", "strength", "id", sqlite_where=text("strength IS NOT NULL")),
+    Index("idx_graph_edges_strength", "user_id", "type", "strength", "id", **_where("strength IS NOT NULL")),
 )
 
 facts = Table(
@@ -478,7 +488,7 @@ facts = Table(
     Column("updated_at", Moment),
     Column("set_by", Text, nullable=False),
     Index("idx_facts_claim", "user_id", "claim_id"),
-    Index("idx_facts_supersedes", "user_id", "supersedes", sqlite_where=text("supersedes IS NOT NULL")),
+    Index("idx_facts_supersedes", "user_id", "supersedes", **_where("supersedes IS NOT NULL")),
 )
 
 claims = Table(
@@ -509,8 +519,8 @@ claims = Table(
     Index("idx_claims_edge", "user_id", "edge_id"),
     Index("idx_claims_episode", "user_id", "episode_id"),
     # Only what a merge has moved: elsewhere the origin is the end itself.
-    Index("idx_claims_source_origin", "user_id", "source_origin", sqlite_where=text("source_origin != source")),
-    Index("idx_claims_target_origin", "user_id", "target_origin", sqlite_where=text("target_origin != target")),
+    Index("idx_claims_source_origin", "user_id", "source_origin", **_where("source_origin != source")),
+    Index("idx_claims_target_origin", "user_id", "target_origin", **_where("target_origin != target")),
 )
 
 observations = Table(
@@ -543,7 +553,7 @@ sessions = Table(
     Column("closed_at", Moment),
     Column("rev", BigInteger, nullable=False),
     Index("idx_sessions_id", "id", unique=True),
-    Index("idx_sessions_open", "user_id", unique=True, sqlite_where=text("closed_at IS NULL")),
+    Index("idx_sessions_open", "user_id", unique=True, **_where("closed_at IS NULL")),
     Index("idx_sessions_time", "user_id", "opened_at"),
 )
 
@@ -564,7 +574,7 @@ chronicle = Table(
     Index("idx_chronicle_session", "user_id", "session_id", "n"),
     Index(
         "idx_chronicle_message", "user_id", "message_id", unique=True,
-        sqlite_where=text("message_id IS NOT NULL"),
+        **_where("message_id IS NOT NULL"),
     ),
 )  # fmt: skip
 
@@ -616,10 +626,15 @@ search_items = Table(
     Column("context", Text, info=TEXT),
     Column("traits", Integer),
     Column("embedded", Text),
-    Index("idx_search_items_terms", "user_id", "item", sqlite_where=text("terms_hash IS NOT text_hash")),
-    Index("idx_search_items_vectors", "user_id", "item", sqlite_where=text("embedded IS NULL AND kind <> 'message'")),
-    Index("idx_search_items_messages", "user_id", "item", sqlite_where=text("embedded IS NULL AND kind = 'message'")),
-    Index("idx_search_items_embedded", "embedded", sqlite_where=text("embedded IS NOT NULL")),
+    Index(
+        "idx_search_items_terms",
+        "user_id",
+        "item",
+        **_where("terms_hash IS NOT text_hash", "terms_hash IS DISTINCT FROM text_hash"),
+    ),
+    Index("idx_search_items_vectors", "user_id", "item", **_where("embedded IS NULL AND kind <> 'message'")),
+    Index("idx_search_items_messages", "user_id", "item", **_where("embedded IS NULL AND kind = 'message'")),
+    Index("idx_search_items_embedded", "embedded", **_where("embedded IS NOT NULL")),
 )
 
 search_backlog = Table(
@@ -668,7 +683,7 @@ model_calls = Table(
     Column("prompt", JSON, info=TEXT),
     Column("reply", Text, info=TEXT),
     Column("error", Text),
-    Column("links", JSON),
+    Column("links", _ComparedJson),
     Index("idx_model_calls_at", "at"),
     Index("idx_model_calls_user", "user_id", "n"),
     Index("idx_model_calls_links", "user_id", "links"),
@@ -721,7 +736,7 @@ tasks = Table(
     Column("updated_at", Moment, nullable=False),
     Column("closed_at", Moment),
     Column("rev", BigInteger, nullable=False),
-    Index("idx_tasks_next_at", "next_at", sqlite_where=text("next_at IS NOT NULL")),
+    Index("idx_tasks_next_at", "next_at", **_where("next_at IS NOT NULL")),
     Index("idx_tasks_state", "user_id", "state", "next_at"),
 )
 
@@ -760,7 +775,7 @@ notifications = Table(
         "idx_notifications_waiting",
         "not_before",
         "user_id",
-        sqlite_where=text("state IN ('waiting', 'deferred')"),
+        **_where("state IN ('waiting', 'deferred')"),
     ),
 )
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.storage.owners import record_change
 from internal.storage.tables import changes, search_items, vectors
+from internal.storage.upsert import upsert
 
 Vector = NDArray[np.float32]
 

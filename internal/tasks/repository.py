@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from internal.errors import Conflict
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import forgettings, task_firings, tasks
+from internal.storage.upsert import upsert
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 _PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)

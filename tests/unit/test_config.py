@@ -187,7 +187,7 @@ def test_whole_section_comes_as_json() -> None:
         ({"TELEGRAM__WEBHOOK__SECRET": "with space"}, "telegram.webhook: secret may hold"),
         ({"LLM__BASE_URL": "localhost:11434"}, "llm.base_url: an address begins with http"),
         ({"LLM__BASE_URL": ""}, "llm.base_url: an address is needed"),
-        ({"STORAGE__URL": "mysql://u:p@h/d"}, "storage.url: this version keeps its data in SQLite"),
+        ({"STORAGE__URL": "mysql://u:p@h/d"}, "storage.url: sqlite:///PATH, postgresql://"),
         ({"STORAGE__URL": "sqlite:///"}, "storage.url: "),
         ({"DATA_DIR": ""}, "data_dir: a folder is needed"),
     ],

@@ -29,7 +29,7 @@ from internal.flows.question import freeze
 from internal.flows.sessions import Chronicling
 from internal.mailbox import repository as mailbox
 from internal.scheduling import repository as runs
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import metadata
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock

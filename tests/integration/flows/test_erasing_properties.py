@@ -22,7 +22,7 @@ from internal.knowledge.model import Episode, Segment
 from internal.people import applying, repository
 from internal.people.bio import sentences
 from internal.people.operations import Added, ApplyContext, SourceLine
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import claims, evidence, facts, graph_edges, mentions, messages, metadata, users
 
 OWNER = 1

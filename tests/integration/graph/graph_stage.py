@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, create_engine, insert, select
 
 from internal.graph import store
 from internal.graph.model import Edge, Node
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import changes, metadata, users
 
 OWNER, STRANGER = 1, 2

@@ -14,7 +14,7 @@ from internal.graph import store
 from internal.knowledge import repository, service
 from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim, RecordOutcome
 from internal.knowledge.model import Episode, Fact, Segment, SetBy
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
 

@@ -22,7 +22,7 @@ from internal.knowledge.entity_types import EntityTypes
 from internal.knowledge.resolution import Circumstances
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
 

@@ -16,7 +16,7 @@ from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import metadata, users
 
 OWNER, STRANGER = 1, 2

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, create_engine, insert, select
 from internal.people import applying, repository
 from internal.people.model import Person
 from internal.people.operations import ApplyContext, ApplyOutcome, Operation, SourceLine
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import events, metadata, users
 
 OWNER, STRANGER = 1, 2

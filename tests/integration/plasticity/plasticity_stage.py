@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, create_engine, insert, select, update
 
 from internal.graph import store
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import changes, graph_edges, graph_nodes, metadata, users
 
 OWNER, STRANGER = 1, 2

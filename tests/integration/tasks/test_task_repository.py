@@ -11,7 +11,7 @@ from sqlalchemy import Connection, create_engine, insert
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state
 from internal.storage import erasure
-from internal.storage.engine import to_json
+from internal.storage.driver import to_json
 from internal.storage.tables import metadata, users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing

@@ -1,0 +1,8 @@
+"""`INSERT ... ON CONFLICT`, which SQLite and PostgreSQL write alike."""
+
+from __future__ import annotations
+
+# SQLAlchemy has one such class for each dialect. This one's clauses are compiled by both; a contract test holds that.
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+__all__ = ["upsert"]
