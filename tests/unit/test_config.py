@@ -267,6 +267,7 @@ def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
         "SERVER__API_KEY": SECRET,
         "TELEGRAM__WEBHOOK__SECRET": "do-not-show-me",
         "GRAPH__MIRROR_URL": "falkor://:do-not-show-me@host:6379",
+        "STORAGE__URL": "postgresql://u:do-not-show-me@host/d",
     }
     config = from_environment(**places)
     assert "show-me" not in repr(config) + str(config)
@@ -274,7 +275,7 @@ def test_secrets_are_shown_nowhere(tmp_path: Path) -> None:
     assert "show-me" not in fault(**places, SERVER__PORT="x")
     assert "show-me" not in fault(TELEGRAM=f'["{SECRET}"]')
     assert "show-me" not in fault(SERVER__PORT=SECRET)
-    assert "show-me" not in fault(STORAGE__URL="postgresql://u:do-not-show-me@host/d")
+    assert "show-me" not in fault(STORAGE__URL="mysql://u:do-not-show-me@host/d")
 
 
 def test_yaml_reads_off_as_a_word_here(tmp_path: Path) -> None:
