@@ -30,6 +30,10 @@ class SchemaTooNew(StorageError):
     """The database was written by a newer version of Laplaced; upgrade the program, or restore an older backup."""
 
 
+class LeaseLost(LaplacedError):
+    """Another worker has taken this over."""
+
+
 class MirrorUnavailable(LaplacedError):
     """The mirror of the graph cannot be used now; it is tried again."""
 

@@ -76,6 +76,14 @@ settings = Table(
     Column("value", JSON, nullable=False),
 )
 
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("until", BigInteger, nullable=False),
+)
+
 inbox = Table(
     "inbox",
     metadata,

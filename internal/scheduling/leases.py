@@ -1,0 +1,126 @@
+"""What only one worker may do at a time, by leases in the database: who stops renewing loses his within its length.
+
+A lease says who may begin. What is written in its name asks `lease_repository.require` in the same transaction, so
+that a worker that was paused, and wakes up when another has taken over, writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Collection
+from datetime import timedelta
+from typing import Final
+
+from internal.errors import LeaseLost, StorageError
+from internal.scheduling import lease_repository as repository
+from internal.storage.engine import Database
+
+log = logging.getLogger(__name__)
+
+LENGTH: Final = timedelta(seconds=5)
+"""How long a worker that died keeps what it had."""
+
+RENEWALS: Final = 3
+"""In the time of one length: a renewal may fail twice before the lease is lost."""
+
+
+class Leases:
+    """The leases of one worker; `holder` is its name, another one each time the program starts."""
+
+    def __init__(self, database: Database, holder: str) -> None:
+        self._database, self.holder = database, holder
+
+    async def take(self, name: str, for_: timedelta = LENGTH) -> bool:
+        """Makes it ours for that long, or for that long from now if it is ours already. False while another has it."""
+        return await self._database.write(lambda c: repository.take(c, name, self.holder, for_))
+
+    async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
+        """Whether it is still ours; then for that long from now."""
+        return name in await self.renew_all([name], for_)
+
+    async def renew_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
+        """Renews many in one statement; those that are still ours."""
+        if not names:
+            return set()
+        return await self._database.write(lambda c: repository.renew(c, names, self.holder, for_))
+
+    async def release(self, *names: str) -> None:
+        """Gives these back at once; one that is no longer ours stays another's."""
+        await self._database.write(lambda c: repository.release(c, names, self.holder))
+
+    async def release_all(self) -> None:
+        """Gives back whatever this worker has: it stops."""
+        await self._database.write(lambda c: repository.release_all(c, self.holder))
+
+    async def held(self, name: str) -> bool:
+        """Whether it is ours and has not run out."""
+        return await self._database.read(lambda c: repository.holder_of(c, name)) == self.holder
+
+    async def standing(self, prefix: str) -> dict[str, str]:
+        """Every lease whose name begins so and that has not run out, with its holder."""
+        return await self._database.read(lambda c: repository.standing(c, prefix))
+
+    @contextlib.asynccontextmanager
+    async def kept(self, name: str, for_: timedelta = LENGTH) -> AsyncIterator[None]:
+        """Waits until the lease is ours and keeps it; if it is lost, the body is cancelled and LeaseLost raised.
+
+        The body is told within the lease's length by this machine's own clock, which is before anybody can take it.
+        Leaving gives it back at once.
+        """
+        until = await self._waited_for(name, for_)
+        body = asyncio.current_task()
+        assert body is not None
+        lost = asyncio.Event()
+        keeping = asyncio.create_task(self._keep(name, for_, until, body, lost), name=f"lease-{name}")
+        try:
+            yield
+        except asyncio.CancelledError:
+            if lost.is_set() and body.uncancel() == 0:
+                raise LeaseLost from None
+            raise
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+            if not lost.is_set():
+                with contextlib.suppress(StorageError):  # it runs out by itself
+                    await self.release(name)
+
+    async def _waited_for(self, name: str, for_: timedelta) -> float:
+        """Takes it, as soon as it is free; until when it is ours by this machine's clock, in seconds."""
+        while True:
+            until = asyncio.get_running_loop().time() + for_.total_seconds()
+            if await self.take(name, for_):
+                return until
+            await self._until_free(name, for_)
+
+    async def _until_free(self, name: str, for_: timedelta) -> None:
+        """Looks a few times within a length: one that is given back is taken up at once, one that runs out soon."""
+        while True:
+            await asyncio.sleep(for_.total_seconds() / (4 * RENEWALS))
+            if await self._database.read(lambda c: repository.holder_of(c, name)) is None:
+                return
+
+    async def _keep(
+        self, name: str, for_: timedelta, until: float, body: asyncio.Task[object], lost: asyncio.Event
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(for_.total_seconds() / RENEWALS, max(until - loop.time(), 0)))
+            asked = loop.time()
+            ours = await self._still_ours(name, for_, until)
+            if ours:
+                until = asked + for_.total_seconds()
+            elif ours is False or loop.time() >= until:
+                log.warning("lease_lost", extra={"lease": name})
+                lost.set()
+                body.cancel()
+                return
+
+    async def _still_ours(self, name: str, for_: timedelta, until: float) -> bool | None:
+        """Renews; None if that could not be found out."""
+        with contextlib.suppress(StorageError, TimeoutError):
+            async with asyncio.timeout_at(until):
+                return await self.renew(name, for_)
+        return None
