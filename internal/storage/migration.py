@@ -18,7 +18,9 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 import migrations
 from internal.errors import SchemaTooNew
+from internal.storage.scope import EVERYONE
 from internal.storage.tables import metadata
+from internal.storage.walls import SETTING, raise_walls
 
 _MIGRATION_LOCK: Final = 0x6C61_706C_6163_6564
 """The advisory lock that a migration holds: "laplaced" in ASCII."""
@@ -67,6 +69,8 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
             _create(connection, head)
         elif current != head:
             _upgrade(connection, head)
+        if connection.dialect.name == "postgresql":
+            raise_walls(connection)  # around tables that a migration made or made anew, too
     except BaseException:
         connection.exec_driver_sql("ROLLBACK")
         raise
@@ -81,6 +85,7 @@ def _begin_alone(connection: Connection) -> None:
         return
     connection.exec_driver_sql("BEGIN")
     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+    connection.exec_driver_sql(f"SET LOCAL {SETTING} = '{EVERYONE}'")
 
 
 def _create(connection: Connection, head: str) -> None:
