@@ -9,17 +9,18 @@ from zoneinfo import ZoneInfo
 def quiet_until(hours: str, now: datetime, tz: str) -> datetime | None:
     """When the quiet hours end (UTC) that `now` lies in; None where it lies in none.
 
-    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. Where
-    the clock is set at night, the end is what the clock on the wall shows.
+    `hours` is `22:00-08:00` on the clock of `tz` (an IANA name), or empty for none; the end belongs to the day. Of an
+    hour that the clock shows twice all is quiet that may be: it begins with the first and ends with the second, so that
+    no night rings in between. A time that the clock leaves out comes as much later as the clock is put forward.
     """
     if not hours:
         return None
     begin, end = (time.fromisoformat(one.strip()) for one in hours.split("-"))
     zone = ZoneInfo(tz)
-    local = now.astimezone(zone)
-    wall = local.time().replace(microsecond=0, second=0)
-    inside = begin <= wall < end if begin < end else (wall >= begin or wall < end)
-    if begin == end or not inside:
-        return None
-    day = local.date() if wall < end else local.date() + timedelta(days=1)
-    return datetime.combine(day, end, zone).astimezone(UTC)
+    today = now.astimezone(zone).date()
+    for day in (today - timedelta(days=1), today):
+        last = datetime.combine(day if begin < end else day + timedelta(days=1), end, zone)
+        until = max(last.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+        if begin != end and datetime.combine(day, begin, zone).astimezone(UTC) <= now < until:
+            return until
+    return None

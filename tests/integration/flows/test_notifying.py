@@ -213,6 +213,24 @@ def test_quiet_hours_end_by_the_clock_on_the_wall() -> None:
     assert quiet_until("08:00-08:00", night("2026-03-28T14:59:59+01:00"), "Europe/Berlin") is None
 
 
+@pytest.mark.parametrize(
+    ("hours", "now", "until"),
+    [
+        ("22:00-02:30", "2026-10-25T02:45:00+02:00", "2026-10-25T02:30:00+01:00"),
+        ("22:00-02:30", "2026-10-25T02:15:00+01:00", "2026-10-25T02:30:00+01:00"),
+        ("22:00-02:30", "2026-10-25T02:30:00+01:00", None),
+        ("02:30-08:00", "2026-10-25T02:10:00+01:00", "2026-10-25T08:00:00+01:00"),
+        ("02:30-08:00", "2026-10-25T02:10:00+02:00", None),
+        ("22:00-02:30", "2026-03-29T03:10:00+02:00", "2026-03-29T03:30:00+02:00"),
+        ("22:00-02:30", "2026-03-29T03:30:00+02:00", None),
+    ],
+)
+def test_an_hour_that_comes_twice_is_quiet_throughout(hours: str, now: str, until: str | None) -> None:
+    """No quiet hours end in the past or begin again in one night; where an hour is left out they end as much later."""
+    expected = None if until is None else datetime.fromisoformat(until)
+    assert quiet_until(hours, datetime.fromisoformat(now), "Europe/Berlin") == expected
+
+
 async def test_several_that_wait_are_told_together(stage: Stage) -> None:
     """One message, a line each; who was away gets them when he is back."""
     keyboard = [[{"text": "Done", "callback_data": "t:1"}]]
