@@ -190,11 +190,17 @@ def restore(config_path: Path | None, file: Path, force: bool) -> None:
 
 
 async def _restore(config: Config, file: Path, force: bool) -> list[str]:
+    from internal.errors import ConfigurationError
     from internal.flows.restoring import restore as put_back
     from internal.scheduling.clock import SystemClock
     from internal.storage.keys import ensure_key
     from internal.storage.lock import hold_all
 
+    if isinstance(config.store, str):
+        raise ConfigurationError(
+            "restore puts a file in the place of a database file; a backup is moved into an empty PostgreSQL database "
+            "by: laplaced migrate-store"
+        )
     with hold_all(config.data_dir, config.database_path.parent):
         key = ensure_key(config.data_dir, "hmac_key").encode()
         done = await put_back(file, config.database_path, clock=SystemClock(), tombstone_key=key, force=force)

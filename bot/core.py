@@ -59,7 +59,7 @@ from internal.scheduling.ticker import Ticker
 from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import ensure_key
-from internal.storage.lock import FolderLock, hold_all
+from internal.storage.lock import FolderLock, hold_for
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
 
@@ -242,12 +242,12 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
     """
     clock = clock or SystemClock()
     async with contextlib.AsyncExitStack() as stack:
-        lock = stack.enter_context(hold_all(config.data_dir, config.database_path.parent))
+        lock = stack.enter_context(hold_for(config.store, config.data_dir))
         backups = backup.folder_of(config.data_dir)
-        database = await stack.enter_async_context(open_database(config.database_path, backups, clock))
+        database = await stack.enter_async_context(open_database(config.store, backups, clock))
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
-        metrics = Metrics(config.metrics, hmac_key, config.database_path, mirror=target_of(config.graph))
+        metrics = Metrics(config.metrics, hmac_key, database.path, mirror=target_of(config.graph))
         last = await last_backup(database, backups)
         if last is not None:
             metrics.backup_finished(last)

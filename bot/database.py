@@ -9,11 +9,14 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from internal.access import repository as users
 from internal.errors import StorageDamaged, StorageError
 from internal.scheduling.clock import Clock
 from internal.storage import backup, restoring
 from internal.storage.damage import words_of_damage
+from internal.storage.driver import cause_of
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 
@@ -24,12 +27,31 @@ LAST_BACKUP = "last_backup_at"
 
 
 @contextlib.asynccontextmanager
-async def open_database(path: Path, backups: Path, clock: Clock) -> AsyncIterator[Database]:
+async def open_database(store: Path | str, backups: Path, clock: Clock) -> AsyncIterator[Database]:
     """The migrated database; whatever fails inside because its file is damaged is raised as StorageDamaged.
 
-    The caller owns the folder. Raises SchemaTooNew, and StorageError when the backup before a migration fails: then
-    nothing was changed.
+    The caller owns the folder of a file. Raises SchemaTooNew, and StorageError when a server cannot be used or the
+    backup before a migration fails: then nothing was changed.
     """
+    if isinstance(store, str):
+        async with Database.open(store) as database:
+            await _migrate_server(database)
+            yield database
+    else:
+        async with _open_file(store, backups, clock) as database:
+            yield database
+
+
+async def _migrate_server(database: Database) -> None:
+    """Its operator backs a server up: no other process is to wait for a copy of it."""
+    try:
+        await database.exclusive(migrate)
+    except SQLAlchemyError as error:
+        raise StorageError(f"the database's tables cannot be made or brought up to date: {cause_of(error)}") from error
+
+
+@contextlib.asynccontextmanager
+async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[Database]:
     with damage_told(path):
         await asyncio.to_thread(_prepare, path, backups, clock.now())
         async with Database.open(path) as database:
@@ -38,8 +60,8 @@ async def open_database(path: Path, backups: Path, clock: Clock) -> AsyncIterato
 
 
 @contextlib.contextmanager
-def damage_told(database: Path) -> Iterator[None]:
-    """Whatever fails inside because the database file is damaged is raised as StorageDamaged."""
+def damage_told(database: Path | str) -> Iterator[None]:
+    """Whatever fails inside because the database file is damaged is raised as StorageDamaged; a server's is its own."""
     try:
         yield
     except Exception as error:  # border of the database: any read may be the first to meet the damaged page

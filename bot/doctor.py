@@ -28,6 +28,7 @@ from internal.flows.diagnosis import (
     check_private,
     check_room,
     check_schema,
+    check_server,
     check_sqlite,
     finding,
     fine,
@@ -44,6 +45,7 @@ from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import KeyName
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.server import read_server
 
 PROBE_TOKENS = 16
 PROBE_TIMEOUT_S = 20.0
@@ -67,23 +69,39 @@ class Doctor:
         self._config, self._clock, self._running = config, clock, running
         self._telegram, self._observers = telegram, observers
 
-    async def examine(self, database: Database | None) -> list[Check]:
-        """Every check, in the order they are read. `database` is None while there is none yet, or it is unreadable."""
-        stored = await self._examine_database(database)
+    async def examine(self, database: Database | None, trouble: str = "") -> list[Check]:
+        """Every check, in the order they are read.
+
+        `database` is None while there is none yet, or it cannot be used; `trouble` is why a server cannot.
+        """
+        store = self._config.store
+        if isinstance(store, Path):
+            stored = [check_sqlite(), *await self._examine_file(store, database)]
+        else:
+            stored = await self._examine_server(database, trouble)
         known_bot = await self._known_bot(database)
         reached = await asyncio.gather(self._ask_telegram(known_bot), self._ask_models(), self._ask_embedder())
         return [
             fine("config", f"read; data in {self._config.data_dir}"),
             *self._files(),
-            check_sqlite(),
             *stored,
             *(check for checks in reached for check in checks),
             await self._ask_mirror(database),
         ]
 
-    async def _examine_database(self, database: Database | None) -> list[Check]:
-        path, backups = self._config.database_path, backup.folder_of(self._config.data_dir)
-        found = await asyncio.to_thread(backup.listing, backups)
+    async def _examine_server(self, database: Database | None, trouble: str) -> list[Check]:
+        now = self._clock.now()
+        if database is None:
+            fix = "correct storage.url, or see to the server; nothing is lost meanwhile"
+            return [finding("postgresql", trouble, fix), check_clock(now, None)]
+        checks = [*check_server(await database.read(read_server)), await database.read(check_schema)]
+        if await database.read(current_revision) == head_revision():
+            found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
+            checks += await self._judge(database, found, now)
+        return checks
+
+    async def _examine_file(self, path: Path, database: Database | None) -> list[Check]:
+        found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
         now = self._clock.now()
         if not await asyncio.to_thread(path.exists):
             return [note("database", f"none at {path} yet; the first start makes it"), check_clock(now, None)]
@@ -110,7 +128,7 @@ class Doctor:
         ]
 
     def _files(self) -> list[Check]:
-        data, database = self._config.data_dir, self._config.database_path
+        data, database = self._config.data_dir, self._config.store
         if not data.exists():
             return [note("disk", f"the data folder {data} does not exist yet; the first start makes it")]
         exposed = [
@@ -118,7 +136,7 @@ class Doctor:
             for name in get_args(KeyName)
             if (data / name).exists() and (check := check_private(data / name, (data / name).stat().st_mode))
         ]
-        size = database.stat().st_size if database.exists() else 0
+        size = database.stat().st_size if isinstance(database, Path) and database.exists() else 0
         checks = exposed or [fine("keys", "readable by their owner alone")]
         return [*checks, check_room(data, shutil.disk_usage(data).free, size)]
 

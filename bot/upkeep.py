@@ -27,7 +27,7 @@ from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import Run
 from internal.storage import backup
 from internal.storage.engine import Database
-from internal.storage.lock import hold_all
+from internal.storage.lock import hold_for
 from internal.storage.migration import current_revision, head_revision
 
 SHOWN = 100
@@ -134,9 +134,11 @@ async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
 @contextlib.asynccontextmanager
 async def open_stopped(config: Config) -> AsyncIterator[Database]:
     """The database of an installation whose bot does not run. Raises what `open_upkeep` raises."""
-    with hold_all(config.data_dir, config.database_path.parent), damage_told(config.database_path):
-        await asyncio.to_thread(_need_database, config.database_path)
-        async with Database.open(config.database_path) as database:
+    store = config.store
+    with hold_for(store, config.data_dir), damage_told(store):
+        if isinstance(store, Path):
+            await asyncio.to_thread(_need_database, store)
+        async with Database.open(store) as database:
             if await database.read(current_revision) != head_revision():
                 raise StorageError("the database has another schema than this program; start the bot once")
             yield database
@@ -151,36 +153,48 @@ async def open_as_started(config: Config, *, only_look: bool = False) -> AsyncIt
     """
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
-        path, backups = config.database_path, backup.folder_of(config.data_dir)
-        if only_look and not await asyncio.to_thread(path.exists):
+        store, backups = config.store, backup.folder_of(config.data_dir)
+        if only_look and not await _is_made(store):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            path, backups = folder / path.name, folder / backups.name
+            store, backups = folder / "laplaced.db", folder / backups.name
         else:
-            stack.enter_context(hold_all(config.data_dir, path.parent))
-        yield await stack.enter_async_context(open_database(path, backups, clock))
+            stack.enter_context(hold_for(store, config.data_dir))
+        yield await stack.enter_async_context(open_database(store, backups, clock))
+
+
+async def _is_made(store: Path | str) -> bool:
+    """Whether there is a database already. Raises StorageError for a server that cannot be used."""
+    if isinstance(store, Path):
+        return await asyncio.to_thread(store.exists)
+    async with Database.open(store) as database:
+        return await database.read(current_revision) is not None
 
 
 async def examine_here(config: Config) -> list[Check]:
     """Examines an installation whose bot does not run, whatever state its database is in. Raises StorageLocked."""
-    clock = SystemClock()
-    if not await asyncio.to_thread(config.data_dir.exists):
+    clock, store = SystemClock(), config.store
+    on_file = isinstance(store, Path)
+    if on_file and not await asyncio.to_thread(config.data_dir.exists):
         return await examine_stopped(config, None, clock)
-    with hold_all(config.data_dir, config.database_path.parent):
-        if not await asyncio.to_thread(config.database_path.exists):
+    with hold_for(store, config.data_dir) if on_file else contextlib.nullcontext():
+        if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
             return await examine_stopped(config, None, clock)
         async with contextlib.AsyncExitStack() as stack:
-            opened = None
-            with contextlib.suppress(StorageError):  # the examination says what is wrong with the file
-                opened = await stack.enter_async_context(Database.open(config.database_path))
-            return await examine_stopped(config, opened, clock)
+            opened, trouble = None, ""
+            try:
+                opened = await stack.enter_async_context(Database.open(store))
+            except StorageError as error:
+                trouble = str(error)
+            return await examine_stopped(config, opened, clock, trouble)
 
 
-async def examine_stopped(config: Config, database: Database | None, clock: Clock) -> list[Check]:
+async def examine_stopped(config: Config, database: Database | None, clock: Clock, trouble: str = "") -> list[Check]:
+    """`trouble` says why there is no database to look into, if it is not that there was none yet."""
     from bot.doctor import Doctor  # with the model client, which a backup does not need
 
     token = config.telegram.token.get_secret_value()
     telegram = (config.telegram.api_base, token) if token else None
-    return await Doctor(config, clock, running=False, telegram=telegram).examine(database)
+    return await Doctor(config, clock, running=False, telegram=telegram).examine(database, trouble)
 
 
 def _need_database(path: Path) -> None:

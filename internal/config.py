@@ -37,6 +37,7 @@ from internal.config_values import (
     listing,
     named_types,
     off_word,
+    passwords_of,
     unset,
 )
 from internal.errors import ConfigurationError
@@ -126,9 +127,18 @@ class SchedulerConfig(Section):
 
 
 def _store(value: str) -> str:
-    if value and not any(value.startswith(known) and len(value) > len(known) for known in (SQLITE_URL, POSTGRES_URL)):
+    known = any(value.startswith(kind) and len(value) > len(kind) for kind in (SQLITE_URL, POSTGRES_URL))
+    if value and not (known and _is_address(value)):
         raise ValueError(f"{SQLITE_URL}PATH, {POSTGRES_URL}USER:PASSWORD@HOST/DATABASE, or empty")
     return value
+
+
+def _is_address(value: str) -> bool:
+    try:
+        passwords_of(value)
+    except ValueError:  # an IPv6 address without its bracket
+        return False
+    return True
 
 
 class StorageConfig(Section):
@@ -267,14 +277,19 @@ class Config(BaseSettings):
         return not self.telegram.token.get_secret_value()
 
     @property
+    def store(self) -> Path | str:
+        """Where everything is kept: the database file, or a server's address, which may hold a password."""
+        return self.storage.url if self.storage.url.startswith(POSTGRES_URL) else self.database_path
+
+    @property
     def database_path(self) -> Path:
-        """The database file; a relative path counts from the working directory."""
+        """The database file, where `store` is one; a relative path counts from the working directory."""
         url = self.storage.url
         return Path(url.removeprefix(SQLITE_URL)).expanduser() if url else self.data_dir / "laplaced.db"
 
     def secrets(self) -> list[str]:
         """Every secret that is set, for whoever must keep them out of logs."""
-        return list(_secrets(self))
+        return [*_secrets(self), *passwords_of(self.storage.url)]
 
 
 def _secrets(section: BaseModel) -> Iterator[str]:

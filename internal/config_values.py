@@ -8,6 +8,7 @@ from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
@@ -59,6 +60,13 @@ def _stripped(value: object) -> object:
 
 def off_word(value: object) -> object:
     return "off" if value is False else value  # YAML reads a bare off as false
+
+
+def passwords_of(address: str) -> list[str]:
+    """What an address of a server holds that nobody may read, as it is written there and as it is meant."""
+    parts = urlsplit(address)
+    written = parts.password or ""
+    return [word for word in (written, unquote(written), *parse_qs(parts.query).get("password", [])) if word]
 
 
 def unset(value: object) -> object:

@@ -18,6 +18,7 @@ from internal.scheduling import repository as runs
 from internal.storage import vectors
 from internal.storage.backup import Backup
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.server import ServerState
 from internal.storage.vectors import Progress
 
 STUCK_AFTER = timedelta(minutes=10)
@@ -27,6 +28,12 @@ STALE_BACKUP = timedelta(days=7)
 CLOCK_SLACK = timedelta(minutes=2)
 WAL_FIXED = (3, 51, 3)
 """SQLite before it can corrupt a database when two connections write and one resets the log. Source: sqlite.org."""
+
+OLDEST_SERVER = 14_00_00
+"""PostgreSQL's own way to write version 14.0."""
+
+CONNECTIONS = 5
+"""What a worker takes: one to write, two to read, one to tell the others and one to hear them."""
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
@@ -117,6 +124,28 @@ def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
     fixed = ".".join(str(part) for part in WAL_FIXED)
     told = f"version {version} has the WAL-reset bug that {fixed} fixed; Laplaced avoids it by one writing connection"
     return note("sqlite", f"{told} (let no other program write into the database)")
+
+
+def check_server(server: ServerState) -> list[Check]:
+    """What a PostgreSQL server says of itself, of our role there, and of its room for workers."""
+    checks = [fine("postgresql", f"version {server.version}")]
+    if server.version_number < OLDEST_SERVER:
+        told = f"version {server.version} is too old: Laplaced needs {OLDEST_SERVER // 10_000} or newer"
+        checks = [finding("postgresql", told, "upgrade the server, or move to a newer one: laplaced migrate-store")]
+    if server.superuser or server.bypasses_policies:
+        told = f"the role {server.role} passes by the policies that keep owners apart"
+        fix = f"as an administrator: ALTER ROLE {server.role} NOSUPERUSER NOBYPASSRLS"
+        checks.append(finding("role", told, fix))
+    else:
+        checks.append(fine("role", f"{server.role} sees what the policies let it see"))
+    room = max(server.most_connections - server.connections, 0) // CONNECTIONS
+    told = f"{server.connections} of {server.most_connections} in use; a worker takes {CONNECTIONS}"
+    if room:
+        checks.append(fine("connections", f"{told}, there is room for {room} more"))
+    else:
+        fix = "raise max_connections of the server, put pgbouncer before it, or run fewer workers"
+        checks.append(finding("connections", f"{told}, there is no room for another", fix))
+    return checks
 
 
 def check_integrity(damage: Sequence[str], newest: Backup | None) -> Check:

@@ -17,6 +17,9 @@ from internal.storage.permissions import PRIVATE_FILE, PRIVATE_FOLDER, close_to_
 LOCK_FILE = "laplaced.lock"
 HOLDER_FILE = "holder.json"
 
+_PROBED_S = 0.1
+"""Longer than a command holds the lock to find out whether anybody else does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -41,6 +44,32 @@ class FolderLock:
 
     def _withdraw(self) -> None:
         self._note.unlink(missing_ok=True)
+
+
+class SharedFolder(FolderLock):
+    """A folder that nobody owns. The first of its processes that serves commands is the one they find."""
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__(data_dir)
+        self._file_lock = _lock_of(data_dir)
+
+    def announce(self, url: str | None) -> None:
+        """To be repeated: whoever is found may end. Raises as the owner's."""
+        if url is None:
+            return
+        try:
+            if not self._file_lock.is_locked:
+                self._file_lock.acquire(timeout=_PROBED_S)
+        except Timeout:
+            return
+        except OSError as error:
+            raise _unusable(self._note.parent, error) from error
+        super().announce(url)
+
+    def _withdraw(self) -> None:
+        if self._file_lock.is_locked:
+            super()._withdraw()
+            self._file_lock.release()
 
 
 @contextlib.contextmanager
@@ -80,6 +109,34 @@ def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
         if database_folder.resolve() != data_dir.resolve():
             stack.enter_context(hold(database_folder))
         yield lock
+
+
+@contextlib.contextmanager
+def hold_for(store: Path | str, data_dir: Path) -> Iterator[FolderLock]:
+    """What a process needs of the folder: it owns it with a database file, and shares it with a server's others.
+
+    Raises as `hold`.
+    """
+    with hold_all(data_dir, store.parent) if isinstance(store, Path) else share(data_dir) as lock:
+        yield lock
+
+
+@contextlib.contextmanager
+def share(data_dir: Path) -> Iterator[FolderLock]:
+    """Uses the folder (created if absent, closed to other users) beside other processes of the same server.
+
+    Raises StorageError for a folder that cannot be used.
+    """
+    try:
+        data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(data_dir, error) from error
+    close_to_others(data_dir)
+    lock = SharedFolder(data_dir)
+    try:
+        yield lock
+    finally:
+        lock._withdraw()
 
 
 def held(data_dir: Path) -> bool:

@@ -223,6 +223,8 @@ class Metrics:
         yield _gauge("laplaced_runs_dead", "Runs given up.", stored.runs_dead)
         lag = "Changes the mirror has not seen; 0 without a mirror."
         yield _gauge("laplaced_mirror_lag_changes", lag, stored.mirror_lag)
+        if stored.database_bytes is not None:
+            yield _gauge("laplaced_database_bytes", "Size of the database on its server.", stored.database_bytes)
         yield _gauge("laplaced_tasks_open", "Tasks to be done.", stored.tasks_open)
         yield _gauge("laplaced_tasks_proposed", "Tasks that wait for their owner's yes.", stored.tasks_proposed)
         yield _gauge("laplaced_notifications_waiting", "Notifications not told yet.", stored.notifications_waiting)

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Column, Connection, func, or_, select
 
 from internal.graph import mirror_repository
+from internal.storage.server import database_bytes
 from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 
@@ -21,7 +22,7 @@ class StoredFigures:
     """`people` is (user_id, circle, how many), `mentions` (person_id, mention_count).
 
     `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles count
-    nowhere.
+    nowhere. `database_bytes` is the size of a database on a server.
     """
 
     people: Sequence[tuple[int, str, int]]
@@ -39,6 +40,7 @@ class StoredFigures:
     tasks_open: int = 0
     tasks_proposed: int = 0
     oldest_notification: datetime | None = None
+    database_bytes: int | None = None
 
 
 def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredFigures:
@@ -63,6 +65,7 @@ def stored_figures(connection: Connection, *, most_people: int, mirror: str = ""
         notifications_waiting=_count(connection, notifications.c.state, "waiting", "deferred"),
         oldest_notification=_oldest_notification(connection),
         mirror_lag=mirror_repository.lag(connection, mirror) if mirror else 0,
+        database_bytes=database_bytes(connection),
     )
 
 
