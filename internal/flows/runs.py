@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
@@ -114,7 +115,8 @@ class RunLoop:
 
     async def _ready(self, agent: str) -> list[Run]:
         now = self._clock.now()
-        return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4))
+        with acting_for_everyone():
+            return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4))
 
     def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
         place = (handler.agent, run.user_id)
@@ -139,9 +141,10 @@ class RunLoop:
 
     async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
-            claimed = await self._claim(handler, run)
-            if claimed is not None:
-                await self._attempt(handler, claimed)
+            with acting_for(run.user_id):
+                claimed = await self._claim(handler, run)
+                if claimed is not None:
+                    await self._attempt(handler, claimed)
         except Exception:  # border of a run: it stays claimed in the database and is due again at the next tick
             log.exception("run_interrupted", extra={"run": run.id, "agent": handler.agent})
             # Its place is kept for a moment, or a database that refuses everything would be asked without a pause.
@@ -149,11 +152,11 @@ class RunLoop:
 
     async def _claim(self, handler: RunHandler[Any, Any], run: Run) -> Run | None:
         now = self._clock.now()
+        if run.attempts >= self._config.max_attempts:  # only crashes lead here: other failures end in `_fail`
+            await self._bury(handler, run, CrashLoop())
+            return None
 
         def work(connection: Connection) -> Run | None:
-            if run.attempts >= self._config.max_attempts:  # only crashes lead here: other failures end in `_fail`
-                self._write_off(connection, handler, run, now, CrashLoop())
-                return None
             paid = run.state == RunState.REPLIED
             if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
                 runs.postpone(connection, run, now + COST_RECHECK, DAILY_COST, charge=True)
@@ -302,18 +305,18 @@ class RunLoop:
     async def _bury(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         now = self._clock.now()
         await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error))
+        self._answers_at_outage.pop(run.id, None)
+        self._observer.agent_run(handler.agent, "dead")
+        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
 
     def _write_off(
         self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
     ) -> None:
         """Parks the run and owes its owner a sentence about it, at most one a day."""
-        self._answers_at_outage.pop(run.id, None)
         runs.bury(connection, run, now, _describe(error))
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
         self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
-        self._observer.agent_run(handler.agent, "dead")
-        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
 
     @staticmethod
     def _tell(

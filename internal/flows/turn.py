@@ -248,16 +248,15 @@ class TurnFlow:
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
         _, request = self._requests.get(turn.id, (question.rev, None))
 
-        granted: list[Granted] = []
-
-        def work(connection: Connection) -> Message | None:
+        def work(connection: Connection) -> tuple[Message | None, Sequence[Granted]]:
             # Who edits for ever is answered all the same.
             if not stopped and not last and turns.revision(connection, turn) != question.rev:
                 raise _Edited
             if not turns.finish(connection, turn, state):
-                return None
+                return None, ()
+            granted: Sequence[Granted] = ()
             if self._grants is not None and requested is not None:
-                granted[:] = self._grants.grant(connection, question, requested, now)
+                granted = self._grants.grant(connection, question, requested, now)
             shown = [Told(one) for one in parts] + [Told(one.part, one.keyboard) for one in granted]
             text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
             message = self._add_answer(connection, question, text, now) if shown else None
@@ -269,10 +268,10 @@ class TurnFlow:
             answer = message.id if message else None
             told = {"message": answer, "model": reply.model, "stopped": stopped}
             _tell(connection, "agent_result", turn, now, told, message=answer)
-            return message
+            return message, granted
 
         try:
-            message = await self._database.write(work, point="C4")
+            message, granted = await self._database.write(work, point="C4")
         except _Edited:
             log.info("turn_edited", extra={"turn": turn.id})
             return _Outcome.AGAIN

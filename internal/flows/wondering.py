@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
+from internal.storage.scope import acting_for
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User, UserState
@@ -57,22 +58,25 @@ class Wondering:
             return 0
         now = self._clock.now()
         asked = 0
-        for user_id in await self._database.read(lambda c: self._ready(c, now)):
-            asked += await self._database.write(lambda c: self._ask_one(c, user_id, now))  # noqa: B023 - awaited here
+        ready, looked = await self._database.read(lambda c: self._ready(c, now))
+        self._looked |= dict.fromkeys(looked, now)
+        for user_id in ready:
+            with acting_for(user_id):
+                asked += await self._database.write(lambda c: self._ask_one(c, user_id, now))  # noqa: B023 - awaited here
         return asked
 
-    def _ready(self, connection: Connection, now: datetime) -> list[int]:
-        """Whom there is something to ask, looked at without holding up anybody's writes."""
+    def _ready(self, connection: Connection, now: datetime) -> tuple[list[int], list[int]]:
+        """Whom there is something to ask, and whose fading memories were looked at; nobody's writes are held up."""
         fitting = [user.user_id for user in users.everybody(connection) if self._fits(connection, user, now)]
-        return [user_id for user_id in fitting if self._has_something(connection, user_id, now)]
-
-    def _has_something(self, connection: Connection, user_id: int, now: datetime) -> bool:
-        if asking.next_question(connection, user_id, self._plasticity, now, fading=False) is not None:
-            return True
-        if abs(now - self._looked.get(user_id, now - LOOKED_AGAIN)) < LOOKED_AGAIN:
-            return False
-        self._looked[user_id] = now
-        return asking.next_question(connection, user_id, self._plasticity, now) is not None
+        ready, looked = [], []
+        for user_id in fitting:
+            found = asking.next_question(connection, user_id, self._plasticity, now, fading=False)
+            if found is None and abs(now - self._looked.get(user_id, now - LOOKED_AGAIN)) >= LOOKED_AGAIN:
+                looked.append(user_id)
+                found = asking.next_question(connection, user_id, self._plasticity, now)
+            if found is not None:
+                ready.append(user_id)
+        return ready, looked
 
     def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> int:
         """Everything is looked at once more: he may have written since."""
