@@ -56,10 +56,11 @@ class _Wanted:
     event_type: str | None
     source: str | None
 
-    def following(self, place: int, connection: Connection) -> list[tuple[int, Event]]:
-        return events.following(
+    def following(self, place: int, connection: Connection) -> tuple[list[Event], int]:
+        found = events.following(
             connection, self.user_id, place, event_type=self.event_type, source=self.source, limit=_AT_ONCE
         )
+        return [event for _, event in found], found[-1][0] if found else place
 
 
 def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
@@ -100,7 +101,9 @@ def events_router(database: Database, owners: Owners, stopping: asyncio.Event) -
         """From now on, or from behind `after` (`Last-Event-ID` where a browser connects again)."""
         await owners.stored(user_id)
         since = last_event_id or after
-        place = await database.read(lambda c: events.last_place(c) if since is None else _place(c, user_id, since))
+        place = await database.read(
+            lambda c: events.last_place(c, user_id) if since is None else _place(c, user_id, since)
+        )
         wanted = _Wanted(user_id, type_, source)
         told = _told(following(database, stopping, admission(request.scope), place, wanted.following))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -116,14 +119,13 @@ def _place(connection: Connection, user_id: int, event_id: str) -> int:
     return place
 
 
-async def _told(following: AsyncIterator[tuple[int, Event] | None]) -> AsyncIterator[str]:
+async def _told(following: AsyncIterator[Event | None]) -> AsyncIterator[str]:
     """The owner's events as they are committed."""
     yield ": events follow\n\n"
-    async for found in following:
-        if found is None:
+    async for event in following:
+        if event is None:
             yield ": nothing new\n\n"
         else:
-            _, event = found
             yield f"id: {event.id}\nevent: {event.event_type}\ndata: {_line(event)}\n\n"
 
 

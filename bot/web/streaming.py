@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -27,17 +27,19 @@ _ASK_AGAIN_S: Final = 1.0
 """Whether the session still stands is asked that often at most, and with every sign of life."""
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 
 async def following(
     database: Database,
     stopping: asyncio.Event,
     admitted: Admitted,
-    place: int,
-    read: Callable[[int, Connection], list[tuple[int, T]]],
-) -> AsyncIterator[tuple[int, T] | None]:
-    """What `read` finds behind a place, with the place of each, as it is committed; None is a sign of life.
+    place: P,
+    read: Callable[[P, Connection], tuple[Sequence[T], P]],
+) -> AsyncIterator[T | None]:
+    """What `read` finds behind a place, as it is committed; None is a sign of life.
 
+    `read` tells too where one stands then: where one stood, as soon as nothing is left.
     A session that was closed is noticed with the next commit, mostly its own; one that ran out with the next sign of
     life at the latest.
     """
@@ -53,10 +55,11 @@ async def following(
             if silent:
                 yield None
                 break
-            found = await database.read(partial(read, place))
-            for place, one in found:  # noqa: PLR1704 - where it goes on
-                yield place, one
-            more = bool(found)
+            before = place
+            found, place = await database.read(partial(read, before))
+            for one in found:
+                yield one
+            more = place != before
 
 
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:

@@ -24,8 +24,12 @@ from internal.events import timeline_repository as timeline
 from internal.events.timeline_repository import Placed, Wanted
 from internal.flows.words_shown import events_shown
 from internal.storage.engine import Database
+from internal.storage.ordering import Standing
 
 _AT_ONCE = 200
+
+_AGAIN = 1000
+"""Places before `after` that a stream of everybody's events tells again where several processes write."""
 
 Place = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="An event's place, which is itself left out.")]
 Names = Annotated[list[str], Query(max_length=50)]
@@ -95,12 +99,21 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         hide: Names = [],  # noqa: B006 - as above
         type_: Annotated[list[str], Query(alias="type", max_length=50)] = [],  # noqa: B006 - as above
     ) -> StreamingResponse:
-        """From now on, or from behind a place, as server-sent events whose ids are places."""
+        """From now on, or from behind a place, as server-sent events whose ids are places.
+
+        Of everybody's, one may come after others of a later place, and some may be told again.
+        """
         wanted = await wanted_of(asked, hide, type_, [])
-        place = after if after is not None else await database.read(events.last_place)
+        admitted = admission(request.scope)
+        found: AsyncIterator[PlacedOut | None]
+        if asked is None:
+            standing = await database.read(partial(_standing, after))
+            found = following(database, stopping, admitted, standing, partial(_news, wanted))
+        else:
+            place = after if after is not None else await database.read(partial(events.last_place, user_id=asked))
+            found = following(database, stopping, admitted, place, partial(_behind, wanted))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        told = _told(following(database, stopping, admission(request.scope), place, partial(_behind, wanted)))
-        return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_told(found), media_type="text/event-stream", headers=headers)
 
     @router.get("/{event_id}", responses=READING)
     async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
@@ -117,19 +130,27 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
     return router
 
 
-async def _told(following: AsyncIterator[tuple[int, PlacedOut] | None]) -> AsyncIterator[str]:
+async def _told(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str]:
     yield ": events follow\n\n"
-    async for found in following:
-        if found is None:
+    async for one in following:
+        if one is None:
             yield ": nothing new\n\n"
         else:
-            place, one = found
-            yield f"id: {place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
+            yield f"id: {one.place}\nevent: {one.event_type}\ndata: {one.model_dump_json()}\n\n"
 
 
-def _behind(wanted: Wanted, place: int, connection: Connection) -> list[tuple[int, PlacedOut]]:
+def _behind(wanted: Wanted, place: int, connection: Connection) -> tuple[list[PlacedOut], int]:
     found = timeline.behind(connection, wanted, place, limit=_AT_ONCE)
-    return [(one.place, one) for one in _told_of(connection, found)]
+    return _told_of(connection, found), found[-1].place if found else place
+
+
+def _standing(after: int | None, connection: Connection) -> Standing:
+    return timeline.standing(connection, after, again=_AGAIN if after is not None else 0)
+
+
+def _news(wanted: Wanted, since: Standing, connection: Connection) -> tuple[list[PlacedOut], Standing]:
+    found, here = timeline.news(connection, wanted, since, limit=_AT_ONCE)
+    return _told_of(connection, found), here
 
 
 def _told_of(connection: Connection, found: list[Placed]) -> list[PlacedOut]:

@@ -115,9 +115,10 @@ def at_or_before(connection: Connection, user_id: int, event_type: str, place: i
     return connection.execute(query.order_by(events.c.seq.desc()).limit(1)).scalar_one_or_none()
 
 
-def last_place(connection: Connection) -> int:
-    """Where the newest event of all stands; 0 before the first."""
-    return int(connection.execute(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one())
+def last_place(connection: Connection, user_id: int | None = None) -> int:
+    """Where the newest event stands, of one owner or (None) of all; 0 before the first."""
+    query = select(func.coalesce(func.max(events.c.seq), 0))
+    return int(connection.execute(query if user_id is None else query.where(events.c.user_id == user_id)).scalar_one())
 
 
 def following(

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, select
 
 from internal.events.model import Event
+from internal.storage.ordering import Standing, read_on, standing_at
 from internal.storage.tables import events, messages
 
 _TEXT: Final = 240
@@ -63,6 +64,21 @@ def behind(connection: Connection, wanted: Wanted, place: int, *, limit: int) ->
     """The oldest events behind a place, oldest first."""
     query = select(events).where(*wanted.conditions(), events.c.seq > place)
     return _placed(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
+
+
+def standing(connection: Connection, after: int | None, *, again: int = 0) -> Standing:
+    """Behind a place (None = behind the newest event), to read everybody's `news` from there."""
+    return standing_at(connection, events, after, again=again)
+
+
+def news(connection: Connection, wanted: Wanted, since: Standing, *, limit: int) -> tuple[list[Placed], Standing]:
+    """What is new to who stood there, also where it has a place before his; in the order of places, by `limit` events.
+
+    For who reads everybody's: whoever stands afterwards where he stood has read all there is.
+    """
+    fresh, here = read_on(connection, events, since, at_once=limit)
+    query = select(events).where(*wanted.conditions(), fresh)
+    return _placed(connection, connection.execute(query.order_by(events.c.seq)).all()), here
 
 
 def count(connection: Connection, wanted: Wanted) -> int:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.chronicle import repository as line
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.source_repository import echoes
@@ -28,6 +29,7 @@ from internal.storage import erasure
 from internal.storage.backup import Backup
 from internal.storage.engine import Database
 from internal.storage.erasure import EVERYTHING, Forgetting, Kind
+from internal.storage.ordering import Standing
 
 log = logging.getLogger(__name__)
 
@@ -196,7 +198,7 @@ class Eraser:
         self._backups = backups
         # What a process erased that was killed before it emptied the log is still there.
         self._log_to_empty = True
-        self._looked_at: int | None = None
+        self._looked_at: Standing | None = None
 
     async def erase_due(self) -> int:
         """Erases everything whose time to undo has passed; how many requests that were.
@@ -234,7 +236,8 @@ class Eraser:
                     fallen.join(erasing.erase_message(connection, user_id, message_id, now=now))
             return fallen, [] if told else [f"{one.name}: {one.sentence}" for one in left]
 
-        fallen, left = await self._database.write(work)
+        with acting_for(user_id):
+            fallen, left = await self._database.write(work)
         self._forget(user_id)
         self._log_to_empty = True
         await self._follow()
@@ -246,7 +249,8 @@ class Eraser:
             return self._erase(connection, forgetting) if erasure.close(connection, forgetting, "done") else None
 
         try:
-            fallen = await self._database.write(work)
+            with acting_for(forgetting.user_id):
+                fallen = await self._database.write(work)
         except Conflict:  # in use just now: it stays pending, and is due at the next tick
             return
         self._forget(forgetting.user_id)
@@ -291,7 +295,8 @@ class Eraser:
     async def _follow(self) -> None:
         """Looks for what others erased since, a REST call for one, and empties the log if there is a reason."""
         since = self._looked_at
-        owners, self._looked_at = await self._database.read(lambda c: erasure.erased_since(c, since))
+        with acting_for_everyone():
+            owners, self._looked_at = await self._database.read(lambda c: erasure.erased_since(c, since))
         for user_id in owners:
             self._forget(user_id)
         self._log_to_empty = self._log_to_empty or bool(owners)

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.access import repository as users
 from internal.errors import MirrorUnavailable
 from internal.flows import mirrored
@@ -24,6 +25,7 @@ from internal.graph.mirror import PROJECTION, Batch, GraphMirror, Mark, Rows
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.storage.erasure import EVERYTHING, FORGOTTEN
+from internal.storage.ordering import Standing
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -109,7 +111,7 @@ class Mirroring:
         self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
         self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
         self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._looked_at = 0
+        self._looked_at = Standing()
         self._examined = clock.now() - _EXAMINED
         self._store: str | None = None
         self._following: set[asyncio.Task[int]] = set()
@@ -120,7 +122,8 @@ class Mirroring:
         while True:
             before = self._database.commits
             try:
-                await self.follow_due()
+                with acting_for_everyone():
+                    await self.follow_due()
             except MirrorUnavailable as error:
                 log.warning("mirror_unavailable", extra={"error": str(error), "again_in_s": pause})
             except Exception:  # border of a job: what is due is a query, so it is asked again
@@ -138,8 +141,7 @@ class Mirroring:
         Now and then it is asked whether it still has what was written. Raises MirrorUnavailable.
         """
         looked_at = self._looked_at
-        due = await self._database.read(lambda c: repository.newest_by_owner(c, looked_at))
-        owners = set(due)
+        owners, here = await self._database.read(lambda c: repository.changed_owners(c, looked_at))
         now = self._clock.now()
         if not self._examined <= now < self._examined + _EXAMINED:
             owners |= set(await self._cursors.owners())
@@ -147,19 +149,21 @@ class Mirroring:
         followed = 0
         for user_id in sorted(owners):
             followed += await self.follow(user_id)
-        self._looked_at = max([looked_at, *due.values()])
+        self._looked_at = here
         return followed
 
     async def follow(self, user_id: int) -> int:
         """Brings one owner's mirror up to date; how many changes that were. Raises MirrorUnavailable."""
-        async with self._one_at_a_time[user_id]:
-            return await self._follow(user_id)
+        with acting_for(user_id):
+            async with self._one_at_a_time[user_id]:
+                return await self._follow(user_id)
 
     async def rebuild(self, user_id: int) -> int:
         """Builds one owner's mirror anew; of how many nodes and edges. Raises NotFound and MirrorUnavailable."""
-        await self._database.read(lambda c: users.get(c, user_id))
-        async with self._one_at_a_time[user_id]:
-            return await self._rebuild(user_id, await self._version(user_id))
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+            async with self._one_at_a_time[user_id]:
+                return await self._rebuild(user_id, await self._version(user_id))
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
         """Asks the mirror, as it is after what was written before the question.

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Select, delete, func, select
 from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
 from internal.graph.node_repository import CHUNK, VISIBLE, node_of
+from internal.storage.ordering import Standing, read_on
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
 from internal.storage.upsert import upsert
 
@@ -35,11 +36,11 @@ class LabelledEdge:
     target_label: str
 
 
-def newest_by_owner(connection: Connection, after: int) -> dict[int, int]:
-    """The last change of each owner of whom something changed after this place of the log."""
-    last = func.max(changes.c.seq).label("newest")
-    query = select(changes.c.user_id, last).where(changes.c.seq > after).group_by(changes.c.user_id)
-    return {row.user_id: row.newest for row in connection.execute(query)}
+def changed_owners(connection: Connection, since: Standing) -> tuple[set[int], Standing]:
+    """Owners of whom something changed after this place of the log, and the place that was looked at."""
+    fresh, here = read_on(connection, changes, since)
+    query = select(changes.c.user_id).where(fresh).distinct()
+    return set(connection.execute(query).scalars()), here
 
 
 def newest(connection: Connection, user_id: int) -> int:

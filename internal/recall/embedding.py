@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection
 
+from internal.storage.scope import acting_for
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
@@ -43,7 +44,7 @@ class VectorFollowing:
         self._retry_base, self._retry_max = retry_base, retry_max
         self._failures = 0
         self._not_before: datetime | None = None
-        self._seen_change = -1
+        self._seen_change = ""
         self._disowned = False
         self._foreign_removed = False
         self._more = False
@@ -129,13 +130,15 @@ class VectorFollowing:
             vectors.acknowledge(connection, one, self._embedder.name, self._embedder.dimensions)
 
     async def _embed(self, batch: Sequence[DueItem]) -> int:
-        try:
-            found = await self._ask(batch)
-        except (ModelRefused, ModelReplyInvalid):
-            if len(batch) == 1:
-                raise
-            return await self._embed_singly(batch)
-        return await self._store(batch, found)
+        """All of `batch` are one owner's."""
+        with acting_for(batch[0].user_id):
+            try:
+                found = await self._ask(batch)
+            except (ModelRefused, ModelReplyInvalid):
+                if len(batch) == 1:
+                    raise
+                return await self._embed_singly(batch)
+            return await self._store(batch, found)
 
     async def _embed_singly(self, batch: Sequence[DueItem]) -> int:
         """A text that the provider refuses, or has no vector for, is left out until it changes, or the next start.

@@ -76,7 +76,7 @@ class TermsFollowing:
 
     def __init__(self, database: Database, tools: TermTools) -> None:
         self._database, self._tools = database, tools
-        self._seen_change = -1
+        self._seen_change = ""
         self._checked = False
 
     async def follow_due(self) -> int:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
+from internal.storage.ordering import Standing, read_on, standing_at
 from internal.storage.owners import record_change
 from internal.storage.sqlite import BUSY_TIMEOUT_MS
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
+from internal.storage.walls import across_owners
 
 Kind = Literal["everything", "person", "entity", "fact", "memory", "episode", "message"]
 
@@ -71,16 +73,16 @@ def note_erased(connection: Connection, user_id: int) -> None:
     record_change(connection, user_id, FORGOTTEN, "*", "delete")
 
 
-def erased_since(connection: Connection, seq: int | None) -> tuple[set[int], int]:
+def erased_since(connection: Connection, since: Standing | None) -> tuple[set[int], Standing]:
     """Owners of whom something was erased after this place of the change log, and the place that was looked at.
 
     From None on nothing is looked for.
     """
-    newest = connection.execute(select(func.max(changes.c.seq))).scalar_one() or 0
-    if seq is None:
-        return set(), newest
-    query = select(changes.c.user_id).where(changes.c.seq > seq, changes.c.kind == FORGOTTEN).distinct()
-    return set(connection.execute(query).scalars()), newest
+    if since is None:
+        return set(), standing_at(connection, changes)
+    fresh, here = read_on(connection, changes, since)
+    query = select(changes.c.user_id).where(fresh, changes.c.kind == FORGOTTEN).distinct()
+    return set(connection.execute(query).scalars()), here
 
 
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
@@ -123,19 +125,24 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
     for table in metadata.sorted_tables:
         if "user_id" in table.c and table.name not in _SPARED:
             connection.execute(delete(table).where(table.c.user_id == user_id))
-    # What others hold that is his: invitations he sent, and that tasks of theirs are for him.
-    connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
-    connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
+    with across_owners(connection):
+        _erase_elsewhere(connection, user_id)
     connection.execute(delete(spend).where(spend.c.user_id == user_id, spend.c.day < spent_since))
     # That everything was forgotten, and when, stays: a restored backup must learn it.
     asked_for_less = (forgettings.c.kind != EVERYTHING) | (forgettings.c.state != "done")
     connection.execute(delete(forgettings).where(forgettings.c.user_id == user_id, asked_for_less))
-    processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
-    connection.execute(update(inbox).where(processed).values(raw="", error=None, user_id=None))
     connection.execute(
         update(users).where(users.c.user_id == user_id).values(name="", username=None, settings={}, tz_asked=False)
     )
     record_change(connection, user_id, EVERYTHING, "*", "delete")
+
+
+def _erase_elsewhere(connection: Connection, user_id: int) -> None:
+    """What others hold that is his: invitations he sent, that tasks of theirs are for him, updates that he sent."""
+    connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
+    connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
+    processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
+    connection.execute(update(inbox).where(processed).values(raw="", error=None, user_id=None))
 
 
 def checkpoint(connection: Connection) -> bool:

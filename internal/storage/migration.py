@@ -18,6 +18,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 import migrations
 from internal.errors import SchemaTooNew
+from internal.storage.ordering import keep_order
 from internal.storage.scope import EVERYONE
 from internal.storage.tables import metadata
 from internal.storage.walls import SETTING, raise_walls
@@ -71,6 +72,7 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
             _upgrade(connection, head)
         if connection.dialect.name == "postgresql":
             raise_walls(connection)  # around tables that a migration made or made anew, too
+            keep_order(connection)
     except BaseException:
         connection.exec_driver_sql("ROLLBACK")
         raise
@@ -94,10 +96,21 @@ def _create(connection: Connection, head: str) -> None:
     MigrationContext.configure(connection).stamp(ScriptDirectory.from_config(alembic_config()), head)
 
 
-def _upgrade(connection: Connection, head: str) -> None:
+def migrate_to(connection: Connection, revision: str) -> None:
+    """Makes a new database as the program of that revision had it. Outside any transaction."""
+    _begin_alone(connection)
+    try:
+        _upgrade(connection, revision)
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")
+
+
+def _upgrade(connection: Connection, revision: str) -> None:
     config = alembic_config()
     config.attributes["connection"] = connection
-    command.upgrade(config, head)
+    command.upgrade(config, revision)
 
 
 @cache

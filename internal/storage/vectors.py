@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, TextClause, and_, bindparam, delete, func, or_, select, text, tuple_, update
 
+from internal.storage.ordering import state_of
 from internal.storage.owners import record_change
 from internal.storage.tables import changes, search_items, vectors
 from internal.storage.upsert import upsert
@@ -172,9 +173,9 @@ def of_other_models(connection: Connection, model: str, dim: int) -> int:
     return connection.execute(query).scalar_one()
 
 
-def last_change(connection: Connection) -> int:
-    """The newest entry of the whole change log; 0 when it is empty."""
-    return connection.execute(select(func.max(changes.c.seq))).scalar_one() or 0
+def last_change(connection: Connection) -> str:
+    """While this stays the same, nothing was added to the change log."""
+    return state_of(connection, changes)
 
 
 def _due_items(model: str, dim: int, which: TextClause, without: Collection[int]) -> Select[Any]:
