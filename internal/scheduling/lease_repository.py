@@ -1,6 +1,7 @@
 """Leases in the database. Only its own clock judges them: those of two machines may be minutes apart.
 
-SQLite has no clock but its process's, and no other process.
+SQLite has no clock but its process's, and no other process. What takes and renews runs in transactions that see each
+statement's newest state (`Database.beside`); `require` is part of whatever transaction writes in a lease's name.
 """
 
 from __future__ import annotations
@@ -17,21 +18,23 @@ from internal.storage.tables import leases
 from internal.storage.upsert import upsert
 
 
-def take(connection: Connection, name: str, holder: str, length: timedelta) -> bool:
-    """Makes `holder` the one who has `name`, from now on for `length`. False while somebody else has it.
+def take(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
+    """Gives the holder what of these is free, ran out or is his, from now on for `length`; what he has now.
 
     Never waits: a lease in whose name a transaction is just being written counts as somebody else's.
     """
-    row = connection.execute(
-        select(leases.c.holder, leases.c.until > _now(connection)).where(leases.c.name == name)
-    ).one_or_none()
-    if row is not None and ((row[0] != holder and row[1]) or not _seized(connection, name)):
-        return False
     until = _now(connection) + _micros(length)
-    values = upsert(leases).values(name=name, holder=holder, until=until)
-    values = values.on_conflict_do_update(index_elements=["name"], set_={"holder": holder, "until": until})
-    connection.execute(values)
-    return True
+    free = (leases.c.holder == holder) | (leases.c.until <= _now(connection))
+    # FOR UPDATE, not less: it is what `require` stands in the way of, and what makes it fail afterwards.
+    ours = select(leases.c.name).where(leases.c.name.in_(sorted(names)), free).with_for_update(skip_locked=True)
+    taken = set(connection.execute(ours).scalars())
+    if taken:
+        connection.execute(update(leases).where(leases.c.name.in_(sorted(taken))).values(holder=holder, until=until))
+    if missing := sorted(set(names) - taken):
+        new = upsert(leases).values([{"name": name, "holder": holder, "until": until} for name in missing])
+        new = new.on_conflict_do_nothing(index_elements=["name"])
+        taken.update(connection.execute(new.returning(leases.c.name)).scalars())
+    return taken
 
 
 def renew(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
@@ -67,26 +70,21 @@ def standing(connection: Connection, prefix: str) -> dict[str, str]:
     return {row.name: row.holder for row in rows}
 
 
-def require(connection: Connection, name: str, holder: str) -> None:
-    """Ties the transaction to the lease: nobody else can take it before the commit. Raises LeaseLost.
+def drop_lapsed(connection: Connection, prefix: str) -> int:
+    """Deletes leases of this kind that ran out and that nobody will want again; how many."""
+    lapsed = leases.c.name.startswith(prefix, autoescape=True) & (leases.c.until <= _now(connection))
+    return connection.execute(delete(leases).where(lapsed)).rowcount
 
-    Without the row's lock somebody could take the lease and read, while this transaction is still to be committed.
+
+def require(connection: Connection, name: str, holder: str) -> None:
+    """Ties the transaction to the lease: nobody takes it before the commit. Raises LeaseLost when somebody did.
+
+    Without the row's lock another could take the lease and read, while this transaction is still to be committed.
+    Renewing does not disturb it: the holder's own renewals come over another connection.
     """
-    row = select(leases.c.holder).where(leases.c.name == name).with_for_update(read=True)
+    row = select(leases.c.holder).where(leases.c.name == name).with_for_update(read=True, key_share=True)
     if connection.execute(row).scalar_one_or_none() != holder:
         raise LeaseLost
-
-
-def drop_lapsed(connection: Connection, prefix: str, since: timedelta) -> int:
-    """Deletes leases of this kind that ran out `since` ago and that nobody wanted."""
-    old = leases.c.name.startswith(prefix, autoescape=True) & (leases.c.until < _now(connection) - _micros(since))
-    return connection.execute(delete(leases).where(old)).rowcount
-
-
-def _seized(connection: Connection, name: str) -> bool:
-    """Locks the row; False if another transaction holds it, which on SQLite none can."""
-    row = select(leases.c.name).where(leases.c.name == name).with_for_update(skip_locked=True)
-    return connection.execute(row).first() is not None
 
 
 def _now(connection: Connection) -> ColumnElement[Any]:

@@ -16,6 +16,7 @@ from typing import Final
 from internal.errors import LeaseLost, StorageError
 from internal.scheduling import lease_repository as repository
 from internal.storage.engine import Database
+from internal.storage.fence import Fence
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,13 @@ class Leases:
 
     async def take(self, name: str, for_: timedelta = LENGTH) -> bool:
         """Makes it ours for that long, or for that long from now if it is ours already. False while another has it."""
-        return await self._database.write(lambda c: repository.take(c, name, self.holder, for_))
+        return name in await self.take_all([name], for_)
+
+    async def take_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
+        """Takes what of these is free; what of them is ours now."""
+        if not names:
+            return set()
+        return await self._database.beside(lambda c: repository.take(c, names, self.holder, for_))
 
     async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
         """Whether it is still ours; then for that long from now."""
@@ -44,15 +51,16 @@ class Leases:
         """Renews many in one statement; those that are still ours."""
         if not names:
             return set()
-        return await self._database.write(lambda c: repository.renew(c, names, self.holder, for_))
+        return await self._database.beside(lambda c: repository.renew(c, names, self.holder, for_))
 
     async def release(self, *names: str) -> None:
         """Gives these back at once; one that is no longer ours stays another's."""
-        await self._database.write(lambda c: repository.release(c, names, self.holder))
+        if names:
+            await self._database.beside(lambda c: repository.release(c, names, self.holder))
 
     async def release_all(self) -> None:
         """Gives back whatever this worker has: it stops."""
-        await self._database.write(lambda c: repository.release_all(c, self.holder))
+        await self._database.beside(lambda c: repository.release_all(c, self.holder))
 
     async def held(self, name: str) -> bool:
         """Whether it is ours and has not run out."""
@@ -62,9 +70,15 @@ class Leases:
         """Every lease whose name begins so and that has not run out, with its holder."""
         return await self._database.read(lambda c: repository.standing(c, prefix))
 
+    def fence(self, name: str) -> Fence:
+        """What a unit of work in the lease's name checks first: LeaseLost if another has taken it."""
+        return lambda connection: repository.require(connection, name, self.holder)
+
     @contextlib.asynccontextmanager
     async def kept(self, name: str, for_: timedelta = LENGTH) -> AsyncIterator[None]:
         """Waits until the lease is ours and keeps it; if it is lost, the body is cancelled and LeaseLost raised.
+
+        `fenced(leases.fence(name))` inside the body holds back what it writes after that.
 
         The body is told within the lease's length by this machine's own clock, which is before anybody can take it.
         Leaving gives it back at once.

@@ -55,6 +55,10 @@ class Engine(Protocol):
         """Opens the savepoint `unit` of a unit of work that reaches the rows of `scope`."""
         ...
 
+    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        """Runs `work` in a transaction each of whose statements sees the store as it is then, and commits."""
+        ...
+
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
         """Whether the error took the whole transaction with it, savepoints included."""
         ...

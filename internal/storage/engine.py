@@ -18,10 +18,11 @@ from typing import Any, Generic, NoReturn, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
-from internal.errors import StorageDamaged, StorageError
+from internal.errors import ConfigurationError, StorageDamaged, StorageError
 from internal.storage.crash import crash_if_asked
 from internal.storage.damage import words_of_damage
 from internal.storage.driver import Engine, Link, cause_of
+from internal.storage.fence import Fence, current_fence
 from internal.storage.scope import current_scope
 
 T = TypeVar("T")
@@ -33,12 +34,27 @@ GROUP = 256
 READERS = 2
 
 
+class Snapshot:
+    """A store at one moment, however long it is looked at."""
+
+    def __init__(self, link: Link, judged: Callable[[Exception], Exception]) -> None:
+        self._link, self._judged = link, judged
+
+    async def read(self, work: Work[T]) -> T:
+        """Runs `work` over it. After an error the snapshot may be gone: nothing more is to be read from it."""
+        try:
+            return await self._link.run(work)
+        except SQLAlchemyError as error:
+            raise self._judged(error) from error
+
+
 @dataclass(slots=True)
 class _Pending(Generic[T]):
     work: Work[T]
     done: asyncio.Future[T]
     point: str | None
     scope: str
+    fence: Fence | None
 
 
 @dataclass(slots=True)
@@ -59,6 +75,7 @@ class Database:
         self.path = engine.path
         self._engine = engine
         self._writer = writer
+        self._beside: Link | None = None
         self._readers: asyncio.Queue[Link] = asyncio.Queue()
         for reader in readers:
             self._readers.put_nowait(reader)
@@ -68,6 +85,11 @@ class Database:
         self._commits = 0
         self._committed = asyncio.Event()
         self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may write into the store at the same time."""
+        return self._engine.moves()
 
     @property
     def commits(self) -> int:
@@ -119,7 +141,7 @@ class Database:
         if self._closed:
             raise StorageError("the database is closed")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._pending.append(_Pending(work, done, point, current_scope()))
+        self._pending.append(_Pending(work, done, point, current_scope(), current_fence()))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_pending(), name="database-writer")
         return await done
@@ -141,6 +163,35 @@ class Database:
                         raise self._judged(error) from error
         finally:
             self._readers.put_nowait(reader)
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """One moment of the store, held on a connection of its own until the block ends; writers go on meanwhile.
+
+        Raises StorageError when there is no connection for it.
+        """
+        scope, link = current_scope(), await self._engine.reader()
+        taken = Snapshot(link, self._judged)
+        try:
+            await taken.read(lambda connection: self._engine.begin_reading(connection, scope))
+            yield taken
+        finally:
+            await link.run(_roll_back)
+            await link.close()
+
+    async def beside(self, work: Work[T]) -> T:
+        """Runs `work` in a short transaction that stands behind no unit of work of this process, and sees no snapshot.
+
+        For leases: who renews them must not lose them to a long import. On SQLite it is a `write`. Raises as that.
+        """
+        if not self.shared:
+            return await self.write(work)
+        try:
+            if self._beside is None:
+                self._beside = await self._engine.writer()
+            return await self._beside.run(lambda connection: self._engine.in_short(connection, work))
+        except SQLAlchemyError as error:
+            raise _refused(error) from error
 
     async def exclusive(self, function: Callable[[Connection], T]) -> T:
         """Runs `function` on the writing connection outside any transaction (migrations, checkpoints)."""
@@ -194,8 +245,7 @@ class Database:
                     continue
                 failure = self._judged(error)
                 if not isinstance(failure, StorageError):
-                    failure = StorageError(f"the database refused a commit: {cause_of(error)}")
-                    failure.__cause__ = error
+                    failure = _refused(error)
                 return [_Outcome(error=failure)] * len(group)
 
     def _commit_together(self, connection: Connection, group: list[_Pending[Any]]) -> list[_Outcome]:
@@ -216,6 +266,8 @@ class Database:
     def _run_savepoint(self, connection: Connection, item: _Pending[Any]) -> _Outcome:
         self._engine.savepoint(connection, item.scope)
         try:
+            if item.fence is not None:
+                item.fence(connection)
             outcome = _Outcome(result=item.work(connection))
         except Exception as error:  # handed to the caller of write(), who alone knows what it means
             if isinstance(error, DBAPIError) and self._engine.is_lost(connection, error):
@@ -230,8 +282,7 @@ class Database:
         try:
             return work(connection)
         finally:
-            with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to end
-                connection.exec_driver_sql("ROLLBACK")
+            _roll_back(connection)
 
     def _mark_commit(self) -> None:
         self._commits += 1
@@ -247,6 +298,13 @@ class Database:
         self._closed = True
         if self._writing is not None:
             await self._writing
+        if self._beside is not None:
+            await self._beside.close()
+
+
+def _roll_back(connection: Connection) -> None:
+    with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to end
+        connection.exec_driver_sql("ROLLBACK")
 
 
 async def _engine_of(where: Path | str) -> Engine:
@@ -254,7 +312,11 @@ async def _engine_of(where: Path | str) -> Engine:
         from internal.storage.sqlite import SqliteEngine
 
         return SqliteEngine.prepared(where)
-    from internal.storage.postgres import PostgresEngine
+    try:
+        from internal.storage.postgres import PostgresEngine
+    except ImportError as error:  # the driver is an extra: most installations need none
+        told = "storage.url is a PostgreSQL server, whose driver is missing: pip install laplaced[postgres]"
+        raise ConfigurationError(told) from error
 
     return await PostgresEngine.prepared(where)
 
@@ -263,6 +325,10 @@ def _translated(error: Exception) -> Exception:
     """A refusal of the database (a full disk, a lock) as StorageError; any other error as it is."""
     if not isinstance(error, OperationalError):
         return error
+    return _refused(error)
+
+
+def _refused(error: SQLAlchemyError) -> StorageError:
     failure = StorageError(f"the database refused: {cause_of(error)}")
     failure.__cause__ = error
     return failure

@@ -35,12 +35,21 @@ CHANNEL: Final = "laplaced"
 _ANOTHER_CAME_FIRST: Final = frozenset({"40001", "40P01"})
 """SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it may be done again."""
 
-_GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300"})
-"""SQLSTATE of a server that is stopped, that starts, or that has no connection free."""
+_GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03"})
+"""SQLSTATE of a server that is stopped, that starts, that has no connection free, or that waited too long for us."""
+
+_NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A worker that is paused in the midst of a transaction keeps its locks, its leases' too, no longer than this."""
 
 _MOST_ATTEMPTS: Final = 100
 _PATIENCE_S: Final = 60.0
 """How long a server that is away is waited for: a restart with recovery takes seconds."""
+
+_START_ATTEMPTS: Final = 7
+"""So often a server is asked at the start, over some seconds: it may have been started together with us."""
+
+_SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
+"""What a server that refuses a connection says of a state that passes."""
 
 _CONNECT_TIMEOUT_S: Final = 5
 _TELL_EVERY_S: Final = 0.02
@@ -132,7 +141,7 @@ class PostgresEngine:
                 await link.run(lambda connection: connection.exec_driver_sql("SELECT 1"))
             except SQLAlchemyError as error:
                 attempt += 1
-                if await self.once_more(error, attempt):
+                if attempt < _START_ATTEMPTS and not _is_refused(error) and await self.once_more(error, attempt):
                     continue
                 await link.close()
                 raise StorageError(f"cannot use the database: {cause_of(error)}") from error
@@ -140,7 +149,7 @@ class PostgresEngine:
                 return link
 
     def begin(self, connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN ISOLATION LEVEL SERIALIZABLE")
+        _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}")
 
     def commit(self, connection: Connection) -> None:
         xid = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar_one()
@@ -174,6 +183,17 @@ class PostgresEngine:
 
     def savepoint(self, connection: Connection, scope: str) -> None:
         _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
+
+    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
+        try:
+            result = work(connection)
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            with contextlib.suppress(SQLAlchemyError):
+                connection.exec_driver_sql("ROLLBACK")
+            raise
+        return result
 
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
         return _is_away(error) or _state_of(error) in _ANOTHER_CAME_FIRST
@@ -284,6 +304,12 @@ def _is_away(error: DBAPIError) -> bool:
     if state is not None:
         return state in _GOING_DOWN or state.startswith("08")
     return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def _is_refused(error: SQLAlchemyError) -> bool:
+    """Whether the server lets nobody in under this name: waiting does not mend a wrong password."""
+    said = cause_of(error)
+    return "FATAL:" in said and not any(state in said for state in _SOON_READY)
 
 
 def _pause(attempt: int) -> float:

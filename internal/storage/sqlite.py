@@ -117,6 +117,9 @@ class SqliteEngine:
     def savepoint(self, connection: Connection, scope: str) -> None:
         connection.exec_driver_sql("SAVEPOINT unit")
 
+    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        raise NotImplementedError("a file has one writer")
+
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
         """A full disk or an I/O error makes SQLite roll back the whole transaction, savepoints included."""
         raw = connection.connection.dbapi_connection
