@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 
 class Ticker:
-    """Says when to look for what is due. Ticks that were slept through come as one."""
+    """Says when to look for what is due. Ticks that were slept through come as one.
 
-    def __init__(self, every: timedelta) -> None:
+    `others` is told of every wake: other processes, that look for the same, ring back with `wake_here`.
+    """
+
+    def __init__(self, every: timedelta, others: Callable[[], None] = lambda: None) -> None:
+        self._others = others
         self._every = max(every.total_seconds(), 0.05)
         self._due = asyncio.Event()
         self._begun = self._ended = 0
@@ -24,7 +28,12 @@ class Ticker:
         self._scheduler = AsyncIOScheduler(timezone="UTC")
 
     def wake(self) -> None:
-        """Makes the next tick come at once."""
+        """Makes the next tick come at once, in other processes too."""
+        self.wake_here()
+        self._others()
+
+    def wake_here(self) -> None:
+        """Makes the next tick of this process come at once."""
         self._due.set()
 
     async def round(self) -> None:

@@ -78,8 +78,12 @@ class Engine(Protocol):
         """Whether others write into the store too, so that only the store itself knows what is in it."""
         ...
 
-    async def until_told(self) -> None:
-        """Waits until another process has committed; for ever where there can be none."""
+    def ring(self, bell: str) -> None:
+        """Rings a bell, a word without spaces, in every other process; nothing where there can be none."""
+        ...
+
+    async def until_told(self) -> frozenset[str]:
+        """Waits until another process has committed or rung; the bells that rang. For ever where there can be none."""
         ...
 
     async def close(self) -> None: ...

@@ -84,6 +84,7 @@ class Database:
         self._closed = False
         self._commits = 0
         self._committed = asyncio.Event()
+        self._hearing: dict[str, list[Callable[[str], None]]] = {}
         self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
 
     @property
@@ -289,10 +290,24 @@ class Database:
         self._committed.set()
         self._committed = asyncio.Event()
 
+    def ring(self, bell: str, word: str = "") -> None:
+        """Calls in every other process what was registered there for this bell; a word has no spaces.
+
+        Rung often, it sounds at most some dozen times a second. Who was away hears nothing: it is a hint, not a queue.
+        """
+        self._engine.ring(f"{bell}:{word}")
+
+    def when_rung(self, bell: str, hear: Callable[[str], None]) -> None:
+        """Has `hear` called with its word whenever another process rings this bell."""
+        self._hearing.setdefault(bell, []).append(hear)
+
     async def _listen(self) -> None:
         while True:
-            await self._engine.until_told()
+            rung = await self._engine.until_told()
             self._mark_commit()
+            for bell, _, word in (one.partition(":") for one in rung):
+                for hear in self._hearing.get(bell, []):
+                    hear(word)
 
     async def _finish(self) -> None:
         self._closed = True

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import random
 import time
@@ -53,6 +54,9 @@ _SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "r
 
 _CONNECT_TIMEOUT_S: Final = 5
 _TELL_EVERY_S: Final = 0.02
+_BELLS: Final = 100
+"""Most bells of one message, which holds 8,000 bytes."""
+
 _LOOK_EVERY_S: Final = 1.0
 """A worker that hears nothing looks this often: a pooler that gives a connection to each transaction forgets LISTEN."""
 
@@ -117,6 +121,8 @@ class PostgresEngine:
         self._url = url
         self._commits_told = asyncio.Event()
         self._heard = asyncio.Event()
+        self._to_ring: set[str] = set()
+        self._rung: set[str] = set()
         self._token = f"{random.getrandbits(64):016x}"
         self._bell = [
             asyncio.create_task(self._over_a_connection(self._tell), name="postgres-tell"),
@@ -213,14 +219,20 @@ class PostgresEngine:
     def told(self) -> None:
         self._commits_told.set()
 
+    def ring(self, bell: str) -> None:
+        self._to_ring.add(bell)
+        self._commits_told.set()
+
     def moves(self) -> bool:
         return True
 
-    async def until_told(self) -> None:
+    async def until_told(self) -> frozenset[str]:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_EVERY_S):
                 await self._heard.wait()
         self._heard.clear()
+        rung, self._rung = frozenset(self._rung), set()
+        return rung
 
     async def close(self) -> None:
         for task in self._bell:
@@ -231,13 +243,23 @@ class PostgresEngine:
         while True:
             await self._commits_told.wait()
             self._commits_told.clear()
-            await connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, self._token))
+            bells = set(itertools.islice(self._to_ring, _BELLS))
+            try:
+                await connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, " ".join([self._token, *bells])))
+            except psycopg.Error:
+                self._commits_told.set()  # it is told over the next connection
+                raise
+            self._to_ring -= bells
+            if self._to_ring:
+                self._commits_told.set()
             await asyncio.sleep(_TELL_EVERY_S)
 
     async def _hear(self, connection: psycopg.AsyncConnection[Any]) -> None:
         await connection.execute(f"LISTEN {CHANNEL}")
         async for told in connection.notifies():
-            if told.payload != self._token:
+            token, *bells = told.payload.split()
+            if token != self._token:
+                self._rung.update(bells)
                 self._heard.set()
 
     async def _over_a_connection(self, talk: Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]) -> NoReturn:

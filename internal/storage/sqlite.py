@@ -134,8 +134,12 @@ class SqliteEngine:
     def moves(self) -> bool:
         return False
 
-    async def until_told(self) -> None:
+    def ring(self, bell: str) -> None:
+        pass
+
+    async def until_told(self) -> frozenset[str]:
         await asyncio.Event().wait()
+        return frozenset()
 
     async def close(self) -> None:
         pass
