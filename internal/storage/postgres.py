@@ -244,12 +244,13 @@ class PostgresEngine:
             await self._commits_told.wait()
             self._commits_told.clear()
             bells = set(itertools.islice(self._to_ring, _BELLS))
+            self._to_ring -= bells
             try:
                 await connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, " ".join([self._token, *bells])))
-            except psycopg.Error:
-                self._commits_told.set()  # it is told over the next connection
+            except psycopg.Error:  # it is told over the next connection
+                self._to_ring |= bells
+                self._commits_told.set()
                 raise
-            self._to_ring -= bells
             if self._to_ring:
                 self._commits_told.set()
             await asyncio.sleep(_TELL_EVERY_S)
