@@ -35,6 +35,7 @@ from bot.web.owners import Owners
 from bot.web.people import people_router
 from bot.web.recalling import Recall, recall_router
 from bot.web.receipts import receipts_router
+from bot.web.refusals import DescribedApi
 from bot.web.simulator import Simulator, simulator_router
 from bot.web.snapshots import snapshots_router
 from bot.web.spend import spend_router
@@ -108,7 +109,7 @@ def build_web(
 
     Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
     """
-    app = FastAPI(
+    app = DescribedApi(
         title="Laplaced",
         description=_ABOUT,
         version=version("laplaced"),

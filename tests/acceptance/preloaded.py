@@ -1,0 +1,14 @@
+"""What a start of the bot reads besides its own modules, and reads the same at every start: texts and offline models."""
+
+from __future__ import annotations
+
+from bot.telegram.i18n import bundle
+from internal.access.model import LANGUAGES
+from internal.agents.analyst import offline as _analyst  # noqa: F401
+from internal.agents.archivist import offline as _archivist  # noqa: F401
+from internal.agents.context_manager import offline as _context_manager  # noqa: F401
+from internal.agents.responder import offline as _responder  # noqa: F401
+from internal.agents.task_manager import offline as _task_manager  # noqa: F401
+
+for language in LANGUAGES:
+    bundle(language)
