@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -34,21 +34,23 @@ def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]
         return lambda version: version
     everything = everything_asked(connection, user_id)
     messages = messages_to_forget(connection, user_id)
-    lines: list[str] = []
-    names: list[str] = []
     for one in asked:
         messages |= _told_in(connection, one)
-        lines += _lines(connection, one)
-        names += _names(connection, one)
-    of_lines, of_names = traces.Lines(lines), traces.name_pattern(names)
+    going = telling(connection, asked)
 
     def show(version: Version) -> Version:
         if everything is not None and version.created_at <= everything.created_at:
             return replace(version, snapshot=EMPTY)
-        left = version.snapshot.without(messages, lambda text: of_lines(text) or of_names(text))
-        return replace(version, snapshot=left)
+        return replace(version, snapshot=version.snapshot.without(messages, going))
 
     return show
+
+
+def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
+    """A test for texts that tell a fact or memory, or name a person or thing, whose forgetting was asked."""
+    of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
+    of_names = traces.name_pattern(name for one in asked for name in _names(connection, one))
+    return lambda text: of_lines(text) or of_names(text)
 
 
 def _told_in(connection: Connection, asked: Forgetting) -> set[str]:
@@ -60,10 +62,13 @@ def _told_in(connection: Connection, asked: Forgetting) -> set[str]:
 
 def _lines(connection: Connection, asked: Forgetting) -> list[str]:
     if asked.kind == "fact" and asked.ref_id is not None:
-        return [one.fact.fact for one in fact_repository.chain(connection, asked.user_id, asked.ref_id)]
+        chain = fact_repository.chain(connection, asked.user_id, asked.ref_id)
+        return [words for one in chain for words in (one.fact.fact, one.fact.original_fact) if words]
     if asked.kind == "memory" and asked.ref_id is not None:
         node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
-        return [str(value) for value in node.properties.values() if isinstance(value, str)] if node else []
+        told = node.properties.values() if node else ()
+        # A single word, its status for one, is in texts that have nothing to do with it.
+        return [words for words in told if isinstance(words, str) and " " in words.strip()]
     return []
 
 

@@ -15,8 +15,9 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
 from internal.events.timeline_repository import Placed
 from internal.flows.forgetting import everything_asked, messages_to_forget
+from internal.flows.snapshot_shown import telling
 from internal.knowledge import repository as episodes
-from internal.storage import traces
+from internal.storage import erasure, traces
 
 
 class _Going:
@@ -57,17 +58,23 @@ def events_shown(connection: Connection, found: Iterable[Placed]) -> list[Placed
 
 
 def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
-    """Whether a model call's prompt and reply may be read: they are emptied as soon as the message is erased.
+    """Whether a model call's prompt and reply may be read: not if they tell what is about to be forgotten.
 
-    They tell it if they were made for its turn, fragment or session, or hold a sentence of it.
+    They tell a message if they were made for its turn, fragment or session, or hold a sentence of it; a fact or a
+    memory by its words, a person or a thing by the name. Erasing empties them for good.
     """
     if call.user_id is None or call.prompt is None:
         return True
     going = _Going(connection, call.user_id)
     if going.all_at(call.at):
         return False
-    if not going.ids:
+    asked = erasure.pending(connection, call.user_id)
+    if not asked:
         return True
+    prompt, reply = json.dumps(call.prompt, ensure_ascii=False), call.reply or ""
+    tells = telling(connection, asked)
+    if tells(prompt) or tells(reply):
+        return False
     said = dialogue.by_ids(connection, call.user_id, sorted(going.ids))
     causes = {one.turn_id for one in said} | {one.episode_id for one in said}
     causes |= {episode_id for episode_id, _ in episodes.lines_of_messages(connection, call.user_id, going.ids)}
@@ -75,4 +82,4 @@ def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
     if causes.intersection((call.links or {}).values()):
         return False
     told = traces.Lines(one.content for one in said)
-    return not told(json.dumps(call.prompt, ensure_ascii=False)) and not told(call.reply or "")
+    return not told(prompt) and not told(reply)

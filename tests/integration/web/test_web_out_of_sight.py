@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -77,3 +78,35 @@ async def test_what_is_about_to_be_forgotten_is_not_shown(known: Stage, kind: An
     assert await seen(known) == left
     await known.database.write(lambda c: forgetting.undo(c, ANNA, asked.id))
     assert await seen(known) == ALL
+
+
+@pytest.mark.parametrize(
+    ("kind", "gone"), [("fact", ["with-fact", "of-fact"]), ("entity", ["with-fact", "of-fact", "of-name"])]
+)
+async def test_a_prompt_that_tells_what_is_to_be_forgotten_is_not_shown(known: Stage, kind: Any, gone: Any) -> None:
+    """A fact is told by its words, in the prompt or the reply; a thing by its name, however it is declined."""
+    told, now = "Rubin opened an office in Lviv", known.clock.now()
+    rubin, lviv = await known.node("Rubin"), await known.node("Lviv")
+    fact_id, _ = await known.tell(rubin, "HAS_OFFICE_IN", lviv, told)
+    names = ("with-fact", "of-fact", "of-name", "of-neither")
+
+    def calls(connection: Connection) -> None:
+        rows = [
+            call("with-fact", now, f"<facts>\n- {told} \n</facts>"),
+            call("of-fact", now, "Hello") | {"reply": json.dumps({"fact": told})},
+            call("of-name", now, "We met at Rubin's"),
+            call("of-neither", now, "We met at Rubinstein's"),
+        ]
+        call_repository.add(connection, rows)
+
+    async def shown() -> list[str]:
+        answers = [await known.client.get(f"/model-calls/{name}", params={"user_id": ANNA}) for name in names]
+        return [one["id"] for one in (answer.json() for answer in answers) if one["prompt"] is not None]
+
+    await known.database.write(calls)
+    assert await shown() == list(names)
+    ref_id = fact_id if kind == "fact" else rubin
+    asked = await known.database.write(lambda c: forgetting.ask(c, ANNA, kind, ref_id, now=now))
+    assert await shown() == [name for name in names if name not in gone]
+    await known.database.write(lambda c: forgetting.undo(c, ANNA, asked.id))
+    assert await shown() == list(names)
