@@ -1,4 +1,4 @@
-"""What a start of the bot reads besides its own modules, and reads the same at every start: texts and offline models."""
+"""What a start of the bot reads besides modules, and reads the same each time: texts and the offline models."""
 
 from __future__ import annotations
 
