@@ -51,7 +51,7 @@ async def _admit(user_id: int | None, name: str, chat: Chat, services: Services)
 
 async def unsure_pressed(query: CallbackQuery, callback_data: AccessButton, chat: Chat, services: Services) -> None:
     owner = chat.user
-    member = await services.read(lambda c: repository.get(c, callback_data.user))
+    member = await services.read(lambda c: service.member(c, callback_data.user, by=owner))
     sure = AccessButton(owner=owner.user_id, user=member.user_id, sure=True)
     yes = button(label(owner.lang, "access-button-yes"), sure)
     no = button(label(owner.lang, "button-cancel"), KeepButton(owner=owner.user_id))
