@@ -79,6 +79,7 @@ class _PostgresLink:
             json_serializer=to_json,
             hide_parameters=True,  # they are people's words, and errors end up in logs
             use_native_hstore=False,
+            execution_options={"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
             connect_args={
                 "connect_timeout": _CONNECT_TIMEOUT_S,
                 "application_name": "laplaced",
