@@ -220,13 +220,6 @@ def after(connection: Connection, user_id: int, n: int) -> Event | None:
     return None if row is None else _event(row)
 
 
-def last_events(connection: Connection, user_id: int) -> dict[str, Event]:
-    """The latest event of each session, by the session's id."""
-    latest = select(func.max(chronicle.c.n)).where(chronicle.c.user_id == user_id).group_by(chronicle.c.session_id)
-    query = _events(user_id).where(chronicle.c.n.in_(latest))
-    return {row.session_id: _event(row) for row in connection.execute(query)}
-
-
 def session_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:
     """The id of the session that each message is said in; messages without an event are left out."""
     wanted = select(chronicle.c.message_id, chronicle.c.session_id).where(chronicle.c.user_id == user_id)

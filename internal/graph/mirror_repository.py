@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, delete, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
@@ -71,12 +71,6 @@ def move_cursor(connection: Connection, user_id: int, target: str, seq: int, now
 def followed(connection: Connection, target: str) -> list[int]:
     """The owners whose mirror was built there."""
     return list(connection.execute(select(mirrors.c.user_id).where(mirrors.c.target == target)).scalars())
-
-
-def drop_cursors(connection: Connection, user_id: int | None = None) -> None:
-    """Has the mirrors of an owner, or of everybody, built anew."""
-    statement = delete(mirrors)
-    connection.execute(statement if user_id is None else statement.where(mirrors.c.user_id == user_id))
 
 
 def lag(connection: Connection, target: str) -> int:

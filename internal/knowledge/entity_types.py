@@ -175,11 +175,6 @@ def checked_attributes(raw: object, labels: Sequence[str], types: EntityTypes) -
     return kept
 
 
-def entity_text(name: str, aliases: Iterable[str] = (), summary: str = "") -> str:
-    """What is embedded for an entity: its name, other names and summary."""
-    return " ".join(part for part in (name, *aliases, summary) if part)
-
-
 def _flat(value: object) -> bool:
     if isinstance(value, list):
         return len(value) <= _MAX_ATTRIBUTES and all(_flat(item) and not isinstance(item, list) for item in value)

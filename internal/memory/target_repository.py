@@ -162,12 +162,6 @@ def drop_suggestions(connection: Connection, user_id: int, node_id: str) -> None
     connection.execute(delete(suggestions).where(*_about(user_id, node_id)))
 
 
-def drop_suggestions_of_runs(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
-    """Deletes what these runs suggested about memories, decided or not."""
-    one = (suggestions.c.kind == SUGGESTION) & suggestions.c.run_id.in_(sorted(run_ids))
-    connection.execute(delete(suggestions).where(suggestions.c.user_id == user_id, one))
-
-
 # Asked several times for each memory: built once, for building a statement takes longer than running it.
 _HIDDEN: Final = (
     select(graph_nodes.c.id)

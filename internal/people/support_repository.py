@@ -155,11 +155,6 @@ def drop_keys(connection: Connection, user_id: int, person_id: int, keys: Collec
     connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(targets)))
 
 
-def drop_parts(connection: Connection, user_id: int, person_id: int) -> None:
-    """Deletes all that is known of who said what of a profile."""
-    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, _of_parts(person_id)))
-
-
 def drop_mentions(connection: Connection, user_id: int, episode_id: str, person_id: int | None = None) -> set[int]:
     """Takes back what an episode counted, for one person or everybody; the ids of those whose count it lowered."""
     ours = (mentions.c.user_id == user_id) & (mentions.c.episode_id == episode_id)

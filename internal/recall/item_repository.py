@@ -188,12 +188,6 @@ def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]
     return {node_id: tuple(names) for node_id, names in found.items() if names}
 
 
-def entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
-    """The ids of these people's nodes."""
-    query = select(people.c.id, people.c.entity_id).where(people.c.user_id == user_id, people.c.id.in_(person_ids))
-    return {row.id: row.entity_id for row in connection.execute(query)}
-
-
 def last_said(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, Any]:
     """When each fact was said last; facts that nobody said are left out."""
     found = connection.execute(_LAST_SAID, {"owner": user_id, "ids": list(fact_ids)})
