@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import stores
 from hypothesis import settings
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
@@ -26,8 +29,43 @@ _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    stores.configure(config)
+
+
+def pytest_unconfigure() -> None:
+    stores.unconfigure()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One PostgreSQL for all workers of a run."""
+    node.workerinput["postgres"] = stores.shared_with_workers()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What has to hold on both engines is one test for each."""
+    engines = stores.engines_of(metafunc.definition.path, metafunc.function.__name__)
+    if len(engines) > 1:
+        metafunc.fixturenames.append("store")
+        metafunc.parametrize("store", engines)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    stores.begin(item)
+    try:
+        return (yield)
+    finally:
+        stores.end()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest files first, or one worker would still be busy with them when all the others have nothing to do."""
+    if stores.wanted() == stores.POSTGRESQL:
+        left_out = {item for item in items if stores.is_left_out(item.path, getattr(item, "originalname", item.name))}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
     slow = [_TESTS / folder for folder in _PROCESSES]
     items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in slow))
 

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, StaticPool, create_engine, insert, select
+from sqlalchemy import Connection, insert, select
+from stores import memory_store
 
 from internal.events import agent_state, bus, repository
 from internal.events.bus import Subscription, Topic
-from internal.storage.tables import event_links, events, metadata, users
+from internal.storage.tables import event_links, events, users
 
 OWNER, OTHER = 42, 43
 NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
@@ -20,15 +21,12 @@ READER = Subscription("context_manager", Topic.NOTIFICATION, OWNER)
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", poolclass=StaticPool)
-    metadata.create_all(engine)
-    with engine.connect() as opened:
+    with memory_store() as opened:
         for user_id in (OWNER, OTHER):
             row = {"user_id": user_id, "role": "owner", "state": "allowed", "name": "", "lang": "en", "tz": "UTC"}
             opened.execute(insert(users).values(row | {"settings": {}, "created_at": NOW}))
         opened.commit()
         yield opened
-    engine.dispose()
 
 
 def publish(connection: Connection, *words: str, user_id: int = OWNER, topic: Topic = Topic.NOTIFICATION) -> list[str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, create_engine, insert, select
+from sqlalchemy import Connection, Table, insert, select
+from stores import memory_store
 
 from internal.graph import store
 from internal.graph.model import Edge, Node
-from internal.storage.driver import to_json
-from internal.storage.tables import changes, metadata, users
+from internal.storage.tables import changes, users
 
 OWNER, STRANGER = 1, 2
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -21,14 +21,11 @@ NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
 @contextmanager
 def memory() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "", "lang": "ru", "tz": "UTC"}
             connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 @dataclass(slots=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Table, create_engine, insert, select
+from sqlalchemy import Connection, Table, insert, select
+from stores import memory_store
 
 from internal.graph import store
 from internal.knowledge import repository, service
 from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim, RecordOutcome
 from internal.knowledge.model import Episode, Fact, Segment, SetBy
-from internal.storage.driver import to_json
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
 
@@ -28,14 +28,11 @@ def year(number: int) -> datetime:
 
 @contextmanager
 def memory() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Оля", "lang": "uk", "tz": "UTC"}
             connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, insert
+from sqlalchemy import Connection, insert
+from stores import memory_store
 
 from internal.agents.archivist.digest import Digester
 from internal.agents.archivist.output import ArchivistReply, parse
@@ -22,8 +23,7 @@ from internal.knowledge.entity_types import EntityTypes
 from internal.knowledge.resolution import Circumstances
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.storage.driver import to_json
-from internal.storage.tables import metadata, users
+from internal.storage.tables import users
 from internal.storage.types import new_id
 
 OWNER, STRANGER = 1, 2
@@ -34,14 +34,11 @@ TYPES = EntityTypes([("Task", "A work item")])
 @contextmanager
 def memory() -> Iterator[Connection]:
     """Two owners and nothing else."""
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "", "lang": "ru", "tz": "UTC"}
             connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 def entity(name: str, *labels: str, **more: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from name_stage import NOON, OWNER, TYPES, entity, fact
 from sqlalchemy import insert
+from stores import where
 
 from internal.agents.archivist.digest import ANCHORS, MARGIN, Digester
 from internal.agents.archivist.output import ArchivistReply, parse
@@ -43,7 +44,7 @@ DIMENSIONS = 512
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(tmp_path / "laplaced.db") as opened:
+    async with Database.open(where(tmp_path)) as opened:
         await opened.exclusive(migrate)
         row = {"user_id": OWNER, "role": "member", "state": "active", "name": "", "lang": "ru", "tz": "UTC"}
         await opened.write(lambda c: c.execute(insert(users).values(**row, settings={}, created_at=NOON)))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Table, create_engine, insert, select
+from sqlalchemy import Connection, Table, insert, select
+from stores import memory_store
 
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
@@ -16,8 +17,7 @@ from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
 from internal.memory.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory
-from internal.storage.driver import to_json
-from internal.storage.tables import metadata, users
+from internal.storage.tables import users
 
 OWNER, STRANGER = 1, 2
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -26,14 +26,11 @@ CONVERSATION = NodeRef("Source", {"type": "conversation", "reference": "episode:
 
 @contextmanager
 def database() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Оля", "lang": "uk", "tz": "UTC"}
             connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 def ref(label: str, words: str | None = None, node_id: str | None = None, **properties: Any) -> NodeRef:

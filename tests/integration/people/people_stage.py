@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, insert, select
+from sqlalchemy import Connection, insert, select
+from stores import memory_store
 
 from internal.people import applying, repository
 from internal.people.model import Person
 from internal.people.operations import ApplyContext, ApplyOutcome, Operation, SourceLine
-from internal.storage.driver import to_json
-from internal.storage.tables import events, metadata, users
+from internal.storage.tables import events, users
 
 OWNER, STRANGER = 1, 2
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -23,14 +23,11 @@ KEY = b"k" * 32
 
 @contextmanager
 def memory() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "", "lang": "ru", "tz": "UTC"}
             connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 @dataclass(slots=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, insert, select, update
+from sqlalchemy import Connection, insert, select, update
+from stores import memory_store
 
 from internal.graph import store
-from internal.storage.driver import to_json
-from internal.storage.tables import changes, graph_edges, graph_nodes, metadata, users
+from internal.storage.tables import changes, graph_edges, graph_nodes, users
 
 OWNER, STRANGER = 1, 2
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -26,13 +26,10 @@ def user_row(user_id: int, tz: str = "UTC", **more: Any) -> dict[str, Any]:
 
 @contextmanager
 def in_memory() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         for user_id in (OWNER, STRANGER):
             connection.execute(insert(users).values(user_row(user_id)))
         yield connection
-    engine.dispose()
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from plasticity_stage import DAY, NOON, OWNER, Memories, user_row
 from sqlalchemy import insert, select
+from stores import where
 
 from internal.config import MemoryConfig
 from internal.errors import NotFound
@@ -63,7 +64,7 @@ class World:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with Database.open(tmp_path / "laplaced.db") as database:
+    async with Database.open(where(tmp_path)) as database:
         await database.write(metadata.create_all)  # the migrations make the same, and take longer
         await database.write(lambda c: c.execute(insert(users).values(user_row(OWNER))))
         yield World(database, FrozenClock(NOON), Counted())

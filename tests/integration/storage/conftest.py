@@ -1,4 +1,4 @@
-"""Databases on disk: empty, and brought to the newest schema."""
+"""Stores that outlive a connection: empty, and brought to the newest schema."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
+from stores import where
 
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -14,7 +15,7 @@ from internal.storage.migration import migrate
 
 @pytest.fixture
 async def empty(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(tmp_path / "laplaced.db") as opened:
+    async with Database.open(where(tmp_path, empty=True)) as opened:
         yield opened
 
 

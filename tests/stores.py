@@ -1,0 +1,181 @@
+"""The store under a test: SQLite, or PostgreSQL for what has to hold on both engines.
+
+`make test` runs the suites of ON_BOTH on both. LAPLACED_TEST_STORE=sqlite runs everything on SQLite alone, and
+LAPLACED_TEST_STORE=postgresql everything on PostgreSQL but what LEFT_OUT names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from sqlalchemy import Connection, StaticPool, create_engine
+
+from internal.storage import scope
+from internal.storage.driver import to_json
+from internal.storage.tables import metadata
+
+if TYPE_CHECKING:
+    from postgres_server import Lifeline
+    from postgres_stores import PostgresStores
+
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+
+ON_BOTH: Final = ("contract/test_bus.py",)
+"""Folders and files of tests that `make test` runs on both engines, but for what LEFT_OUT names."""
+
+LEFT_OUT: Final = {
+    "integration/storage/test_backup.py": "a backup is a copy of SQLite's file",
+    "integration/storage/test_damage_met.py": "a damaged page is met in SQLite's file",
+    "integration/storage/test_lock.py": "a folder is locked for the one process that may write SQLite's file",
+    "integration/storage/test_permissions.py": "SQLite's files are closed to other users",
+    "integration/storage/test_opening.py": "a file is looked at before SQLite opens it",
+    "integration/storage/test_query_plans.py": "the plans are those of SQLite's planner",
+    "integration/storage/test_stored_figures.py": "the figures are those of SQLite's file",
+}
+"""Tests that do not run on PostgreSQL, by folder, file or `file::function`, each with its reason."""
+
+_TESTS = Path(__file__).parent
+
+
+class _Run:
+    """What this process of the tests knows of the run it belongs to."""
+
+    store: str = SQLITE
+    folder: Path | None = None
+    lifeline: Lifeline | None = None
+    postgres: PostgresStores | None = None
+    acting = contextlib.ExitStack()
+
+
+def store() -> str:
+    """The engine that the running test stands on: SQLITE or POSTGRESQL."""
+    return _Run.store
+
+
+@contextlib.contextmanager
+def memory_store() -> Iterator[Connection]:
+    """A connection to a store of the newest schema without a row, which is gone at the end."""
+    if store() == POSTGRESQL:
+        with _postgres().in_memory() as connection:
+            yield connection
+        return
+    with contextlib.closing(sqlite3.connect(":memory:")) as raw:
+        raw.deserialize(_new_sqlite())
+        engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, json_serializer=to_json)
+        with engine.connect() as connection:
+            yield connection
+        engine.dispose()
+
+
+def where(folder: Path, *, empty: bool = False) -> Path | str:
+    """What `Database.open` takes for a store of this folder: the same each time until the end of the test.
+
+    On SQLite the file is made by whoever opens it. On PostgreSQL the schema is there already, unless `empty`: a test
+    that changes the schema asks for that.
+    """
+    if store() == POSTGRESQL:
+        return _postgres().where(folder, empty=empty)
+    return folder / "laplaced.db"
+
+
+@cache
+def _new_sqlite() -> bytes:
+    """Every table of the program: taking a copy costs 0.1 ms, making them costs 30."""
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    metadata.create_all(engine)
+    with engine.connect() as connection:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        made = raw.serialize()
+    engine.dispose()
+    return made
+
+
+def _postgres() -> PostgresStores:
+    if _Run.postgres is None:
+        from postgres_stores import PostgresStores
+
+        assert _Run.folder is not None
+        _Run.postgres = PostgresStores(_Run.folder)
+    return _Run.postgres
+
+
+def configure(config: pytest.Config) -> None:
+    """Prepares for a server that the first test which needs one starts; the process that began the run keeps it alive.
+
+    Tests act for every owner unless they say for whom, as the house itself does.
+    """
+    _Run.acting.enter_context(scope.acting_for_everyone())
+    if hasattr(config, "workerinput"):
+        _Run.folder = Path(config.workerinput["postgres"])
+        return
+    from postgres_server import Lifeline
+
+    _Run.lifeline = Lifeline()
+    _Run.folder = _Run.lifeline.folder
+
+
+def unconfigure() -> None:
+    """Stops the server, if there is one, whatever became of the run."""
+    _Run.acting.close()
+    if _Run.postgres is not None:
+        _Run.postgres.close()
+        _Run.postgres = None
+    if _Run.lifeline is not None:
+        _Run.lifeline.cut()
+        _Run.lifeline = None
+
+
+def shared_with_workers() -> str:
+    """What a worker of the run is told, as `workerinput["postgres"]`."""
+    return str(_Run.folder)
+
+
+def wanted() -> str:
+    """The engine that was asked for, or "" for each suite's own."""
+    asked = os.environ.get("LAPLACED_TEST_STORE", "")
+    if asked not in ("", SQLITE, POSTGRESQL):
+        raise pytest.UsageError(f"LAPLACED_TEST_STORE is {SQLITE} or {POSTGRESQL}, not {asked}")
+    return asked
+
+
+def engines_of(path: Path, function: str) -> tuple[str, ...]:
+    """What a test runs on."""
+    if wanted():
+        return (wanted(),)
+    on_both = _is_named(path, function, ON_BOTH) and not is_left_out(path, function)
+    return (SQLITE, POSTGRESQL) if on_both else (SQLITE,)
+
+
+def is_left_out(path: Path, function: str) -> bool:
+    return _is_named(path, function, LEFT_OUT)
+
+
+def begin(item: pytest.Item) -> None:
+    """Puts the test on its engine, before any of its fixtures."""
+    callspec = getattr(item, "callspec", None)
+    _Run.store = (callspec.params.get("store") if callspec else None) or wanted() or SQLITE
+
+
+def end() -> None:
+    """Takes back the databases of a test, after all of its fixtures."""
+    if _Run.postgres is not None:
+        _Run.postgres.take_back()
+    _Run.store = wanted() or SQLITE
+
+
+def _is_named(path: Path, function: str, names: Iterable[str]) -> bool:
+    return any(_names(name, path, function) for name in names)
+
+
+def _names(name: str, path: Path, function: str) -> bool:
+    file, _, only = name.partition("::")
+    return path.is_relative_to(_TESTS / file) and only in ("", function)
