@@ -60,6 +60,7 @@ from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import ensure_key
 from internal.storage.lock import FolderLock, hold_for
+from internal.storage.scope import acting_for
 from internal.telemetry.logs import redact
 from internal.telemetry.metrics import Metrics
 
@@ -135,20 +136,23 @@ class App:
 
     async def request(self, user_id: int) -> Ordered:
         """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
-        ordered = await self._order(user_id)
+        with acting_for(user_id):
+            ordered = await self._order(user_id)
         self.ticker.wake()
         return ordered
 
     async def document(self, user_id: int) -> str:
         """Everything kept for this user, as JSON text."""
         now = self.clock.now()
-        return await self.database.read(lambda c: export_document(c, user_id, now=now))
+        with acting_for(user_id):
+            return await self.database.read(lambda c: export_document(c, user_id, now=now))
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
-        await self.database.read(lambda c: users.get(c, user_id))
         everything = Recollection(self.finder, self.knowledge, self.memories, self.messages)
-        return await everything.recall(user_id, query, limit)
+        with acting_for(user_id):
+            await self.database.read(lambda c: users.get(c, user_id))
+            return await everything.recall(user_id, query, limit)
 
     async def close_session(self, user_id: int, command: Trigger | None) -> Session | None:
         """Closes the open session at once and has it published and judged; None if there is none."""

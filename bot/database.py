@@ -19,6 +19,7 @@ from internal.storage.damage import words_of_damage
 from internal.storage.driver import cause_of
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
+from internal.storage.scope import acting_for_everyone
 
 log = logging.getLogger(__name__)
 
@@ -30,16 +31,18 @@ LAST_BACKUP = "last_backup_at"
 async def open_database(store: Path | str, backups: Path, clock: Clock) -> AsyncIterator[Database]:
     """The migrated database; whatever fails inside because its file is damaged is raised as StorageDamaged.
 
-    The caller owns the folder of a file. Raises SchemaTooNew, and StorageError when a server cannot be used or the
-    backup before a migration fails: then nothing was changed.
+    The block acts for everyone, until something in it says for whom. The caller owns the folder of a file. Raises
+    SchemaTooNew, and StorageError when a server cannot be used or the backup before a migration fails: then nothing
+    was changed.
     """
-    if isinstance(store, str):
-        async with Database.open(store) as database:
-            await _migrate_server(database)
-            yield database
-    else:
-        async with _open_file(store, backups, clock) as database:
-            yield database
+    with acting_for_everyone():
+        if isinstance(store, str):
+            async with Database.open(store) as database:
+                await _migrate_server(database)
+                yield database
+        else:
+            async with _open_file(store, backups, clock) as database:
+                yield database
 
 
 async def _migrate_server(database: Database) -> None:

@@ -21,6 +21,7 @@ from internal.storage.engine import Database
 from internal.storage.erasure import Kind
 from internal.storage.keys import ensure_key
 from internal.storage.lock import Holder
+from internal.storage.scope import acting_for
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -45,16 +46,19 @@ class Keeping:
 
     async def export(self, user_id: int) -> str:
         now = self._clock.now()
-        await self._database.read(lambda c: users.get(c, user_id))
-        return await self._database.read(lambda c: export_document(c, user_id, now=now))
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+            return await self._database.read(lambda c: export_document(c, user_id, now=now))
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        await self._database.read(lambda c: users.get(c, user_id))
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
         return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
     async def read_back(self, user_id: int, file: Path) -> ReadBack:
         document = await asyncio.to_thread(_parsed, file)
-        done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
+        with acting_for(user_id):
+            done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
         await self._taken_in()
         return done
 

@@ -21,6 +21,7 @@ from internal.graph.falkor_server import binaries, running
 from internal.graph.mirror import Rows
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.telemetry.logs import redact
 
 EMBEDDED: Final = "falkor+embedded://"
@@ -67,7 +68,8 @@ class Mirrors:
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
         """Raises NotFound, Refused and MirrorUnavailable, the latter too if what it needs is not installed."""
-        await self._database.read(lambda c: users.get(c, user_id))
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
         self._asking += 1
         try:
             return await (await self._here()).query(user_id, cypher, params)
@@ -86,7 +88,8 @@ class Mirrors:
         return [(owner, await self._kept.rebuild(owner)) for owner in owners]
 
     async def _everybody(self) -> list[int]:
-        return [user.user_id for user in await self._database.read(users.everybody)]
+        with acting_for_everyone():
+            return [user.user_id for user in await self._database.read(users.everybody)]
 
     async def _here(self) -> Mirroring:
         if self._kept is not None:

@@ -29,6 +29,7 @@ from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.lock import hold_for
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.scope import acting_for_everyone
 
 SHOWN = 100
 """Quarantined updates in one answer; there is one bug behind hundreds of them."""
@@ -133,9 +134,12 @@ async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
 
 @contextlib.asynccontextmanager
 async def open_stopped(config: Config) -> AsyncIterator[Database]:
-    """The database of an installation whose bot does not run. Raises what `open_upkeep` raises."""
+    """The database of an installation whose bot does not run, in a block that acts for everyone, as at its start.
+
+    Raises what `open_upkeep` raises.
+    """
     store = config.store
-    with hold_for(store, config.data_dir), damage_told(store):
+    with hold_for(store, config.data_dir), damage_told(store), acting_for_everyone():
         if isinstance(store, Path):
             await asyncio.to_thread(_need_database, store)
         async with Database.open(store) as database:

@@ -7,6 +7,8 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
 
+from internal.storage.scope import acting_for_everyone
+
 log = logging.getLogger(__name__)
 
 Job = Callable[[], Awaitable[None]]
@@ -63,7 +65,8 @@ class Chains:
         jobs = self._waiting[key]
         try:
             while jobs:
-                await self._run(jobs[0])
+                with acting_for_everyone():  # not for whom its first job was begun: the next one may be another's
+                    await self._run(jobs[0])
                 jobs.popleft()
         finally:
             del self._waiting[key]

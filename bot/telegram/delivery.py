@@ -37,6 +37,7 @@ from internal.flows.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 
@@ -114,9 +115,10 @@ class Sender:
     async def _send(self, row: OutboxRow) -> None:
         await self._budget.take(row.outgoing.chat_id)
         try:
-            out = await self._delivery.sending(row)
-            if out is not None:
-                await self._deliver(row, out)
+            with acting_for(row.outgoing.user_id):
+                out = await self._delivery.sending(row)
+                if out is not None:
+                    await self._deliver(row, out)
         except StorageError:
             # The row is due still: without a pause a database that refuses would be asked in a tight loop.
             log.exception("send_interrupted", extra={"outbox": row.id})

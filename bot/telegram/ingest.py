@@ -37,6 +37,7 @@ from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,6 @@ MAX_ATTEMPTS = 3
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
 """Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
-
 
 Work = Callable[[], Awaitable[None]]
 Handled = bool | Work
@@ -318,7 +318,9 @@ class Ingest:
 
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
-        handled, now = await self._handlers.handle(update, row, user), self._clock.now()
+        with acting_for(user.user_id):
+            handled = await self._handlers.handle(update, row, user)
+            now = self._clock.now()
         if not isinstance(handled, bool):
             await self._database.write(lambda c: tell_command(c, row, user, now))
             self._beside.add(user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled)))
@@ -330,13 +332,13 @@ class Ingest:
 
     async def _finish(self, row: InboxRow, user: User, rest: Work) -> None:
         """What a command left to be done beside the chat; until then its update counts as not worked off."""
-        await rest()
+        with acting_for(user.user_id):
+            await rest()
         await self._settle(row, InboxState.INGESTED, user)
         self._wake_outbox()
 
     async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
-        user_id = user.user_id if user else None
-        await self._database.write(lambda c: mailbox.settle(c, row.n, state, user_id=user_id))
+        await self._database.write(lambda c: mailbox.settle(c, row.n, state, user_id=user.user_id if user else None))
 
     async def _in_transaction(
         self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None

@@ -13,6 +13,7 @@ from internal.flows.turn import TurnFlow
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,8 @@ class Lanes:
                 continue
             try:
                 async with self._writing:
-                    await self._flow.answer(turn)
+                    with acting_for(turn.user_id):
+                        await self._flow.answer(turn)
             except Exception:  # border of a lane: the turn stays open, and its attempts are counted in the database
                 failures += 1
                 log.exception("turn_failed", extra={"turn": turn.id})

@@ -202,7 +202,7 @@ def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> AP
     @router.post("/repair", responses=WRITING)
     async def repair(order: RepairOrder) -> RepairOut:
         """Mends what can be mended, has unjudged sessions judged, and offers to merge people who are doubled."""
-        await owners.stored(order.user_id)
+        await owners.about(order.user_id)
         return RepairOut.of(await given.auditing.repair(order.user_id))
 
     return router

@@ -86,7 +86,7 @@ def cypher_router(owners: Owners, cypher: Cypher) -> APIRouter:
         user_id = asked.user_id
         if user_id is None:
             user_id = await owners.of_group(None, field="user_id")
-        if not await owners.stored(user_id):
+        if not await owners.about(user_id):
             return CypherAnswer(columns=[], rows=[])
         return CypherAnswer.of(await cypher.ask(user_id, asked.query, asked.params))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -11,9 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.hosts import Hosts
 from bot.web.documentation import DOCUMENTATION_PATHS
-from bot.web.visitors import ADMITTED, OWNER, Recognise, kept_to, limited
+from bot.web.visitors import ADMITTED, OWNER, Recognise, kept_to, limited, owner_named
 from internal.console.model import ConsoleSession
 from internal.console.service import SESSION_PREFIX
+from internal.storage.scope import acting_for, acting_for_everyone
 
 OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 """Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
@@ -60,7 +62,7 @@ class Guard:
         if isinstance(admitted, JSONResponse):
             await admitted(scope, receive, send)
         else:
-            with kept_to(admitted.get(OWNER)):
+            with kept_to(admitted.get(OWNER)), _acting(admitted):
                 await self._app(admitted, receive, send)
 
     async def _admitted(self, scope: Scope) -> Scope | JSONResponse:
@@ -97,6 +99,12 @@ class Guard:
     def _key_fits(self, secret: str) -> bool:
         # Headers are read as Latin-1: written back, they are the bytes that were sent.
         return hmac.compare_digest(secret.encode("latin-1"), self._key)
+
+
+def _acting(admitted: Scope) -> AbstractContextManager[None]:
+    """What the store lets a call reach: the rows of its session's owner, else of whom it names, else everybody's."""
+    owner = admitted[OWNER] if OWNER in admitted else owner_named(admitted)
+    return acting_for_everyone() if owner is None else acting_for(owner)
 
 
 def _bearer(authorization: str) -> str:

@@ -94,7 +94,7 @@ def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: Erase
 
         A link's `to` is an id, or a label with properties: then the node of the same name, else a new one.
         """
-        await owners.stored(told.user_id)
+        await owners.about(told.user_id)
         now = clock.now()
 
         def work(connection: Connection) -> Node:
@@ -226,7 +226,7 @@ def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter
     @router.post("", status_code=201, responses=WRITING)
     async def add(told: EdgeCreateRequest) -> EdgeOut:
         """A link as its owner sets it. The same ends and type again are the same link, with what is told now."""
-        await owners.stored(told.user_id)
+        await owners.about(told.user_id)
 
         def work(connection: Connection) -> Edge:
             for field, node_id in (("source_id", told.source_id), ("target_id", told.target_id)):

@@ -41,7 +41,7 @@ def recall_memory_router(
         Strong neighbours come along as associations; they count as accessed only when they are recalled themselves.
         What lost a contradiction is not recalled.
         """
-        known = await owners.stored(order.user_id)
+        known = await owners.about(order.user_id)
         _refuse_unknown(order.labels)
         if not known:
             return RecalledMemories(memories=[], count=0)

@@ -14,6 +14,7 @@ from internal.access import service as access
 from internal.access.model import UserState
 from internal.errors import NotFound, Refused
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for, acting_for_everyone, narrow_to
 
 Allows = Callable[[int], Awaitable[bool]]
 """Whether a user who has never written would be let in: his memory is empty, not unknown."""
@@ -36,14 +37,30 @@ class Owners:
         whom the session of this call is not about.
         """
         expect_visible(user_id)
-        if await self._database.read(lambda c: users.find(c, user_id)) is not None:
+        with acting_for(user_id):
+            known = await self._database.read(lambda c: users.find(c, user_id))
+        if known is not None:
             return True
         if not await self._allows(user_id):
             raise NotFound(f"there is no user {user_id}")
         return False
 
+    async def about(self, user_id: int) -> bool:
+        """As `stored`; the rest of the call reaches nobody else's rows."""
+        there = await self.stored(user_id)
+        narrow_to(user_id)
+        return there
+
     async def of_group(self, group_id: str | None, *, field: str = "group_id") -> int:
-        """The user whose id a group's is, or (None) the sole one. Raises NotFound, and Refused(`field`) naming it."""
+        """The user whose id a group's is, or (None) the sole one; the rest of the call is about him alone.
+
+        Raises NotFound, and Refused(`field`) naming it.
+        """
+        user_id = await self._of_group(group_id, field)
+        narrow_to(user_id)
+        return user_id
+
+    async def _of_group(self, group_id: str | None, field: str) -> int:
         if group_id is not None:
             user_id = int(group_id)
             await self.stored(user_id)
@@ -51,17 +68,18 @@ class Owners:
         owner = sole_owner()
         if owner is not None:
             return owner
-        known = await self._database.read(users.everybody)
+        with acting_for_everyone():
+            known = await self._database.read(users.everybody)
         sole = self._allowed | {user.user_id for user in known if user.state is not UserState.REMOVED}
         if len(sole) != 1:
             raise Refused(field, f"{field}: there are {len(sole)} users, so one must be named")
         return min(sole)
 
     async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
-        """The users of several groups, each once; none named is as `of_group`."""
+        """The users of several groups, each once; none named is the sole one. Raises as `of_group`."""
         if not group_ids:
-            return [await self.of_group(None, field="group_ids")]
-        return list(dict.fromkeys([await self.of_group(one) for one in group_ids]))
+            return [await self._of_group(None, "group_ids")]
+        return list(dict.fromkeys([await self._of_group(one, "group_ids") for one in group_ids]))
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
         """Makes room in the store for a user who passed `stored`."""

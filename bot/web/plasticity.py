@@ -35,21 +35,21 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
     @router.post("/plasticity/strengthen", responses=WRITING)
     async def strengthen(order: LinkChange) -> StrengthOut:
         """Hebbian learning: the strength then, at most 1. 404 for memories that are not linked in this direction."""
-        await owners.stored(order.user_id)
+        await owners.about(order.user_id)
         told = (order.user_id, order.source_id, order.target_id, order.amount)
         return StrengthOut(strength=await database.write(lambda c: plasticity.strengthen(c, *told, now=clock.now())))
 
     @router.post("/plasticity/weaken", responses=WRITING)
     async def weaken(order: LinkChange) -> StrengthOut:
         """Synaptic depression: the strength then, not below 0. 404 as above."""
-        await owners.stored(order.user_id)
+        await owners.about(order.user_id)
         told = (order.user_id, order.source_id, order.target_id, order.amount)
         return StrengthOut(strength=await database.write(lambda c: plasticity.weaken(c, *told, now=clock.now())))
 
     @router.post("/plasticity/decay", responses=WRITING)
     async def decay(order: DecayOrder) -> ChangedOut:
         """Weak links lose some of their strength; those at 0 and those at the threshold or above stay."""
-        if not await owners.stored(order.user_id):
+        if not await owners.about(order.user_id):
             return ChangedOut(changed=0)
         told = (order.user_id, order.threshold, order.decay)
         return ChangedOut(changed=await database.write(lambda c: plasticity.decay(c, *told, now=clock.now())))
@@ -57,7 +57,7 @@ def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain
     @router.post("/plasticity/prune", responses=WRITING)
     async def prune(order: PruneOrder) -> RemovedOut:
         """Links that are weaker are deleted for good."""
-        if not await owners.stored(order.user_id):
+        if not await owners.about(order.user_id):
             return RemovedOut(removed=0)
         return RemovedOut(
             removed=await database.write(lambda c: plasticity.prune(c, order.user_id, order.min_strength))

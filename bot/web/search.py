@@ -20,6 +20,7 @@ from internal.recall.hits import Reasons
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.passages import MessageFinder
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 Result = EntityEdge | EntityNode | EpisodeOut | MessageOut
 Found = Sequence[tuple[float, Result]]
@@ -67,15 +68,16 @@ class _Searching:
 
     async def _of(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
         try:
-            match wanted.search_type:
-                case "facts":
-                    return await self._facts(user_id, wanted, center)
-                case "nodes":
-                    return await self._nodes(user_id, wanted)
-                case "episodes":
-                    return await self._episodes(user_id, wanted)
-                case "messages":
-                    return await self._said(user_id, wanted)
+            with acting_for(user_id):
+                match wanted.search_type:
+                    case "facts":
+                        return await self._facts(user_id, wanted, center)
+                    case "nodes":
+                        return await self._nodes(user_id, wanted)
+                    case "episodes":
+                        return await self._episodes(user_id, wanted)
+                    case "messages":
+                        return await self._said(user_id, wanted)
         except Refused as error:
             raise (
                 Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error

@@ -116,7 +116,7 @@ def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at:
     @router.post("", status_code=201, responses=WRITING)
     async def add(wanted: TaskRequest) -> TaskOut:
         """Opens a task: it needs no yes."""
-        await owners.stored(wanted.user_id)
+        await owners.about(wanted.user_id)
 
         def work(connection: Connection) -> Task:
             owners.expect(connection, wanted.user_id, clock.now())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ from internal.console.model import ConsoleSession
 from internal.errors import NotFound
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for_everyone
 
 Recognise = Callable[[str], Awaitable[ConsoleSession | None]]
 """The session of a token, None if it has none (any more)."""
@@ -40,6 +42,8 @@ ADMITTED: Final = "laplaced.admitted"
 
 _NAMING_OWNERS: Final = ("user_id", "group_id")
 
+_OWNER_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
 _owner: ContextVar[int | None] = ContextVar("owner", default=None)
 
 
@@ -60,7 +64,8 @@ class Sessions:
             user = users.find(connection, session.user_id)
             return session if user is not None and user.state is not UserState.REMOVED else None
 
-        return await self.database.read(work)
+        with acting_for_everyone():  # a token alone does not say whose it is
+            return await self.database.read(work)
 
 
 def limited(scope: Scope, owner: int) -> Scope | None:
@@ -74,6 +79,16 @@ def limited(scope: Scope, owner: int) -> Scope | None:
     named = {name for name, _ in asked}
     asked += [(name, str(owner)) for name in _NAMING_OWNERS if name not in named]
     return {**scope, OWNER: owner, "query_string": urlencode(asked).encode("latin-1")}
+
+
+def owner_named(scope: Scope) -> int | None:
+    """The one owner whom the address of a call names; None if it names none, or not by an id."""
+    asked = parse_qsl(scope["query_string"].decode("latin-1"))
+    named = {value for name, value in asked if name in _NAMING_OWNERS}
+    if len(named) != 1:
+        return None
+    (value,) = named
+    return int(value) if _OWNER_ID.fullmatch(value) else None
 
 
 def admission(scope: Scope) -> Admitted:

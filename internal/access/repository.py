@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound
 from internal.storage.tables import messages, settings, spend, users
+from internal.storage.walls import across_owners
 
 
 def find(connection: Connection, user_id: int) -> User | None:
@@ -61,7 +62,8 @@ def everybody(connection: Connection) -> list[User]:
 
 def has_owner(connection: Connection) -> bool:
     query = select(users.c.user_id).where(users.c.role == Role.OWNER.value).limit(1)
-    return connection.execute(query).first() is not None
+    with across_owners(connection):
+        return connection.execute(query).first() is not None
 
 
 def read_setting(connection: Connection, key: str) -> Any | None:
@@ -121,7 +123,8 @@ def spent_by_day(connection: Connection, user_id: int | None, first: str) -> lis
 def spent_by(connection: Connection, agent: str) -> tuple[int, int, float]:
     """What one agent has used for everybody so far: calls, tokens, US dollars."""
     sums = (func.coalesce(func.sum(column), 0) for column in (spend.c.calls, spend.c.tokens, spend.c.cost_usd))
-    calls, tokens, cost = connection.execute(select(*sums).where(spend.c.agent == agent)).one()
+    with across_owners(connection):
+        calls, tokens, cost = connection.execute(select(*sums).where(spend.c.agent == agent)).one()
     return int(calls), int(tokens), float(cost)
 
 

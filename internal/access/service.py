@@ -30,6 +30,7 @@ from internal.access.model import (
 from internal.access.zones import guess_zone
 from internal.errors import Refused
 from internal.events import repository as events
+from internal.storage.walls import across_owners
 
 AWAITING_LASTS = timedelta(minutes=10)
 """A question asked longer ago than this is forgotten: the next message is just a message again."""
@@ -119,32 +120,42 @@ def claim_ownership(connection: Connection, author: Author, code: str, now: date
 def invite(connection: Connection, user_id: int, name: str, now: datetime, *, by: User) -> User:
     """Admits a user by Telegram id, or takes him back; his language and zone are learnt when he first writes."""
     _require_owner(by)
-    known = repository.find(connection, user_id)
-    if known is not None and known.state is not UserState.REMOVED:
-        return known
-    events.append(
-        connection, "user_admitted", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
-    )
-    if known is not None:
-        return repository.change(connection, user_id, state=UserState.ACTIVE.value)
-    invited = Author(user_id, name or str(user_id), language_code=by.lang)
-    return _create(connection, invited, Role.MEMBER, now, {_INVITED: True})
+    with across_owners(connection):
+        known = repository.find(connection, user_id)
+        if known is not None and known.state is not UserState.REMOVED:
+            return known
+        events.append(
+            connection, "user_admitted", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
+        )
+        if known is not None:
+            return repository.change(connection, user_id, state=UserState.ACTIVE.value)
+        invited = Author(user_id, name or str(user_id), language_code=by.lang)
+        return _create(connection, invited, Role.MEMBER, now, {_INVITED: True})
 
 
 def remove(connection: Connection, user_id: int, now: datetime, *, by: User) -> User:
     """Takes the admission back; what is remembered for the user stays. Refused("owner") for the owner himself."""
     _require_owner(by)
-    if repository.get(connection, user_id).role is Role.OWNER:
-        raise Refused("owner", "the owner cannot be removed")
-    events.append(
-        connection, "user_removed", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
-    )
-    return repository.change(connection, user_id, state=UserState.REMOVED.value)
+    with across_owners(connection):
+        if repository.get(connection, user_id).role is Role.OWNER:
+            raise Refused("owner", "the owner cannot be removed")
+        events.append(
+            connection, "user_removed", source=f"user:{by.user_id}", now=now, user_id=user_id, payload={"id": user_id}
+        )
+        return repository.change(connection, user_id, state=UserState.REMOVED.value)
+
+
+def member(connection: Connection, user_id: int, *, by: User) -> User:
+    """Somebody who is let in, as the owner sees him. Raises NotFound."""
+    _require_owner(by)
+    with across_owners(connection):
+        return repository.get(connection, user_id)
 
 
 def members(connection: Connection) -> list[User]:
     """Everybody who is let in, the owner first."""
-    present = [user for user in repository.everybody(connection) if user.state is not UserState.REMOVED]
+    with across_owners(connection):
+        present = [user for user in repository.everybody(connection) if user.state is not UserState.REMOVED]
     return sorted(present, key=lambda user: user.role is not Role.OWNER)
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from internal.console.model import ConsoleSession
 from internal.storage.tables import console_links, console_sessions
+from internal.storage.walls import across_owners
 
 
 def add_link(connection: Connection, token_hash: str, user_id: int, *, now: datetime, expires_at: datetime) -> None:
@@ -47,5 +48,6 @@ def drop_session(connection: Connection, token_hash: str) -> None:
 
 
 def drop_expired(connection: Connection, now: datetime) -> None:
-    for table in (console_links, console_sessions):
-        connection.execute(delete(table).where(table.c.expires_at <= now))
+    with across_owners(connection):
+        for table in (console_links, console_sessions):
+            connection.execute(delete(table).where(table.c.expires_at <= now))

@@ -18,6 +18,7 @@ from internal.llm.calls import Reply, Request
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for_everyone
 from internal.storage.types import new_id
 from internal.telemetry import call_repository
 from internal.telemetry.cause import current_cause
@@ -107,7 +108,8 @@ class CallRecorder:
                     )
 
         try:
-            await self._database.write(work)
+            with acting_for_everyone():  # calls of many owners, written together
+                await self._database.write(work)
         except StorageError:
             self._charges.extendleft(reversed(charges))  # a receipt may be lost, a price not
             log.exception("calls_not_recorded", extra={"count": len(rows)})

@@ -20,6 +20,7 @@ from internal.importing.model import Draft, answering
 from internal.knowledge import repository as episodes
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 ARCHIVIST = "archivist"
 
@@ -89,13 +90,18 @@ class Importing:
     async def terms(self, user_id: int) -> OwnerTerms:
         """Raises NotFound for an owner who is not let in, Refused while everything of his is about to be forgotten."""
         await self._admission.stored(user_id)
-        return await self._database.read(lambda c: _terms(c, user_id))
+        with acting_for(user_id):
+            return await self._database.read(lambda c: _terms(c, user_id))
 
     async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
         """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only looks.
 
         Raises what `add_episode` raises; the episodes before that stay.
         """
+        with acting_for(user_id):
+            return await self._take(user_id, drafts, dry_run=dry_run)
+
+    async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
         if dry_run:
             return _joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
         now = self._clock.now()

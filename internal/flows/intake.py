@@ -27,6 +27,7 @@ from internal.mailbox.model import InboxRow, InboxState, Outgoing, update_key
 from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 
@@ -75,9 +76,10 @@ class Intake:
     async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> Taken:
         """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
         now = self._clock.now()
-        taken = await self._database.write(
-            lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
-        )
+        with acting_for(user.user_id):
+            taken = await self._database.write(
+                lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
+            )
         if taken.message is not None:
             self._buffers.add(taken.message, now)
         return taken
@@ -85,7 +87,8 @@ class Intake:
     async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
         """Gives a stored message its new text and returns it so; None if it was never stored, or says the same."""
         now = self._clock.now()
-        return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
+        with acting_for(incoming.user_id):
+            return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
 
     def _take(
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool

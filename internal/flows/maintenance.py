@@ -11,6 +11,7 @@ from internal.mailbox import repository as mailbox
 from internal.scheduling.clock import Clock
 from internal.scheduling.ticker import Ticker
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for_everyone
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +38,10 @@ class Maintenance:
         self._ticker, self._clock, self._jobs = ticker, clock, jobs
 
     async def run(self) -> None:
-        async for _ in self._ticker.ticks():
-            for job in self._jobs:
-                await self._run(job)
+        with acting_for_everyone():
+            async for _ in self._ticker.ticks():
+                for job in self._jobs:
+                    await self._run(job)
 
     async def _run(self, job: Job) -> None:
         now = self._clock.now()

@@ -19,6 +19,7 @@ from internal.memory.retention import plasticity_of
 from internal.scheduling.clock import Clock
 from internal.storage import change_log
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +43,15 @@ class Nights:
         """Maintains the memory of every owner whose latest night has not been seen to."""
         now = self._clock.now()
         for user_id, last in await self._database.read(lambda c: self._due(c, now)):
-            report = await self._maintain(user_id, prune=maintenance.may_prune(last, now))
+            with acting_for(user_id):
+                report = await self._maintain(user_id, prune=maintenance.may_prune(last, now))
             log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
 
     async def maintain(self, user_id: int, *, dry_run: bool = False) -> MaintenanceReport:
         """Maintains one owner's memory now; a dry run tells what it would come to. Raises NotFound."""
-        await self._database.read(lambda c: users.get(c, user_id))
-        return await self._maintain(user_id, dry_run=dry_run)
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+            return await self._maintain(user_id, dry_run=dry_run)
 
     async def _maintain(self, user_id: int, *, prune: bool = True, dry_run: bool = False) -> MaintenanceReport:
         now = self._clock.now()

@@ -41,6 +41,7 @@ from internal.notifications.quiet import quiet_until
 from internal.scheduling.clock import Clock
 from internal.snapshots.repository import AGENT
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.tasks import repository as tasks
 from internal.tasks.model import TaskState
 from internal.telemetry.cause import caused_by
@@ -118,7 +119,9 @@ class Notifying:
     async def start_due(self) -> None:
         """Begins to weigh what may be told by now, owners side by side; a model that is slow holds up nothing else."""
         now = self._clock.now()
-        for user_id in await self._database.read(lambda c: notifications.owners_due(c, now)):
+        with acting_for_everyone():
+            due = await self._database.read(lambda c: notifications.owners_due(c, now))
+        for user_id in due:
             if user_id not in self._working:
                 task = asyncio.create_task(self._guarded(user_id), name=f"notifications-{user_id}")
                 self._working[user_id] = task
@@ -137,7 +140,8 @@ class Notifying:
     async def _guarded(self, user_id: int) -> None:
         try:
             async with self._places:
-                await self._deliver(user_id)
+                with acting_for(user_id):
+                    await self._deliver(user_id)
         except Exception:  # border of one owner: what waits is a query, so it is looked at again
             log.exception("notifications_failed", extra={"user_id": user_id})
         finally:

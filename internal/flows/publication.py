@@ -31,6 +31,7 @@ from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.storage.owners import next_rev
+from internal.storage.scope import acting_for
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -102,9 +103,10 @@ class Publication:
         An answer that is being written still joins it; what was asked with it is published at the end of silence.
         """
         now = self._clock.now()
-        closed = await self._database.write(
-            lambda c: self._chronicling.close(c, user_id, now, command=command), point="C7"
-        )
+        with acting_for(user_id):
+            closed = await self._database.write(
+                lambda c: self._chronicling.close(c, user_id, now, command=command), point="C7"
+            )
         if closed is not None:
             await self._publish_all(user_id, closes=False, ended=True)
         return closed
@@ -130,7 +132,8 @@ class Publication:
             raise Refused("agent", f"there is no agent {agent}; there are {', '.join(known)}")
         count = 0
         for user_id in user_ids:
-            count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent, again))  # type: ignore[misc]
+            with acting_for(user_id):
+                count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent, again))  # type: ignore[misc]
         return count
 
     def _backfill(self, connection: Connection, user_id: int, agent: str, again: bool) -> int:
@@ -166,9 +169,11 @@ class Publication:
         self, user_id: int, *, closes: bool, ended: bool, idle_before: datetime | None
     ) -> Published | None:
         now = self._clock.now()
-        published = await self._database.write(
-            lambda c: self._publish(c, user_id, now, closes=closes, ended=ended, idle_before=idle_before), point="C7"
-        )
+        with acting_for(user_id):
+            published = await self._database.write(
+                lambda c: self._publish(c, user_id, now, closes=closes, ended=ended, idle_before=idle_before),
+                point="C7",
+            )
         if published is not None:
             self._buffers.publish(user_id, published.last_seq, closes=published.closed)
         if published is not None and published.count:

@@ -18,6 +18,7 @@ from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, next_firing, time_of_day
 from internal.tasks.service import POSTPONED
@@ -60,7 +61,8 @@ class Reminding:
 
     async def _fire_of(self, owner: int, task_ids: list[str], now: datetime) -> int:
         try:
-            return await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
+            with acting_for(owner):
+                return await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
         except StorageError:
             raise
         except Exception:  # border of one owner: the others' tasks are due all the same

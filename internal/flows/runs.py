@@ -72,7 +72,10 @@ class RunLoop:
         observer: RunObserver,
         daily_cost_usd: float,
         notify: Notify,
+        worker: str | None = None,
     ) -> None:
+        """`worker` is this process's name where others may work on the same store; None: there are none."""
+        self._worker = worker
         self._database, self._clock, self._handlers = database, clock, handlers
         self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
         self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
@@ -104,7 +107,7 @@ class RunLoop:
         return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
 
     async def drain(self, seconds: float) -> None:
-        """Gives what is running `seconds` to end, then cancels it: its claim dies with the process."""
+        """Gives what is running `seconds` to end, then cancels it: its claim dies with the process, or its lease."""
         self._stopping = True
         tasks = [*self._working.values(), *self._lookups]
         if tasks:
@@ -114,9 +117,9 @@ class RunLoop:
             await asyncio.gather(*late, return_exceptions=True)
 
     async def _ready(self, agent: str) -> list[Run]:
-        now = self._clock.now()
+        now, worker = self._clock.now(), self._worker
         with acting_for_everyone():
-            return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4))
+            return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4, worker=worker))
 
     def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
         place = (handler.agent, run.user_id)
@@ -165,7 +168,7 @@ class RunLoop:
             if asked is not None:
                 runs.postpone(connection, run, asked.due_at, "forgetting", charge=True)
                 return None
-            claimed = runs.claim(connection, run, new_id())
+            claimed = runs.claim(connection, run, f"{self._worker or ''}{new_id()}", worker=self._worker)
             if claimed is not None:
                 self._tell(connection, handler, claimed, "agent_activity_start", now, {"attempt": claimed.attempts})
             return claimed

@@ -15,6 +15,7 @@ from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.walls import across_owners
 from internal.tasks import repository as tasks
 from internal.teams import repository
 from internal.teams import service as teams
@@ -39,18 +40,19 @@ def invite(
 ) -> Invitation:
     """Invites, and has the invitee asked, once. Raises what `teams.invite` does."""
     asked = teams.invite(connection, user.user_id, team_id, named, now)
-    invitee = users.get(connection, asked.user_id)
-    notifications.generate(
-        connection,
-        invitee.user_id,
-        NotificationKind.TEAM,
-        phrases(invitee.lang, "team-invitation", name=user.name, team=asked.team_name),
-        now=now,
-        dedupe=f"team-invitation:{asked.id}",
-        ref_id=asked.id,
-        payload={"buttons": [list(row) for row in answers(invitee, asked)]},
-        source=_SOURCE,
-    )
+    with across_owners(connection):
+        invitee = users.get(connection, asked.user_id)
+        notifications.generate(
+            connection,
+            invitee.user_id,
+            NotificationKind.TEAM,
+            phrases(invitee.lang, "team-invitation", name=user.name, team=asked.team_name),
+            now=now,
+            dedupe=f"team-invitation:{asked.id}",
+            ref_id=asked.id,
+            payload={"buttons": [list(row) for row in answers(invitee, asked)]},
+            source=_SOURCE,
+        )
     return asked
 
 
@@ -115,15 +117,17 @@ def taken_back(connection: Connection, one: Notification) -> bool:
     giver, promise = one.payload.get("giver"), one.payload.get("promise")
     if one.kind is not NotificationKind.TEAM or giver is None or promise is None:
         return False
-    task = tasks.get(connection, giver, promise)
+    with across_owners(connection):
+        task = tasks.get(connection, giver, promise)
     return task is None or task.state.closed or not teams.share_a_team(connection, one.user_id, giver)
 
 
 def _tell(
     connection: Connection, user_id: int, key: str, who: User, team: Team, once: str, now: datetime, phrases: Phrases
 ) -> None:
-    told = phrases(users.get(connection, user_id).lang, key, name=who.name, team=team.name)
     dedupe = f"{key}:{team.id}:{once}"
-    notifications.generate(
-        connection, user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, ref_id=team.id, source=_SOURCE
-    )
+    with across_owners(connection):
+        told = phrases(users.get(connection, user_id).lang, key, name=who.name, team=team.name)
+        notifications.generate(
+            connection, user_id, NotificationKind.TEAM, told, now=now, dedupe=dedupe, ref_id=team.id, source=_SOURCE
+        )

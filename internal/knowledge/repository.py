@@ -15,6 +15,7 @@ from internal.storage import search_items
 from internal.storage.owners import record_change
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.tables import search_items as items
+from internal.storage.walls import across_owners
 
 _SEGMENT_FIELDS = [field.name for field in fields(Segment)]
 
@@ -58,7 +59,8 @@ def owner_of(connection: Connection, episode_id: str) -> int | None:
 
 def is_taken(connection: Connection, episode_id: str) -> bool:
     """Whether any owner has an episode of this id."""
-    return owner_of(connection, episode_id) is not None
+    with across_owners(connection):
+        return owner_of(connection, episode_id) is not None
 
 
 def texts_by_key(connection: Connection, user_id: int, keys: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for_everyone
 
 BATCH: Final = 500
 """Most updates of one transaction, some 5 ms of the database's time: whatever else is to be written waits no longer."""
@@ -26,8 +27,11 @@ class _Waiting:
 class Inbox:
     """One bot's inbox. Five hundred webhook calls at once are one statement and one commit."""
 
-    def __init__(self, database: Database, clock: Clock, bot_id: int) -> None:
-        self._database, self._clock, self._bot_id = database, clock, bot_id
+    def __init__(
+        self, database: Database, clock: Clock, bot_id: int, chat_of: Callable[[str], int | None] = lambda raw: None
+    ) -> None:
+        """`chat_of` says with which chat an update, as JSON, stays in order."""
+        self._database, self._clock, self._bot_id, self._chat_of = database, clock, bot_id, chat_of
         self._waiting: deque[_Waiting] = deque()
         self._storing: asyncio.Task[None] | None = None
 
@@ -43,8 +47,9 @@ class Inbox:
         return await stored
 
     async def _store_waiting(self) -> None:
-        while self._waiting:
-            await self._store_together(self._next_batch())
+        with acting_for_everyone():
+            while self._waiting:
+                await self._store_together(self._next_batch())
 
     def _next_batch(self) -> list[_Waiting]:
         """As many callers as fit into a batch, at least one; those that were cancelled are left out."""
@@ -59,9 +64,12 @@ class Inbox:
 
     async def _store_together(self, batch: Sequence[_Waiting]) -> None:
         updates = [update for waiting in batch for update in waiting.updates]
+        chats = {update_id: chat for update_id, raw in updates if (chat := self._chat_of(raw)) is not None}
         now = self._clock.now()
         try:
-            rows = await self._database.write(lambda c: mailbox.receive(c, self._bot_id, updates, now), point="C1")
+            rows = await self._database.write(
+                lambda c: mailbox.receive(c, self._bot_id, updates, now, chats), point="C1"
+            )
         except Exception as error:  # handed to every caller, who alone knows what it means
             for stored in (waiting.stored for waiting in batch if not waiting.stored.done()):
                 stored.set_exception(error)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, true, update
 
 from internal.mailbox.model import (
     OTHER_BOT,
@@ -19,10 +20,13 @@ from internal.mailbox.model import (
     Owed,
     QuarantinedUpdate,
 )
+from internal.scheduling.lease_repository import in_districts
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
 from internal.storage.upsert import upsert
+from internal.storage.walls import across_owners
 
+_NO_CHATS: Final[Mapping[int, int]] = MappingProxyType({})
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")
 _OWED = one_of(outbox.c.state, (OutboxState.PENDING, OutboxState.SENDING, OutboxState.UNKNOWN))
 _WAITING = _OWED & outbox.c.state.in_((OutboxState.PENDING, OutboxState.UNKNOWN))
@@ -32,8 +36,17 @@ _UNSETTLED = outbox.c.state.in_((OutboxState.PENDING, OutboxState.SENDING, Outbo
 # -- inbox ------------------------------------------------------------------------------------------------------
 
 
-def receive(connection: Connection, bot_id: int, updates: Sequence[tuple[int, str]], now: datetime) -> list[InboxRow]:
-    """Stores raw updates (update_id, JSON) and returns those that are new, in order; a repeated one is dropped."""
+def receive(
+    connection: Connection,
+    bot_id: int,
+    updates: Sequence[tuple[int, str]],
+    now: datetime,
+    chats: Mapping[int, int] = _NO_CHATS,
+) -> list[InboxRow]:
+    """Stores raw updates (update_id, JSON) and returns those that are new, in order; a repeated one is dropped.
+
+    `chats` says by update_id with which chat an update stays in order.
+    """
     if not updates:
         return []
     common = {"bot_id": bot_id, "state": InboxState.RECEIVED, "received_at": now}
@@ -41,17 +54,22 @@ def receive(connection: Connection, bot_id: int, updates: Sequence[tuple[int, st
         upsert(inbox)
         .on_conflict_do_nothing(index_elements=["bot_id", "update_id"])
         .returning(inbox.c.n, inbox.c.update_id),
-        [{"update_id": update_id, "raw": raw, **common} for update_id, raw in updates],
+        [{"update_id": one, "chat_id": chats.get(one), "raw": raw, **common} for one, raw in updates],
     )
     numbers = {row.update_id: row.n for row in stored}
     fresh = [(numbers.pop(update_id), update_id, raw) for update_id, raw in updates if update_id in numbers]
-    return [InboxRow(n, bot_id, update_id, raw, InboxState.RECEIVED, 0, now) for n, update_id, raw in fresh]
+    return [
+        InboxRow(n, bot_id, update_id, raw, InboxState.RECEIVED, 0, now, chats.get(update_id))
+        for n, update_id, raw in fresh
+    ]
 
 
-def undone(connection: Connection) -> list[InboxRow]:
-    """What was accepted, by whichever bot, and not worked off yet, in order of arrival."""
-    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED)
-    return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n))]
+def undone(
+    connection: Connection, districts: Collection[int] | None = None, limit: int | None = None
+) -> list[InboxRow]:
+    """What was accepted, by whichever bot, and not worked off yet, in order of arrival; `districts` = only theirs."""
+    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(districts, _order_of_update()))
+    return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n).limit(limit))]
 
 
 def settle(
@@ -66,9 +84,10 @@ def settle(
     """Marks an update as worked off; its text goes, unless it has to be looked at. False if it was settled already."""
     values: dict[str, Any] = {"state": state, "error": error, "user_id": user_id}
     if not keep_raw:
-        values["raw"] = ""
+        values |= {"raw": "", "chat_id": None}
     changed = update(inbox).where(inbox.c.n == n, inbox.c.state == InboxState.RECEIVED).values(values)
-    return connection.execute(changed).rowcount == 1
+    with across_owners(connection):  # until now it was nobody's
+        return connection.execute(changed).rowcount == 1
 
 
 def update_id(connection: Connection, n: int) -> int | None:
@@ -100,7 +119,7 @@ def replay(connection: Connection, n: int | None) -> list[InboxRow]:
 
 def discard(connection: Connection, n: int | None) -> int:
     """Gives up one quarantined update (None = all): its text goes, its key stays against duplicates; how many."""
-    values = {"state": InboxState.IGNORED, "raw": ""}
+    values = {"state": InboxState.IGNORED, "raw": "", "chat_id": None}
     return connection.execute(update(inbox).where(_set_aside(n)).values(values)).rowcount
 
 
@@ -140,9 +159,15 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
     ).scalar_one_or_none()
 
 
-def due(connection: Connection, now: datetime, *, limit: int) -> list[OutboxRow]:
-    """The next message of every chat that owes one and may send it now, oldest first: part k+1 waits for part k."""
-    first = select(func.min(outbox.c.n).label("n")).where(_OWED).group_by(outbox.c.chat_id).subquery()
+def due(
+    connection: Connection, now: datetime, *, limit: int, districts: Collection[int] | None = None
+) -> list[OutboxRow]:
+    """The next message of every chat that owes one and may send it now, oldest first: part k+1 waits for part k.
+
+    `districts` = only what is owed to their chats; so in the following too.
+    """
+    ours = _OWED & _in(districts, outbox.c.chat_id)
+    first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id).subquery()
     query = (
         select(outbox)
         .join(first, first.c.n == outbox.c.n)
@@ -153,9 +178,10 @@ def due(connection: Connection, now: datetime, *, limit: int) -> list[OutboxRow]
     return [_outbox_row(row) for row in connection.execute(query)]
 
 
-def next_due_at(connection: Connection) -> datetime | None:
+def next_due_at(connection: Connection, districts: Collection[int] | None = None) -> datetime | None:
     """When the earliest waiting message becomes due."""
-    return connection.execute(select(func.min(outbox.c.due_at)).where(_WAITING)).scalar_one_or_none()
+    waiting = _WAITING & _in(districts, outbox.c.chat_id)
+    return connection.execute(select(func.min(outbox.c.due_at)).where(waiting)).scalar_one_or_none()
 
 
 def mark_sending(connection: Connection, row_id: str) -> bool:
@@ -211,9 +237,10 @@ def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
     return connection.execute(update(outbox).where(own).values(values)).rowcount
 
 
-def interrupted(connection: Connection) -> list[OutboxRow]:
+def interrupted(connection: Connection, districts: Collection[int] | None = None) -> list[OutboxRow]:
     """At start: what was being sent when the process died, oldest first. It may have been delivered."""
-    query = select(outbox).where(outbox.c.state == OutboxState.SENDING).order_by(outbox.c.n)
+    sending = (outbox.c.state == OutboxState.SENDING) & _in(districts, outbox.c.chat_id)
+    query = select(outbox).where(sending).order_by(outbox.c.n)
     return [_outbox_row(row) for row in connection.execute(query)]
 
 
@@ -275,13 +302,22 @@ def _move(connection: Connection, row_id: str, state: OutboxState, **values: Any
     return connection.execute(changed.values(state=state, **values)).rowcount == 1
 
 
+def _order_of_update() -> ColumnElement[int]:
+    """The chat an update stays in order with; one that has none is its own."""
+    return func.coalesce(inbox.c.chat_id, inbox.c.n)
+
+
+def _in(districts: Collection[int] | None, chat: ColumnElement[int]) -> ColumnElement[bool]:
+    return true() if districts is None else in_districts(chat, districts)
+
+
 def _set_aside(n: int | None) -> ColumnElement[bool]:
     aside = inbox.c.state == InboxState.QUARANTINED
     return aside if n is None else aside & (inbox.c.n == n)
 
 
 def _inbox_row(row: Row[Any]) -> InboxRow:
-    return InboxRow(row.n, row.bot_id, row.update_id, row.raw, InboxState(row.state), row.attempts, row.received_at)
+    return InboxRow(row.n, row.bot_id, row.update_id, row.raw, InboxState(row.state), row.attempts, row.received_at, row.chat_id)
 
 
 def _outbox_row(row: Row[Any]) -> OutboxRow:

@@ -24,6 +24,7 @@ from internal.storage.tables import (
 )
 from internal.storage.types import Moment
 from internal.storage.upsert import upsert
+from internal.storage.walls import across_owners
 
 LEFT_OUT: Final = frozenset(
     {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}
@@ -155,7 +156,9 @@ def _refuse_taken(connection: Connection, table: Table, values: Sequence[Mapping
         owner = next((row["user_id"] for row in values), None)
         for start in range(0, len(ids), _CHUNK):
             theirs = table.c[name].in_(ids[start : start + _CHUNK]) & (table.c.user_id != owner)
-            if connection.execute(select(table.c[name]).where(theirs).limit(1)).first():
+            with across_owners(connection):
+                taken = connection.execute(select(table.c[name]).where(theirs).limit(1)).first()
+            if taken:
                 raise Refused("taken", f"{table.name}: an {name} in it belongs to somebody else here")
 
 

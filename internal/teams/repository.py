@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
+from internal.storage.walls import across_owners
 from internal.teams.model import Invitation, InvitationState, Member, TakenOn, Team
 
 _ADMITTED = users.c.state != "removed"
@@ -29,7 +30,8 @@ def get(connection: Connection, team_id: str) -> Team | None:
         .where(team_members.c.team_id == team_id)
         .order_by(team_members.c.joined_at, team_members.c.user_id)
     )
-    rows = connection.execute(query).all()
+    with across_owners(connection):
+        rows = connection.execute(query).all()
     if not rows:
         return None
     members = tuple(Member(row.user_id, row.name or str(row.user_id), row.joined_at) for row in rows)
@@ -54,7 +56,8 @@ def mates(connection: Connection, user_id: int) -> set[int]:
         .join(users, users.c.user_id == team_members.c.user_id)
         .where(team_members.c.team_id.in_(theirs), team_members.c.user_id != user_id, _ADMITTED)
     )
-    return set(connection.execute(query).scalars())
+    with across_owners(connection):
+        return set(connection.execute(query).scalars())
 
 
 def admitted(connection: Connection, named: str) -> int | None:
@@ -65,7 +68,8 @@ def admitted(connection: Connection, named: str) -> int | None:
         query = query.where(users.c.user_id == int(name))
     else:
         query = query.where(func.lower(users.c.username) == name.lower())
-    found = connection.execute(query.limit(2)).scalars().all()
+    with across_owners(connection):
+        found = connection.execute(query.limit(2)).scalars().all()
     return found[0] if len(found) == 1 else None
 
 
@@ -99,12 +103,14 @@ def erase_untold(connection: Connection, giver: int, task_ids: Collection[str] |
     untold = delete(notifications).where(his, notifications.c.state.in_(("waiting", "deferred")))
     if task_ids is not None:
         untold = untold.where(notifications.c.payload["promise"].as_string().in_(list(task_ids)))
-    return connection.execute(untold).rowcount
+    with across_owners(connection):
+        return connection.execute(untold).rowcount
 
 
 def add_invitation(connection: Connection, invitation: Invitation) -> None:
     values = {name: getattr(invitation, name) for name in Invitation.__dataclass_fields__}
-    connection.execute(insert(team_invitations).values(values | {"state": invitation.state.value}))
+    with across_owners(connection):
+        connection.execute(insert(team_invitations).values(values | {"state": invitation.state.value}))
 
 
 def invitation(connection: Connection, user_id: int, invitation_id: str) -> Invitation | None:
@@ -125,14 +131,16 @@ def latest(connection: Connection, team_id: str, user_id: int) -> Invitation | N
     """The last invitation of this user to that team, whatever became of it."""
     both = (team_invitations.c.user_id == user_id) & (team_invitations.c.team_id == team_id)
     query = select(team_invitations).where(both).order_by(team_invitations.c.created_at.desc()).limit(1)
-    row = connection.execute(query).one_or_none()
+    with across_owners(connection):
+        row = connection.execute(query).one_or_none()
     return None if row is None else _invitation(row)
 
 
 def asked(connection: Connection, team_id: str) -> int:
     """How many are asked to join a team and have not answered."""
     waiting = (team_invitations.c.team_id == team_id) & (team_invitations.c.state == InvitationState.PENDING.value)
-    return connection.execute(select(func.count()).select_from(team_invitations).where(waiting)).scalar_one()
+    with across_owners(connection):
+        return connection.execute(select(func.count()).select_from(team_invitations).where(waiting)).scalar_one()
 
 
 def decide(connection: Connection, one: Invitation, state: InvitationState, now: datetime) -> bool:
@@ -147,7 +155,8 @@ def withdraw(connection: Connection, team_id: str, invited_by: int, now: datetim
     his = (team_invitations.c.team_id == team_id) & (team_invitations.c.invited_by == invited_by)
     open_ = his & (team_invitations.c.state == InvitationState.PENDING.value)
     values = {"state": InvitationState.WITHDRAWN.value, "decided_at": now}
-    connection.execute(update(team_invitations).where(open_).values(values))
+    with across_owners(connection):
+        connection.execute(update(team_invitations).where(open_).values(values))
 
 
 def _invitation(row: Row[Any]) -> Invitation:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import repository as events
 from internal.storage.types import new_id
+from internal.storage.walls import across_owners
 from internal.teams import repository
 from internal.teams.model import (
     ASKED_AGAIN,
@@ -126,4 +127,5 @@ def _tell(
 ) -> None:
     """Each owner's event is his own: it holds the team's id, and no other owner's name or id."""
     told = source or f"user:{user_id}"
-    events.append(connection, kind, source=told, now=now, user_id=user_id, links={"team": team_id})
+    with across_owners(connection):
+        events.append(connection, kind, source=told, now=now, user_id=user_id, links={"team": team_id})

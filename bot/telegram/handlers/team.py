@@ -18,6 +18,7 @@ from bot.telegram.outbox_chat import buttons
 from internal.access import repository as users
 from internal.access.model import Awaiting, User
 from internal.flows import teaming
+from internal.storage.walls import across_owners
 from internal.teams import repository, service
 from internal.teams.model import LONGEST_NAME, Invitation, Team
 
@@ -60,8 +61,8 @@ async def invited(message: Message, awaiting: Awaiting, chat: Chat, services: Se
     asked = await services.write(
         lambda c: teaming.invite(c, user, str(awaiting.details["team"]), words, now, phrase, _answers)
     )
-    invitee = await services.read(lambda c: users.get(c, asked.user_id))
-    await chat.say(phrase(user.lang, "team-invited", name=invitee.name or str(asked.user_id), team=asked.team_name))
+    name = await services.read(lambda c: _name_of(c, asked.user_id))
+    await chat.say(phrase(user.lang, "team-invited", name=name, team=asked.team_name))
 
 
 async def leaving_pressed(query: CallbackQuery, callback_data: TeamButton, chat: Chat, services: Services) -> None:
@@ -119,9 +120,14 @@ def _line(user: User, one: Team) -> str:
 
 
 def _asked(connection: Connection, user: User, one: Invitation) -> str:
-    inviter = users.find(connection, one.invited_by)
-    name = inviter.name if inviter is not None and inviter.name else str(one.invited_by)
-    return phrase(user.lang, "team-invitation", name=name, team=one.team_name)
+    return phrase(user.lang, "team-invitation", name=_name_of(connection, one.invited_by), team=one.team_name)
+
+
+def _name_of(connection: Connection, user_id: int) -> str:
+    """What somebody else is called, to whom one is invited or whom one invites; an id where he has no name."""
+    with across_owners(connection):
+        known = users.find(connection, user_id)
+    return known.name if known is not None and known.name else str(user_id)
 
 
 def _buttons(user: User, one: Team) -> list[tuple[str, str]]:
