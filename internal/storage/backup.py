@@ -78,28 +78,56 @@ def back_up_here(
     source: Path, folder: Path, now: datetime, *, keep: int = KEPT, stopped: Callable[[], bool] = lambda: False
 ) -> Backup:
     """As `back_up`, on the calling thread."""
-    with failures_told("the backup failed"):
-        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        _drop_drafts(folder)
-        draft = folder / f".laplaced-{now.astimezone(UTC):{_TIME}}.part"
-        with _draft(draft):
-            revision = copy(source, draft, stopped=stopped)
-            finished = folder / f"laplaced-{now.astimezone(UTC):{_TIME}}-{revision}.db"
-            put_in_place(draft, finished)
-        _prune(folder, keep, finished)
-    return Backup(finished, now, revision, finished.stat().st_size)
+    with new_in(folder, now, keep=keep) as making:
+        return making.finished(copy(source, making.draft, stopped=stopped))
 
 
 def _back_up_to(source: Path, target: Path, now: datetime, stopped: Callable[[], bool]) -> Backup:
+    with new_at(target, now) as making:
+        return making.finished(copy(source, making.draft, stopped=stopped))
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A backup that is being written: `draft` is the file to write, which gets its name when it is finished."""
+
+    draft: Path
+    named: Callable[[str], Path]
+    now: datetime
+
+    def finished(self, revision: str) -> Backup:
+        """The draft holds a verified copy of that schema revision."""
+        target = self.named(revision)
+        put_in_place(self.draft, target)
+        return Backup(target, self.now, revision, target.stat().st_size)
+
+
+@contextlib.contextmanager
+def new_in(folder: Path, now: datetime, *, keep: int = KEPT) -> Iterator[Making]:
+    """A new backup of the folder; what is older than the newest `keep` is deleted when it is finished.
+
+    Raises StorageError; whatever fails inside leaves nothing behind.
+    """
+    with failures_told("the backup failed"):
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        _drop_drafts(folder)
+        time = f"{now.astimezone(UTC):{_TIME}}"
+        making = Making(folder / f".laplaced-{time}.part", lambda it: folder / f"laplaced-{time}-{it}.db", now)
+        with _draft(making.draft):
+            yield making
+        _prune(folder, keep, now)
+
+
+@contextlib.contextmanager
+def new_at(target: Path, now: datetime) -> Iterator[Making]:
+    """A new backup in a file of its own. Raises Refused if it exists, and StorageError as `new_in`."""
     if target.exists():
         raise Refused("exists", f"{target} exists; a backup overwrites nothing")
     with failures_told("the backup failed"):
         draft = target.with_name(f".{target.name}.part")
         remove_with_log(draft)
         with _draft(draft):
-            revision = copy(source, draft, stopped=stopped)
-            put_in_place(draft, target)
-    return Backup(target, now, revision, target.stat().st_size)
+            yield Making(draft, lambda revision: target, now)
 
 
 def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: False) -> str:
@@ -116,8 +144,14 @@ def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: Fa
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
             reader.backup(writer, pages=STEP_PAGES, progress=lambda *_: _step(stopped))
+    return closed_up(target)
+
+
+def closed_up(target: Path) -> str:
+    """Makes a database that nobody has open one durable file without a log; its revision, as `verify`."""
+    with failures_told(f"{target} cannot be written"):
         with contextlib.closing(_writing(target)) as writer:
-            writer.execute("PRAGMA journal_mode=DELETE")  # the copied header promises a log, which a backup has not
+            writer.execute("PRAGMA journal_mode=DELETE")  # the header promises a log, which a backup has not
         sync(target)
     return verify(target)
 
@@ -244,10 +278,10 @@ def _drop_drafts(folder: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _prune(folder: Path, keep: int, finished: Path) -> None:
+def _prune(folder: Path, keep: int, finished: datetime) -> None:
     """Never the one just made: after the clock was set back it may look like the oldest."""
     for old in listing(folder)[keep:]:
-        if old.path != finished:
+        if old.at != finished.astimezone(UTC).replace(microsecond=0):
             old.path.unlink(missing_ok=True)
 
 

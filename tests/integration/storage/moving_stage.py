@@ -11,7 +11,14 @@ from internal.storage.carriage import carried_tables
 from internal.storage.types import Moment, from_micros
 
 LARGEST: Final = 2**63 - 1
-TEXTS: Final = ("Канарейкин", "Олена 'Ї' \"quoted\" \\n", "🐦\u200d⬛ zero\u200bwidth", "", "line\r\nline\ttab", "{NULL,}")
+TEXTS: Final = (
+    "Канарейкин",
+    "Олена 'Ї' \"quoted\" \\n",
+    "🐦\u200d⬛ zero\u200bwidth",
+    "",
+    "line\r\nline\ttab",
+    "{NULL,}",
+)
 JSONS: Final = (
     {"і": ["ё", None, True, 0.1, -0.0, 1e300, LARGEST, {}]},
     [],
