@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from internal.storage.scope import acting_for, acting_for_everyone
 from internal.access import service as access
 from internal.agents.model import AgentReply
 from internal.config import RunsConfig
@@ -34,6 +33,7 @@ from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import DAILY_COST, Run, RunState, pause
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.storage.types import new_id
 from internal.telemetry.cause import caused_by
 
@@ -296,30 +296,36 @@ class RunLoop:
     ) -> None:
         now = self._clock.now()
 
-        def work(connection: Connection) -> None:
+        def work(connection: Connection) -> bool:
             outages = run.outages + 1 if outcome == "outage" else 0
-            runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages)
+            if not runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages):
+                return False
             self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_told(error)})
+            return True
 
-        await self._database.write(work)
+        if not await self._database.write(work):
+            return  # another worker took it over, or it is gone with what it was about
         self._observer.agent_run(handler.agent, outcome)
         log.warning("run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_told(error)})
 
     async def _bury(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         now = self._clock.now()
-        await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error))
         self._answers_at_outage.pop(run.id, None)
+        if not await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error)):
+            return
         self._observer.agent_run(handler.agent, "dead")
         log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
 
     def _write_off(
         self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
-    ) -> None:
-        """Parks the run and owes its owner a sentence about it, at most one a day."""
-        runs.bury(connection, run, now, _describe(error))
+    ) -> bool:
+        """Parks the run and owes its owner a sentence about it, at most one a day; False if the claim is lost."""
+        if not runs.bury(connection, run, now, _describe(error)):
+            return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
         self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
         self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
+        return True
 
     @staticmethod
     def _tell(

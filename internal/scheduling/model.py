@@ -16,6 +16,17 @@ BEHIND: Final = 1 << 47
 DAILY_COST: Final = "daily_cost"
 """The `error` of a run that failed at nothing: it waits for what its owner may spend on another day."""
 
+WORKER: Final = "worker:"
+"""Begins the name of the lease by which a process is known to live; the process's name follows."""
+
+NAME_LENGTH: Final = 16
+"""Characters of a process's name; what it claims begins with it."""
+
+
+DISTRICTS: Final = 64
+"""Into which the chats are divided between workers. Changing it needs a stop of all workers: two that count differently
+would serve the same chat."""
+
 
 class RunState(StrEnum):
     DUE = "due"

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
-from internal.scheduling.model import Run, RunState
+from internal.scheduling import lease_repository
+from internal.scheduling.model import NAME_LENGTH, WORKER, Run, RunState
 from internal.storage.tables import episodes, runs, segments
 from internal.storage.types import new_id
 
@@ -74,10 +75,11 @@ def create_for_session(
     )
 
 
-def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> list[Run]:
+def ready(connection: Connection, agent: str, now: datetime, *, limit: int, worker: str | None = None) -> list[Run]:
     """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
 
-    A claimed run is among them: the caller knows what it is working on, and the claim of a dead process is void.
+    A claimed run is among them: the caller knows what it is working on, and the claim of a dead process is void. Where
+    there may be others, `worker` is the caller's name: owners are left out for whom one that lives is at work.
     """
     place = (
         func.row_number()
@@ -88,6 +90,9 @@ def ready(connection: Connection, agent: str, now: datetime, *, limit: int) -> l
     query = (
         select(heads).where(heads.c.place == 1, heads.c.due_at <= now).order_by(heads.c.due_at, heads.c.n).limit(limit)
     )
+    if worker is not None:
+        busy = select(runs.c.user_id).where(runs.c.agent == agent, _claimed_by_others(connection, worker))
+        query = query.where(heads.c.user_id.not_in(busy))
     return [_run(row) for row in connection.execute(query)]
 
 
@@ -97,11 +102,14 @@ def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: 
     return connection.execute(select(runs.c.id).where(open_runs, runs.c.due_at <= now).limit(1)).first() is not None
 
 
-def claim(connection: Connection, run: Run, token: str) -> Run | None:
+def claim(connection: Connection, run: Run, token: str, *, worker: str | None = None) -> Run | None:
     """C8: takes the run and counts an attempt. None if it is taken.
 
-    A stored reply is applied without asking again; it counts too, so that a crash loop ends at the cap.
+    A stored reply is applied without asking again; it counts too, so that a crash loop ends at the cap. With `worker`,
+    whose name begins the token, also None while another that lives works for this owner's agent or takes this run.
     """
+    if worker is not None and not _is_free(connection, run, worker):
+        return None
     attempts = runs.c.attempts + 1
     state = RunState.REPLIED if run.state == RunState.REPLIED else RunState.CLAIMED
     unchanged = (runs.c.state == run.state) & runs.c.claim.is_not_distinct_from(run.claim)
@@ -150,10 +158,13 @@ def finish(connection: Connection, run: Run, now: datetime) -> bool:
 
 def postpone(
     connection: Connection, run: Run, due_at: datetime, error: str | None, *, charge: bool, outages: int = 0
-) -> None:
-    """Gives the run back for a later attempt; without `charge` this one does not count (outages, stale input)."""
+) -> bool:
+    """Gives the run back for a later attempt; without `charge` this one does not count (outages, stale input).
+
+    False if the claim is lost: somebody else has it now.
+    """
     attempts = runs.c.attempts if charge else func.max(runs.c.attempts - 1, 0)
-    _change(
+    postponed = _change(
         connection,
         run,
         runs.c.claim.is_not_distinct_from(run.claim),
@@ -166,11 +177,12 @@ def postpone(
         attempts=attempts,
         outages=outages,
     )
+    return postponed is not None
 
 
-def bury(connection: Connection, run: Run, now: datetime, error: str) -> None:
-    """Parks a run as dead: it blocks nobody, is shown, and can be revived."""
-    _change(
+def bury(connection: Connection, run: Run, now: datetime, error: str) -> bool:
+    """Parks a run as dead: it blocks nobody, is shown, and can be revived. False if the claim is lost."""
+    buried = _change(
         connection,
         run,
         runs.c.claim.is_not_distinct_from(run.claim),
@@ -179,6 +191,7 @@ def bury(connection: Connection, run: Run, now: datetime, error: str) -> None:
         finished_at=now,
         error=error,
     )
+    return buried is not None
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:
@@ -313,6 +326,23 @@ def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str
     waiting = runs.c.state == RunState.REPLIED
     connection.execute(update(runs).where(ours, waiting).values(state=RunState.DUE, claim=None))
     connection.execute(update(runs).where(ours).values(reply=None, snapshot=None))
+
+
+def _is_free(connection: Connection, run: Run, worker: str) -> bool:
+    """Locks the run; False where somebody else is about to take it, or works on another of the owner's."""
+    row = select(runs.c.id).where(runs.c.id == run.id).with_for_update(skip_locked=True)
+    if connection.execute(row).first() is None:
+        return False
+    place = (runs.c.user_id == run.user_id) & (runs.c.agent == run.agent)
+    busy = select(runs.c.id).where(place, _claimed_by_others(connection, worker)).limit(1)
+    return connection.execute(busy).first() is None
+
+
+def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
+    """What other processes that are known to live are working on."""
+    living = set(lease_repository.standing(connection, WORKER).values()) - {worker}
+    at_work = runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED])
+    return at_work & func.substr(runs.c.claim, 1, NAME_LENGTH).in_(sorted(living))
 
 
 def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> Run | None:
