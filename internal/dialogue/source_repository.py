@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, insert, select
 
 from internal.dialogue.model import UNDELIVERED, Message, ReplySource
 from internal.dialogue.rows import message_of
+from internal.storage.expressions import holds_words
 from internal.storage.tables import messages, reply_sources
 
 _TELLING_WORDS = 3
@@ -43,7 +44,7 @@ def echoes(connection: Connection, user_id: int, message_id: str) -> list[str]:
     ).scalar_one_or_none()
     holds: ColumnElement[bool] = messages.c.id.in_(cites)
     if told is not None and len(told.split()) >= _TELLING_WORDS:
-        holds = holds | (func.instr(messages.c.content, told.strip()) > 0)
+        holds = holds | holds_words(messages.c.content, told.strip())
     query = select(messages.c.id).where(
         messages.c.user_id == user_id, messages.c.role == "assistant", messages.c.id != message_id, holds
     )

@@ -5,12 +5,14 @@ States: collecting -> running -> answered -> closed | failed | cancelled.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, literal_column, select, update
+from sqlalchemy import Connection, Row, case, func, insert, literal_column, select, update
 
 from internal.dialogue.model import Incoming, Turn, TurnState
+from internal.scheduling.lease_repository import in_districts
 from internal.storage.tables import messages, turns
 from internal.storage.types import new_id, one_of
 
@@ -73,7 +75,7 @@ def discount(connection: Connection, turn: Turn) -> None:
     connection.execute(
         update(turns)
         .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state == TurnState.RUNNING)
-        .values(attempts=func.max(turns.c.attempts - 1, 0))
+        .values(attempts=case((turns.c.attempts > 0, turns.c.attempts - 1), else_=0))
     )
 
 
@@ -101,9 +103,14 @@ def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
     return None if row is None else _turn(row)
 
 
-def unfinished(connection: Connection, bot_id: int) -> list[Turn]:
-    """Every turn that still owes an answer of this bot's, each owner's in the order of his messages."""
+def unfinished(connection: Connection, bot_id: int, districts: Collection[int] | None = None) -> list[Turn]:
+    """Every turn that still owes an answer of this bot's, each owner's in the order of his messages.
+
+    `districts` = only those of their chats.
+    """
     query = select(turns).where(_OPEN, turns.c.bot_id == bot_id)
+    if districts is not None:
+        query = query.where(in_districts(turns.c.chat_id, districts))
     return [_turn(row) for row in connection.execute(query.order_by(turns.c.user_id, turns.c.first_seq))]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, insert, select, update
 
 from internal.scheduling import lease_repository
 from internal.scheduling.model import NAME_LENGTH, WORKER, Run, RunState
@@ -163,7 +163,7 @@ def postpone(
 
     False if the claim is lost: somebody else has it now.
     """
-    attempts = runs.c.attempts if charge else func.max(runs.c.attempts - 1, 0)
+    attempts = runs.c.attempts if charge else case((runs.c.attempts > 0, runs.c.attempts - 1), else_=0)
     postponed = _change(
         connection,
         run,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, func, insert, inspect, select, update
+from sqlalchemy import Connection, RowMapping, Select, case, insert, inspect, select, update
 
 from internal.storage.erasure import Forgetting, forgetting_of
 from internal.storage.tables import forgettings, inbox, outbox, tombstones, turns, users
@@ -121,5 +121,5 @@ def _take_over(connection: Connection, row: RowMapping, now: datetime) -> Succes
 
 def _bury(connection: Connection, row: RowMapping) -> None:
     put = upsert(tombstones).values(dict(row))
-    later = func.max(tombstones.c.at, put.excluded.at)
+    later = case((tombstones.c.at > put.excluded.at, tombstones.c.at), else_=put.excluded.at)
     connection.execute(put.on_conflict_do_update(index_elements=["user_id", "key_hmac"], set_={"at": later}))

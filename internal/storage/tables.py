@@ -19,12 +19,12 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Table,
-    Text,
     UniqueConstraint,
     false,
     text,
     true,
 )
+from sqlalchemy import Text as AnyText
 from sqlalchemy.dialects.postgresql import JSONB
 
 from internal.storage.types import Moment
@@ -48,6 +48,8 @@ def _where(condition: str, postgres: str | None = None) -> dict[str, Any]:
     return {"sqlite_where": text(condition), "postgresql_where": text(postgres or condition)}
 
 
+# By its characters' numbers, whatever the server's language: keys are read in ranges, and pages go on behind a key.
+Text = AnyText().with_variant(AnyText(collation="C"), "postgresql")
 # JSON that is looked for as a whole: PostgreSQL compares only its binary form.
 _ComparedJson = JSON().with_variant(JSONB, "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")
@@ -90,6 +92,7 @@ inbox = Table(
     Column("n", _Serial, primary_key=True, autoincrement=True),
     Column("bot_id", BigInteger, nullable=False),
     Column("update_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger),
     Column("user_id", BigInteger),
     Column("raw", Text, nullable=False, info=TEXT),
     Column("state", Text, nullable=False),

@@ -1,0 +1,26 @@
+"""Expressions that SQLite and PostgreSQL have other words for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Boolean
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import GenericFunction
+
+
+class holds_words(GenericFunction[bool]):
+    """Whether the first text has the second one in it, as it is written. LIKE takes no notice of case on SQLite."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(holds_words, "sqlite")
+def _with_instr(element: holds_words, compiler: Any, **how: Any) -> str:
+    return f"(instr({compiler.process(element.clauses, **how)}) > 0)"
+
+
+@compiles(holds_words, "postgresql")
+def _with_strpos(element: holds_words, compiler: Any, **how: Any) -> str:
+    return f"(strpos({compiler.process(element.clauses, **how)}) > 0)"
