@@ -20,6 +20,7 @@ from bot import (
     graph_commands,
     memory_commands,
     memory_graph_commands,
+    moving_commands,
     owner_commands,
     simulation_commands,
     snapshot_commands,
@@ -41,6 +42,7 @@ __all__ = [
     "main",
     "memory_commands",
     "memory_graph_commands",
+    "moving_commands",
     "owner_commands",
     "simulation_commands",
     "snapshot_commands",
@@ -190,21 +192,21 @@ def restore(config_path: Path | None, file: Path, force: bool) -> None:
 
 
 async def _restore(config: Config, file: Path, force: bool) -> list[str]:
-    from internal.errors import ConfigurationError
+    from internal.flows.moving import name_of
     from internal.flows.restoring import restore as put_back
+    from internal.flows.restoring_server import restore_into
     from internal.scheduling.clock import SystemClock
     from internal.storage.keys import ensure_key
-    from internal.storage.lock import hold_all
+    from internal.storage.lock import hold_for
 
-    if isinstance(config.store, str):
-        raise ConfigurationError(
-            "restore puts a file in the place of a database file; a backup is moved into an empty PostgreSQL database "
-            "by: laplaced migrate-store"
-        )
-    with hold_all(config.data_dir, config.database_path.parent):
+    store, clock = config.store, SystemClock()
+    with hold_for(store, config.data_dir):
         key = ensure_key(config.data_dir, "hmac_key").encode()
-        done = await put_back(file, config.database_path, clock=SystemClock(), tombstone_key=key, force=force)
-    told = [f"restored {file} (schema {done.revision}) to {config.database_path}"]
+        if isinstance(store, Path):
+            done = await put_back(file, store, clock=clock, tombstone_key=key, force=force)
+        else:
+            done = await restore_into(file, store, config.data_dir, clock=clock, tombstone_key=key, force=force)
+    told = [f"restored {file} (schema {done.revision}) to {store if isinstance(store, Path) else name_of(store)}"]
     if done.kept is not None:
         told.append(f"the replaced database is kept: {done.kept}")
     if done.forgotten is None:

@@ -14,14 +14,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from internal.access import repository as users
 from internal.errors import StorageDamaged, StorageError
 from internal.scheduling.clock import Clock
-from internal.storage import backup, restoring
+from internal.storage import backup, restoring, written_file
 from internal.storage.damage import words_of_damage
 from internal.storage.driver import cause_of
 from internal.storage.engine import Database
-from internal.storage.migration import migrate
+from internal.storage.lock import alone_in
+from internal.storage.migration import current_revision, head_revision, migrate, refuse_newer
+from internal.storage.moving import refuse_draft, refuse_half
 from internal.storage.scope import acting_for_everyone
 
 log = logging.getLogger(__name__)
+
+_BACKED_UP = "backed_up_before_migration"
 
 LAST_BACKUP = "last_backup_at"
 """The setting that remembers a backup which was written outside the data folder."""
@@ -38,19 +42,27 @@ async def open_database(store: Path | str, backups: Path, clock: Clock) -> Async
     with acting_for_everyone():
         if isinstance(store, str):
             async with Database.open(store) as database:
-                await _migrate_server(database)
+                await _migrate_server(database, backups, clock)
                 yield database
         else:
             async with _open_file(store, backups, clock) as database:
                 yield database
 
 
-async def _migrate_server(database: Database) -> None:
-    """Its operator backs a server up: no other process is to wait for a copy of it."""
-    try:
-        await database.exclusive(migrate)
-    except SQLAlchemyError as error:
-        raise StorageError(f"the database's tables cannot be made or brought up to date: {cause_of(error)}") from error
+async def _migrate_server(database: Database, backups: Path, clock: Clock) -> None:
+    async with alone_in(backups):  # of several processes that start at once, the first does it
+        revision = await database.read(current_revision)
+        refuse_newer(revision)
+        await database.read(refuse_half)
+        if revision not in (None, head_revision()):
+            with _refusing_migration():
+                made = await written_file.back_up(database, backups, clock.now())
+            log.info(_BACKED_UP, extra={"backup": str(made.path)})
+        try:
+            await database.exclusive(migrate)
+        except SQLAlchemyError as error:
+            told = f"the database's tables cannot be made or brought up to date: {cause_of(error)}"
+            raise StorageError(told) from error
 
 
 @contextlib.asynccontextmanager
@@ -76,6 +88,7 @@ def damage_told(database: Path | str) -> Iterator[None]:
 
 def _prepare(database: Path, backups: Path, now: datetime) -> None:
     restoring.clear_up(database.resolve(), now)
+    refuse_draft(database.resolve())
     if not backup.listing(backups):
         return
     if not database.exists():
@@ -86,15 +99,21 @@ def _prepare(database: Path, backups: Path, now: datetime) -> None:
 
 
 def _back_up_first(database: Path, backups: Path, now: datetime) -> None:
-    try:
+    with _refusing_migration():
         made = backup.back_up_here(database, backups, now)
+    log.info(_BACKED_UP, extra={"backup": str(made.path)})
+
+
+@contextlib.contextmanager
+def _refusing_migration() -> Iterator[None]:
+    try:
+        yield
     except StorageDamaged:
         raise
     except StorageError as error:
         raise StorageError(
             f"the database is not brought to the new schema, since its backup failed: {error}"
         ) from error
-    log.info("backed_up_before_migration", extra={"backup": str(made.path)})
 
 
 async def last_backup(database: Database, backups: Path) -> datetime | None:

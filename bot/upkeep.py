@@ -25,10 +25,11 @@ from internal.mailbox.model import InboxRow, QuarantinedUpdate
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import Run
-from internal.storage import backup
+from internal.storage import backup, written_file
 from internal.storage.engine import Database
-from internal.storage.lock import hold_for
+from internal.storage.lock import alone_in, hold_for
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.moving import refuse_half
 from internal.storage.scope import acting_for_everyone
 
 SHOWN = 100
@@ -63,18 +64,27 @@ class Upkeep:
 
     async def back_up(self, to: Path | None) -> BackupReport:
         """Backs up into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
-        path = self._database.path
-        if path is None:
-            raise StorageError("a PostgreSQL store is backed up with its own tools, or moved into a file")
+        folder = backup.folder_of(self._config.data_dir)
         async with self._one_backup:
             now = self._clock.now()
-            if to is None:
-                made = await backup.back_up(path, backup.folder_of(self._config.data_dir), now)
-            else:
-                made = await backup.back_up_to(path, to, now)
+            made = await self._backed_up_into(folder, now) if to is None else await self._backed_up_as(to, now)
+            if to is not None:
                 await self._database.write(lambda c: users.write_setting(c, LAST_BACKUP, now.isoformat()))
         self._backed_up(now)
         return BackupReport(str(made.path), made.at, made.revision, made.size)
+
+    async def _backed_up_into(self, folder: Path, now: datetime) -> backup.Backup:
+        path = self._database.path
+        if path is not None:
+            return await backup.back_up(path, folder, now)
+        async with alone_in(folder):  # workers of one machine share it
+            return await written_file.back_up(self._database, folder, now)
+
+    async def _backed_up_as(self, target: Path, now: datetime) -> backup.Backup:
+        path = self._database.path
+        if path is not None:
+            return await backup.back_up_to(path, target, now)
+        return await written_file.back_up_to(self._database, target, now)
 
     async def quarantined(self) -> list[QuarantinedUpdate]:
         """At most SHOWN, oldest first."""
@@ -145,6 +155,7 @@ async def open_stopped(config: Config) -> AsyncIterator[Database]:
         async with Database.open(store) as database:
             if await database.read(current_revision) != head_revision():
                 raise StorageError("the database has another schema than this program; start the bot once")
+            await database.read(refuse_half)
             yield database
 
 

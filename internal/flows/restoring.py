@@ -49,7 +49,7 @@ async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: by
     legacy = await _legacy(database) if await asyncio.to_thread(database.exists) else None
     try:
         revision = await backup.until_stopped(lambda stopped: backup.copy(file, draft, stopped=stopped))
-        forgotten, answered = await _bring_up(draft, legacy, clock, tombstone_key)
+        forgotten, answered = await bring_up(draft, legacy, clock, tombstone_key)
         kept = await asyncio.to_thread(restoring.put_in_place, draft, database, clock.now())
     except BaseException:
         backup.remove_with_log(draft)
@@ -79,7 +79,7 @@ async def _legacy(database: Path) -> Legacy | None:
         return None
 
 
-async def _bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes) -> tuple[int, int]:
+async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes) -> tuple[int, int]:
     """How many forgettings were done again, and how many turns and messages are not answered again."""
     async with Database.open(draft) as restored:
         await restored.exclusive(migrate)

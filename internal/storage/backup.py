@@ -147,6 +147,12 @@ def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: Fa
     return closed_up(target)
 
 
+def private_folder(folder: Path) -> None:
+    """Makes a folder that is closed to other users, unless there is one. Raises StorageError."""
+    with failures_told("the folder cannot be made"):
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+
+
 def closed_up(target: Path) -> str:
     """Makes a database that nobody has open one durable file without a log; its revision, as `verify`."""
     with failures_told(f"{target} cannot be written"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,6 +138,28 @@ def share(data_dir: Path) -> Iterator[FolderLock]:
         yield lock
     finally:
         lock._withdraw()
+
+
+@contextlib.asynccontextmanager
+async def alone_in(folder: Path) -> AsyncIterator[None]:
+    """Waits for other processes of this machine that are in here; the folder is created, closed to others, if absent.
+
+    Raises StorageError for a folder that cannot be used.
+    """
+    try:
+        await asyncio.to_thread(folder.mkdir, mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        file_lock = _lock_of(folder)
+        while True:
+            with contextlib.suppress(Timeout):
+                file_lock.acquire()
+                break
+            await asyncio.sleep(_PROBED_S)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+    try:
+        yield
+    finally:
+        file_lock.release()
 
 
 def held(data_dir: Path) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Column, Connection, MetaData, Table, Text, delete, inspect, select
 
 from internal.errors import Refused, StorageError
+from internal.storage.backup import remove_with_log
 from internal.storage.carriage import (
     FIRST_ROWS,
     Batch,
@@ -37,6 +39,8 @@ Told = Callable[[str, int, int], object]
 """Is told what is done ("reading", "moving", "comparing"), how many rows of it are done, and of how many."""
 
 NAME: Final = "unfinished_move"
+_INTERRUPTED: Final = "a move into this store was interrupted; run the same laplaced migrate-store again"
+
 _HEAD: Final = ""
 """The part that stands for the move as a whole."""
 
@@ -68,6 +72,16 @@ class Moved:
         return self.source.differences(self.target)
 
 
+def draft_of(path: Path) -> Path:
+    """Where a store is written until it may become the database file `path`."""
+    return path.with_name(f".{path.name}.{head_revision()}.moving")
+
+
+def drafts_of(path: Path) -> list[Path]:
+    """The drafts that interrupted moves to `path` have left."""
+    return sorted(path.parent.glob(f".{path.name}.*.moving"))
+
+
 async def nothing_kept() -> None:
     """What the target holds is a copy, or nothing."""
 
@@ -88,6 +102,7 @@ async def move(
     A target that is not the same afterwards stays marked as half a store.
     """
     await _need_schema(source, "source")
+    await source.read(refuse_half)
     await _need_schema(target, "target", made=True)
     tables = carried_tables()
     async with source.snapshot() as snapshot:
@@ -137,7 +152,18 @@ async def look(
 def refuse_half(connection: Connection) -> None:
     """Raises StorageError for a store that a move into has not ended: whoever opened it would miss the rest."""
     if inspect(connection).has_table(NAME):
-        raise StorageError("a move into this store was interrupted; run the same laplaced migrate-store again")
+        raise StorageError(_INTERRUPTED)
+
+
+def refuse_draft(path: Path) -> None:
+    """Raises StorageError where a move to this database file was interrupted: a new one would be opened in its place.
+
+    What is left of a move to a file that is there by now is deleted: it holds what people said.
+    """
+    for draft in drafts_of(path):
+        if not path.exists():
+            raise StorageError(_INTERRUPTED)
+        remove_with_log(draft)
 
 
 def forget_move(connection: Connection) -> None:

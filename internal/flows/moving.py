@@ -1,0 +1,136 @@
+"""Moves a whole installation's store to another place or engine, while nothing works on either.
+
+A file is written beside its place and gets its name when it says the same as the source; a server's database is marked
+as half a store until then. So nothing is ever opened that was moved in part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from internal.errors import Refused, StorageError
+from internal.scheduling import lease_repository as leases
+from internal.storage import backup, moving, restoring, written_file
+from internal.storage.carriage import is_empty
+from internal.storage.engine import Database
+from internal.storage.lock import hold
+from internal.storage.migration import current_revision
+from internal.storage.moving import Moved, Told
+from internal.storage.scope import acting_for_everyone
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What came of a move. `kept` is where the target's former content is now, None if it had none."""
+
+    moved: Moved
+    kept: Path | None
+
+
+async def migrate_store(
+    source: Path | str,
+    target: Path | str,
+    *,
+    now: datetime,
+    folder: Path,
+    told: Told,
+    force: bool = False,
+    while_running: bool = False,
+) -> Move:
+    """Moves what the source says into the target; each is a database file or a server's address.
+
+    The former content of a server's database is kept as a file in `folder`, that of a file beside it. `while_running`:
+    the source is copied as it is at this moment, whoever works on it. Raises StorageLocked and Refused("running") while
+    somebody works on a store, Refused("same"), and what `moving.move` raises.
+    """
+    if name_of(source) == name_of(target):
+        raise Refused("same", "the source and the target are one store")
+    with contextlib.ExitStack() as held, acting_for_everyone():
+        owned = [target] if while_running else [source, target]
+        for place in sorted({store.resolve().parent for store in owned if isinstance(store, Path)}):
+            held.enter_context(hold(place))
+        async with _opened(source) as origin:
+            if not while_running:
+                await refuse_workers(origin, source)
+            if isinstance(target, Path):
+                return await _into_file(origin, name_of(source), Path(name_of(target)), now, told, force)
+            return await _into_server(origin, name_of(source), target, now, told, force, folder)
+
+
+async def refuse_workers(database: Database, store: Path | str) -> None:
+    """Raises Refused("running") while a process works on the store: what it writes now would be lost."""
+    if await database.read(current_revision) is None:
+        return
+    holders = set((await database.read(lambda c: leases.standing(c, ""))).values())
+    if holders:
+        who = f"{len(holders)} process{'es work' if len(holders) > 1 else ' works'}"
+        raise Refused("running", f"{who} on {name_of(store)}; stop every laplaced run and laplaced worker first")
+
+
+def name_of(store: Path | str) -> str:
+    """Where a store is, to be read by people: without its password."""
+    if isinstance(store, Path):
+        return str(store.expanduser().resolve())
+    address = make_url(store)
+    return f"{address.host or 'localhost'}:{address.port or 5432}/{address.database}"
+
+
+def place_for_replaced(folder: Path, now: datetime) -> Path:
+    """Where the content of a server's database is kept that something else takes the place of."""
+    return folder / f"laplaced-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+
+
+@contextlib.asynccontextmanager
+async def _opened(store: Path | str) -> AsyncIterator[Database]:
+    if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
+        raise StorageError(f"there is no database at {store}")
+    async with Database.open(store) as database:
+        yield database
+
+
+async def _into_server(
+    origin: Database, name: str, server: str, now: datetime, told: Told, force: bool, folder: Path
+) -> Move:
+    kept: list[Path] = []
+    async with Database.open(server) as database:
+        await refuse_workers(database, server)
+
+        async def keep() -> None:
+            await asyncio.to_thread(backup.private_folder, folder)
+            kept.append((await written_file.back_up_to(database, place_for_replaced(folder, now), now)).path)
+
+        moved = await moving.move(origin, database, name=name, told=told, force=force, keep=keep)
+    return Move(moved, next(iter(kept), None))
+
+
+async def _into_file(origin: Database, name: str, path: Path, now: datetime, told: Told, force: bool) -> Move:
+    await asyncio.to_thread(restoring.clear_up, path, now)
+    if not force and await asyncio.to_thread(path.exists):
+        async with Database.open(path) as there:
+            revision = await there.read(current_revision)
+            if revision is not None and not await there.read(is_empty):
+                raise Refused(
+                    "not_empty", f"there is a database at {path}; with --force it is replaced, and kept aside"
+                )
+    draft = moving.draft_of(path)
+    await asyncio.to_thread(_drop, moving.drafts_of(path), draft)
+    async with Database.open(draft) as database:
+        moved = await moving.move(origin, database, name=name, told=told, force=True)
+    if moved.differing:
+        return Move(moved, None)
+    await asyncio.to_thread(backup.closed_up, draft)
+    return Move(moved, await asyncio.to_thread(restoring.put_in_place, draft, path, now))
+
+
+def _drop(drafts: Iterable[Path], wanted: Path) -> None:
+    """Of another schema's program nothing can go on."""
+    for draft in drafts:
+        if draft != wanted:
+            backup.remove_with_log(draft)
