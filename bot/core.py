@@ -54,6 +54,7 @@ from internal.recall.people import PeopleSearch
 from internal.recall.terms import TermsFollowing, WorkerTerms
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
+from internal.scheduling.duty import Duty
 from internal.scheduling.model import RunState
 from internal.scheduling.ticker import Ticker
 from internal.storage import backup
@@ -68,6 +69,9 @@ log = logging.getLogger(__name__)
 
 ARCHIVE_PATIENCE_S = 600.0
 """How long an order to archive waits for one owner's runs before it reports what is still waiting."""
+
+TICK = "tick"
+"""The bell by which processes of one store wake each other to look for what is due."""
 
 CLEANING = timedelta(hours=1)
 
@@ -109,6 +113,7 @@ class App:
     mirrors: Mirrors
     recorder: CallRecorder
     setback: Setback
+    duty: Duty
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
         """Publishes what waits and works it off; `again` = also what the agent to backfill has worked on.
@@ -179,6 +184,8 @@ class App:
 
     async def restore(self) -> int:
         """Fills the buffers with what was said and is in no fragment yet; returns how many dialogues."""
+        if not self.buffers.kept:
+            return 0
         restored = await self.database.read(dialogue.restorable)
         for state in restored:
             self.buffers.restore(state)
@@ -195,19 +202,23 @@ class App:
                 Job("reminders", self.reminding.fire_due),
                 *delivery,
                 Job("publication", self.publication.publish_due),
-                Job("runs", self.runs.start_ready),
+                Job("sessions", self.publication.publish_ended, everywhere=True),
+                Job("runs", self.runs.start_ready, everywhere=True),
                 Job("fragments", FragmentsFollowing(self.database).follow_due),
                 Job("messages", following.follow_due),
                 Job("terms", self.terms.follow_due),
                 Job("vectors", self._embed_due),
                 Job("forgetting", self.eraser.erase_due),
+                Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
                 Job("teams", TakingOn(self.database, self.clock, said).tell_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
+                Job("workers", self.duty.drop_lapsed, CLEANING),
             ],
+            self.duty,
         )
 
     async def _embed_due(self) -> None:
@@ -261,7 +272,9 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         stack.push_async_callback(worker.close)
         models = await stack.enter_async_context(open_models(config, worker, [metrics, recorder]))
         mirrors = await stack.enter_async_context(Mirrors(config, database, clock).opened())
-        yield _assemble(config, clock, lock, database, metrics, recorder, models, mirrors, worker, hmac_key.encode())
+        app = _assemble(config, clock, lock, database, metrics, recorder, models, mirrors, worker, hmac_key.encode())
+        async with app.duty.on():
+            yield app
 
 
 def _assemble(
@@ -277,7 +290,10 @@ def _assemble(
     hmac_key: bytes,
 ) -> App:
     names, terms = WorkerNames(worker), WorkerTerms(worker)
-    ticker, buffers = Ticker(config.scheduler.tick), DialogueBuffers()
+    ticker = Ticker(config.scheduler.tick, lambda: database.ring(TICK))
+    database.when_rung(TICK, lambda _: ticker.wake_here())
+    buffers = DialogueBuffers(kept=not database.shared)
+    duty = Duty(database, ticker.wake_here)
     search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
     knowledge = KnowledgeSearch(
         database,
@@ -318,7 +334,16 @@ def _assemble(
         ),
         chronicling=chronicling,
         auditing=Auditing(database, clock, worker, chronicling),
-        runs=RunLoop(database, clock, handlers, config.runs, metrics, config.access.daily_cost_usd, notify_user),
+        runs=RunLoop(
+            database,
+            clock,
+            handlers,
+            config.runs,
+            metrics,
+            config.access.daily_cost_usd,
+            notify_user,
+            duty.name if database.shared else None,
+        ),
         vectors=VectorFollowing(
             database,
             models.embedder,
@@ -341,4 +366,5 @@ def _assemble(
         mirrors=mirrors,
         recorder=recorder,
         setback=Setback(database, clock, longest=config.runs.retry_max),
+        duty=duty,
     )

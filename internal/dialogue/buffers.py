@@ -10,16 +10,23 @@ from internal.dialogue.model import DialogueState, Message
 
 
 class DialogueBuffers:
-    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors."""
+    """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors.
 
-    def __init__(self) -> None:
+    Where other processes write into the store, only the store knows: then nothing is `kept`.
+    """
+
+    def __init__(self, *, kept: bool = True) -> None:
+        self.kept = kept
         self._states: dict[int, DialogueState] = {}
 
     def restore(self, state: DialogueState) -> None:
-        self._states[state.user_id] = state
+        if self.kept:
+            self._states[state.user_id] = state
 
     def add(self, message: Message, now: datetime) -> None:
         """Takes in a message stored at `now`; one that is there already is not taken twice."""
+        if not self.kept:
+            return
         state = self._states.setdefault(
             message.user_id, DialogueState(message.user_id, array("q"), now, is_active=True)
         )

@@ -212,6 +212,21 @@ def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[
     return list(connection.execute(query).scalars())
 
 
+def full_since(connection: Connection, moment: datetime | None, size: int) -> list[int]:
+    """Users who said something since `moment` (None: ever) and of whom `size` messages or more wait."""
+    last, waits = messages.alias("last_published"), messages.alias("waits")
+    published = select(last.c.seq).where(last.c.id == dialogue_state.c.last_published_message_id).scalar_subquery()
+    count = select(func.count()).where(
+        waits.c.user_id == dialogue_state.c.user_id,
+        waits.c.seq > func.coalesce(published, 0),
+        waits.c.episode_id.is_(None),
+    )
+    query = select(dialogue_state.c.user_id).where(count.scalar_subquery() >= size)
+    if moment is not None:
+        query = query.where(dialogue_state.c.last_activity >= moment)
+    return list(connection.execute(query).scalars())
+
+
 def restorable(connection: Connection) -> list[DialogueState]:
     """The buffers as they were before the program stopped: active dialogues, and any with messages left behind.
 

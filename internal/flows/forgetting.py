@@ -13,7 +13,6 @@ from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.storage.scope import acting_for, acting_for_everyone
 from internal.chronicle import repository as line
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.source_repository import echoes
@@ -30,6 +29,7 @@ from internal.storage.backup import Backup
 from internal.storage.engine import Database
 from internal.storage.erasure import EVERYTHING, Forgetting, Kind
 from internal.storage.ordering import Standing
+from internal.storage.scope import acting_for, acting_for_everyone
 
 log = logging.getLogger(__name__)
 
@@ -209,7 +209,7 @@ class Eraser:
         due = await self._database.read(lambda connection: erasure.due(connection, now, limit=_BATCH))
         for forgetting in due:
             await self._erase_one(forgetting)
-        await self._follow()
+        await self.follow()
         return len(due)
 
     async def erase_now(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
@@ -240,7 +240,7 @@ class Eraser:
             fallen, left = await self._database.write(work)
         self._forget(user_id)
         self._log_to_empty = True
-        await self._follow()
+        await self.follow()
         holding = [backup.path.name for backup in self._backups()]
         return Erased(fallen.counts(), holding, not self._log_to_empty, left)
 
@@ -292,8 +292,11 @@ class Eraser:
         for cache in self._caches:
             cache.forget(user_id)
 
-    async def _follow(self) -> None:
-        """Looks for what others erased since, a REST call for one, and empties the log if there is a reason."""
+    async def follow(self) -> None:
+        """Looks for what others erased since, a REST call for one, and empties the log if there is a reason.
+
+        Whatever this process keeps in memory of what another one erased is gone then, too.
+        """
         since = self._looked_at
         with acting_for_everyone():
             owners, self._looked_at = await self._database.read(lambda c: erasure.erased_since(c, since))

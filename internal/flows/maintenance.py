@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from internal.mailbox import repository as mailbox
 from internal.scheduling.clock import Clock
+from internal.scheduling.duty import Duty
 from internal.scheduling.ticker import Ticker
 from internal.storage.engine import Database
 from internal.storage.scope import acting_for_everyone
@@ -23,27 +25,34 @@ OUTBOX_KEPT = timedelta(days=14)
 
 @dataclass(slots=True)
 class Job:
-    """Something asked at every tick, or not more often than `every`."""
+    """Something asked at every tick, or not more often than `every`.
+
+    `everywhere`: in every process of a store, where others are done in the one that keeps the clock.
+    """
 
     name: str
     work: Callable[[], Awaitable[object]]
     every: timedelta = timedelta(0)
+    everywhere: bool = False
     last: datetime | None = None
 
 
 class Maintenance:
     """Runs its jobs one after another at each tick; one that fails is due again at the next."""
 
-    def __init__(self, ticker: Ticker, clock: Clock, jobs: list[Job]) -> None:
-        self._ticker, self._clock, self._jobs = ticker, clock, jobs
+    def __init__(self, ticker: Ticker, clock: Clock, jobs: list[Job], duty: Duty | None = None) -> None:
+        """`duty` says whether this process keeps the clock; None: there is no other."""
+        self._ticker, self._clock, self._jobs, self._duty = ticker, clock, jobs, duty
 
     async def run(self) -> None:
-        with acting_for_everyone():
+        with acting_for_everyone(), self._duty.standing_for_clock() if self._duty else nullcontext():
             async for _ in self._ticker.ticks():
                 for job in self._jobs:
                     await self._run(job)
 
     async def _run(self, job: Job) -> None:
+        if not job.everywhere and self._duty is not None and not self._duty.leads:
+            return
         now = self._clock.now()
         if job.last is not None and job.last <= now < job.last + job.every:
             return

@@ -6,7 +6,7 @@ import itertools
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -41,6 +41,10 @@ SLICE = 60
 
 IDLE_BATCH = 200
 """Most dialogues looked at in one tick; the rest are due at the next."""
+
+
+LOOKED_BACK = timedelta(minutes=10)
+"""What was said so long before the last look is looked at again: the clocks of several machines differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class Publication:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._config, self._agents, self._chronicling = config, agents, chronicling
         self._ended: set[int] = set()
+        self._looked: datetime | None = None
 
     async def publish_due(self) -> int:
         """Publishes every idle and every full dialogue; returns how many fragments were made."""
@@ -86,8 +91,21 @@ class Publication:
         fragments = 0
         for user_id in idle:
             fragments += await self._guarded(user_id, self._publish_all(user_id, closes=True, idle_before=moment))
-        for user_id in self._buffers.full(self._config.max_messages):
+        for user_id in await self._full():
             fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, most=1))
+        return fragments + await self.publish_ended()
+
+    async def _full(self) -> list[int]:
+        if self._buffers.kept:
+            return list(self._buffers.full(self._config.max_messages))
+        looked = self._clock.now()
+        since, self._looked = self._looked, looked - LOOKED_BACK
+        size = self._config.max_messages
+        return await self._database.read(lambda c: dialogue.full_since(c, since, size))
+
+    async def publish_ended(self) -> int:
+        """Publishes what was said in the sessions that this process saw end; how many fragments were made."""
+        fragments = 0
         while self._ended:
             user_id = self._ended.pop()
             fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, ended=True))

@@ -11,11 +11,12 @@ import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from typing import Final, NoReturn
 
 from internal.errors import StorageError
+from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
 from internal.scheduling.model import NAME_LENGTH, WORKER
 from internal.storage.engine import Database
@@ -35,46 +36,83 @@ class Duty:
     def __init__(self, database: Database, taken_over: Callable[[], None] = lambda: None) -> None:
         self.name = secrets.token_hex(NAME_LENGTH // 2)
         self.leases = Leases(database, self.name)
-        self._shared, self._taken_over = database.shared, taken_over
+        self._database, self._shared, self._taken_over = database, database.shared, taken_over
         self._leads_until = float("-inf")
-        self._changed = asyncio.Event()
+        self._stands = self._led = False
+        self._changed, self._sooner = asyncio.Event(), asyncio.Event()
 
     @property
     def leads(self) -> bool:
         """Whether the jobs by the clock are done here; always where no other process can be."""
         return not self._shared or time.monotonic() < self._leads_until
 
-    async def run(self) -> NoReturn:
-        """Lets the others know that this process lives, and takes over the clock when nobody keeps it."""
-        while True:
-            if self._shared:
-                try:
-                    await self.look()
-                except StorageError:  # the leases run out; it is tried again
-                    log.warning("leases_not_renewed", exc_info=True)
-            await asyncio.sleep(LENGTH.total_seconds() / RENEWALS)
+    @contextlib.asynccontextmanager
+    async def on(self) -> AsyncIterator[None]:
+        """The others know that this process lives, until the block ends; then they have at once all that it had."""
+        if not self._shared:
+            yield
+            return
+        await self._look()
+        looking = asyncio.create_task(self._keep_looking(), name="duty")
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+            with contextlib.suppress(StorageError):  # they run out by themselves
+                await self.leases.release_all()
 
-    async def look(self) -> None:
+    @contextlib.contextmanager
+    def standing_for_clock(self) -> Iterator[None]:
+        """Inside, this process keeps the clock as soon as nobody else does."""
+        if not self._shared:
+            yield
+            return
+        self._stands = True
+        self._sooner.set()
+        try:
+            yield
+        finally:
+            self._stands = False
+            self._lead_until(float("-inf"))
+            self._sooner.set()
+
+    async def _keep_looking(self) -> NoReturn:
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LENGTH.total_seconds() / RENEWALS):
+                    await self._sooner.wait()
+            self._sooner.clear()
+            try:
+                await self._look()
+            except StorageError:  # the leases run out; it is tried again
+                log.warning("leases_not_renewed", exc_info=True)
+
+    async def _look(self) -> None:
         """Renews both leases, or takes the clock's if it is free. Raises StorageError."""
-        asked, led = time.monotonic(), self.leads
+        asked = time.monotonic()
         await self.leases.take(f"{WORKER}{self.name}", ALIVE)
-        if await self.leases.take(CLOCK):
-            self._leads_until = asked + LENGTH.total_seconds()
+        if not self._stands:
+            await self.leases.release(CLOCK)
+        elif await self.leases.take(CLOCK):
+            self._lead_until(asked + LENGTH.total_seconds())
         else:
-            self._leads_until = float("-inf")
-        if self.leads != led:
-            log.info("clock_taken_over" if self.leads else "clock_given_up", extra={"worker": self.name})
+            self._lead_until(float("-inf"))
+
+    def _lead_until(self, until: float) -> None:
+        led, self._leads_until = self._led, until
+        self._led = self.leads
+        if self._led != led:
+            log.info("clock_taken_over" if self._led else "clock_given_up", extra={"worker": self.name})
             self._changed.set()
             self._changed = asyncio.Event()
-            if self.leads:
+            if self._led:
                 self._taken_over()
 
-    async def resign(self) -> None:
-        """At the end: gives everything back, so that the others go on at once."""
-        self._leads_until = float("-inf")
+    async def drop_lapsed(self) -> None:
+        """Deletes what is left of processes that were killed."""
         if self._shared:
-            with contextlib.suppress(StorageError):  # it runs out by itself
-                await self.leases.release_all()
+            await self._database.write(lambda c: lease_repository.drop_lapsed(c, WORKER))
 
     async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
         """Runs endless work whenever the clock falls to this process. Raises what the work raises."""
