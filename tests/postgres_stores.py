@@ -18,9 +18,8 @@ from filelock import FileLock
 from sqlalchemy import Connection, StaticPool, create_engine
 from sqlalchemy import Engine as SqlEngine
 
-from internal.storage.driver import to_json
 from internal.storage.migration import migrate
-from internal.storage.postgres import _WithoutNul, url_of
+from internal.storage.postgres import MANNER, WithoutNul, url_of
 from internal.storage.scope import EVERYONE
 
 _ROLE: Final = "laplaced"
@@ -121,7 +120,7 @@ class _Undone:
 
     def __init__(self, address: str) -> None:
         self._raw = psycopg.connect(address, prepare_threshold=None, options=f"-c laplaced.owner={EVERYONE}")
-        self._raw.adapters.register_dumper(str, _WithoutNul)
+        self._raw.adapters.register_dumper(str, WithoutNul)
         self._engine = _engine(self._raw)
 
     @contextlib.contextmanager
@@ -145,8 +144,7 @@ def _engine(raw: psycopg.Connection[Any]) -> SqlEngine:
         creator=lambda: raw,
         poolclass=StaticPool,
         pool_reset_on_return=None,
-        json_serializer=to_json,
-        use_native_hstore=False,
+        **MANNER,
         execution_options={"preserve_rowcount": True},
     )
     engine.dialect.do_commit = lambda opened: opened.execute(  # type: ignore[method-assign]

@@ -10,7 +10,8 @@ from typing import Any
 from chronicle_stage import check_line
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, create_engine, insert
+from sqlalchemy import Connection, insert
+from stores import memory_store
 
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
@@ -29,8 +30,6 @@ from internal.flows.question import freeze
 from internal.flows.sessions import Chronicling
 from internal.mailbox import repository as mailbox
 from internal.scheduling import repository as runs
-from internal.storage.driver import to_json
-from internal.storage.tables import metadata
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock
 
@@ -91,7 +90,6 @@ class Life:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        metadata.create_all(self.connection)
         for user_id in (OWNER, OTHER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Olena", "lang": "en", "tz": "UTC"}
             self.connection.execute(insert(users_table).values(**row, settings={}, created_at=FIRST_MOMENT))
@@ -255,8 +253,7 @@ class Life:
 @given(steps=st.lists(STEPS, min_size=15, max_size=30))
 def test_there_is_one_line_whatever_happens(steps: list[Step]) -> None:
     """After every step of any life, kills included, the line of each owner is whole; a repair finds nothing to do."""
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
+    with memory_store() as connection:
         life = Life(connection)
         for step in steps:
             life.happen(step)
@@ -264,4 +261,3 @@ def test_there_is_one_line_whatever_happens(steps: list[Step]) -> None:
         for user_id in (OWNER, OTHER):
             assert audit.repair(connection, user_id).counts == {}
             check_line(connection, user_id)
-    engine.dispose()

@@ -10,7 +10,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, create_engine, insert, select
+from sqlalchemy import Connection, insert, select
+from stores import memory_store
 
 from internal.flows.erasing import erase_episode, erase_message
 from internal.graph import store
@@ -22,8 +23,7 @@ from internal.knowledge.model import Episode, Segment
 from internal.people import applying, repository
 from internal.people.bio import sentences
 from internal.people.operations import Added, ApplyContext, SourceLine
-from internal.storage.driver import to_json
-from internal.storage.tables import claims, evidence, facts, graph_edges, mentions, messages, metadata, users
+from internal.storage.tables import claims, evidence, facts, graph_edges, mentions, messages, users
 
 OWNER = 1
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -60,13 +60,10 @@ EPISODES = st.lists(st.lists(LINES, min_size=1, max_size=3), min_size=1, max_siz
 
 @contextmanager
 def memory() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as connection:
-        metadata.create_all(connection)
+    with memory_store() as connection:
         row = {"user_id": OWNER, "role": "member", "state": "active", "name": "Олена", "lang": "uk", "tz": "UTC"}
         connection.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield connection
-    engine.dispose()
 
 
 def tell(connection: Connection, number: int, lines: Sequence[Line]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from sqlalchemy import JSON, Connection, LargeBinary, Table, func, insert, select
+from stores import where
 
 from internal.chronicle.model import EventLabel
 from internal.errors import NotFound
@@ -59,7 +60,7 @@ class Remembering:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(tmp_path / "laplaced.db") as opened:
+    async with Database.open(where(tmp_path)) as opened:
         await opened.exclusive(migrate)
         await opened.write(lambda c: [_add_user(c, user_id) for user_id in (OWNER, STRANGER)])
         yield opened

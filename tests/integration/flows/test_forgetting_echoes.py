@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert, select
+from stores import where
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue import source_repository
@@ -26,7 +27,7 @@ CITING, QUOTING, OTHER = "It is at your friend's [S1].", f"You wrote: {TOLD}.", 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(tmp_path / "laplaced.db") as opened:
+    async with Database.open(where(tmp_path)) as opened:
         await opened.exclusive(migrate)
         row = {"user_id": OWNER, "role": "owner", "state": "active", "name": "Оля", "lang": "ru", "tz": "UTC"}
         await opened.write(lambda c: c.execute(insert(users).values(**row, settings={}, created_at=NOON)).rowcount)

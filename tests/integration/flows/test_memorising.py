@@ -10,6 +10,7 @@ import pytest
 from erasing_stage import ErasingStage
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
+from stores import where
 
 from internal.flows import uniting
 from internal.flows.export import export_owner
@@ -36,7 +37,7 @@ def stage(talk: Talk) -> ErasingStage:
 @pytest.fixture
 async def elsewhere(tmp_path: Path) -> AsyncIterator[Database]:
     """Another instance's store, in which nobody is known."""
-    async with Database.open(tmp_path / "elsewhere.db") as database:
+    async with Database.open(where(tmp_path / "elsewhere")) as database:
         await database.exclusive(migrate)
         yield database
 

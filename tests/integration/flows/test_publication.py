@@ -12,6 +12,7 @@ from flow_stage import BOT, OTHER, OWNER, Talk, prepared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
+from stores import where
 
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
@@ -207,7 +208,7 @@ def test_a_restart_restores_the_very_same_buffers(steps: list[str]) -> None:
 
 
 async def _play(folder: Path, steps: list[str]) -> None:
-    async with Database.open(folder / "talk.db") as database:
+    async with Database.open(where(folder)) as database:
         talk = await prepared(database)
         for step in steps:
             talk.clock.advance(3)

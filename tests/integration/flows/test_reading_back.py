@@ -12,6 +12,7 @@ from chronicle_stage import check_line
 from erasing_stage import ErasingStage
 from flow_stage import OTHER, OWNER, Talk, add_user
 from sqlalchemy import Connection, delete, insert, select, update
+from stores import where
 
 from internal.errors import Conflict, Refused
 from internal.events import agent_state as kept_state
@@ -48,7 +49,7 @@ def stage(talk: Talk) -> ErasingStage:
 @pytest.fixture
 async def elsewhere(tmp_path: Path) -> AsyncIterator[Database]:
     """Another instance's store, in which nobody is known."""
-    async with Database.open(tmp_path / "elsewhere.db") as database:
+    async with Database.open(where(tmp_path / "elsewhere")) as database:
         await database.exclusive(migrate)
         yield database
 

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import Connection
+from stores import where
 
 from internal.access import service as access
 from internal.access.model import Author, User
@@ -89,7 +90,7 @@ class Memory:
 
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncIterator[Memory]:
-    async with Database.open(tmp_path / "laplaced.db") as database:
+    async with Database.open(where(tmp_path)) as database:
         await database.exclusive(migrate)
         author = Author(1, "Olena", None, "ru")
         user = await database.write(lambda c: access.admit(c, author, allowed=(), open_door=True, now=NOW))

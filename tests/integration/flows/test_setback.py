@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from sqlalchemy import Connection, insert, select
+from stores import where
 
 from internal.access import service as access
 from internal.access.model import Author
@@ -59,7 +60,7 @@ class World:
 
 @pytest_asyncio.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with Database.open(tmp_path / "laplaced.db") as database:
+    async with Database.open(where(tmp_path)) as database:
         await database.exclusive(migrate)
         yield World(database)
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, create_engine, select
+from sqlalchemy import Connection, select
+from stores import memory_store, store
 
 from internal.errors import StorageError
 from internal.mailbox import inbox as mailbox_inbox
@@ -23,6 +24,15 @@ from internal.testing import FIRST_MOMENT, FrozenClock
 BOT, OTHER_BOT = 7, 8
 NOW = FIRST_MOMENT
 
+FULL = {
+    "sqlite": ["CREATE TRIGGER no_room BEFORE INSERT ON inbox BEGIN SELECT json('{'); END"],
+    "postgresql": [
+        "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$",
+        "CREATE TRIGGER no_room BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION no_room()",
+    ],
+}
+EMPTY = {"sqlite": "DROP TRIGGER no_room", "postgresql": "DROP FUNCTION no_room CASCADE"}
 
 def rows(connection: Connection) -> list[tuple[int, str, str]]:
     query = select(tables.inbox.c.update_id, tables.inbox.c.state, tables.inbox.c.raw).order_by(tables.inbox.c.n)
@@ -32,11 +42,8 @@ def rows(connection: Connection) -> list[tuple[int, str, str]]:
 @pytest.fixture
 def connection() -> Iterator[Connection]:
     """A database in memory."""
-    engine = create_engine("sqlite://")
-    tables.inbox.create(engine)
-    with engine.connect() as connected:
+    with memory_store() as connected:
         yield connected
-    engine.dispose()
 
 
 async def test_calls_at_once_share_a_commit(database: Database) -> None:
@@ -71,12 +78,10 @@ async def test_the_same_update_twice_at_once_is_one_callers(database: Database) 
 async def test_a_refused_commit_is_told_to_everybody_and_forgotten(database: Database) -> None:
     """Nothing of it is stored; the next call stands on its own."""
     inbox = Inbox(database, FrozenClock(), BOT)
-    await database.write(lambda c: c.exec_driver_sql(
-        "CREATE TRIGGER full BEFORE INSERT ON inbox BEGIN SELECT json('{'); END"
-    ))  # fmt: skip
+    await database.write(lambda c: [c.exec_driver_sql(one) for one in FULL[store()]])
     told = await asyncio.gather(*(inbox.store([(n, "x")]) for n in (1, 2)), return_exceptions=True)
     assert [type(error) for error in told] == [StorageError, StorageError]
-    await database.write(lambda c: c.exec_driver_sql("DROP TRIGGER full"))
+    await database.write(lambda c: c.exec_driver_sql(EMPTY[store()]))
     assert [row.update_id for row in await inbox.store([(1, "x")])] == [1]
     assert await database.read(rows) == [(1, "received", "x")]
 
@@ -95,10 +100,8 @@ async def test_a_caller_that_went_away_before_the_write_leaves_nothing(database:
 @given(st.lists(st.lists(st.integers(1, 12), max_size=6), max_size=6))
 def test_whatever_is_repeated_each_number_is_stored_once(batches: list[list[int]]) -> None:
     """In the order of its first arrival, and it is new exactly then."""
-    engine = create_engine("sqlite://")
-    tables.inbox.create(engine)
     seen: list[int] = []
-    with engine.connect() as connection:
+    with memory_store() as connection:
         for batch in batches:
             fresh = mailbox.receive(connection, BOT, [(number, f"{number}") for number in batch], NOW)
             expected = [n for n in dict.fromkeys(batch) if n not in seen]
@@ -106,7 +109,6 @@ def test_whatever_is_repeated_each_number_is_stored_once(batches: list[list[int]
             seen += expected
         assert [(number, raw) for number, _, raw in rows(connection)] == [(n, f"{n}") for n in seen]
         assert [row.update_id for row in mailbox.undone(connection)] == seen
-    engine.dispose()
 
 
 def test_two_bots_number_their_updates_apart(connection: Connection) -> None:

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection
+from stores import memory_store
 
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, Owed
-from internal.storage import tables
 from internal.testing import FIRST_MOMENT
 
 BOT, OTHER_BOT = 7, 8
@@ -22,11 +22,8 @@ LATER = NOW + timedelta(minutes=1)
 @pytest.fixture
 def connection() -> Iterator[Connection]:
     """A database in memory."""
-    engine = create_engine("sqlite://")
-    tables.outbox.create(engine)
-    with engine.connect() as connected:
+    with memory_store() as connected:
         yield connected
-    engine.dispose()
 
 
 def owe(connection: Connection, text: str, *, chat: int = 1, bot: int = BOT, **more: Any) -> str:
@@ -190,7 +187,6 @@ def test_old_rows_go_but_for_those_that_guard_for_ever(connection: Connection) -
 
 def test_the_newest_moment_is_of_either_box(connection: Connection) -> None:
     """What the clock showed when something last came in or was owed; None in an empty database."""
-    tables.inbox.create(connection)
     assert mailbox.newest(connection) is None
     owe(connection, "a")
     assert mailbox.newest(connection) == NOW

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert
+from stores import where
 
 from internal.chronicle import service
 from internal.chronicle.service import Spoken
@@ -76,7 +77,7 @@ class Taught:
 
 @pytest.fixture
 async def taught(tmp_path: Path) -> AsyncIterator[Taught]:
-    async with Database.open(tmp_path / "lessons.db") as database:
+    async with Database.open(where(tmp_path)) as database:
         await database.exclusive(migrate)
         row = {"user_id": OWNER, "role": "member", "state": "active", "name": "Olena", "lang": "ru", "tz": "UTC"}
         await database.write(lambda c: c.execute(insert(users).values(**row, settings={}, created_at=FIRST_MOMENT)))

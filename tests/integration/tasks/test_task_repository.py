@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
-from sqlalchemy import Connection, create_engine, insert
+from sqlalchemy import Connection, insert
+from stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state
 from internal.storage import erasure
-from internal.storage.driver import to_json
-from internal.storage.tables import metadata, users
+from internal.storage.tables import users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing
 from internal.tasks.service import NewTask, Teller
@@ -25,14 +25,11 @@ TELLER = Teller("user:1", NOON, NINE, {})
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    engine = create_engine("sqlite://", json_serializer=to_json)
-    with engine.connect() as opened:
-        metadata.create_all(opened)
+    with memory_store() as opened:
         for user_id in (OWNER, STRANGER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Оля", "lang": "uk", "tz": "UTC"}
             opened.execute(insert(users).values(**row, settings={}, created_at=NOON))
         yield opened
-    engine.dispose()
 
 
 def opened(connection: Connection, title: str, hours: float | None = None, **more: object) -> Task:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from aiogram.types import Update
 from handler_world import DatesHere, LanguageHere, NamesHere, TermsHere
 from sqlalchemy import Connection, insert, select
+from stores import where
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
@@ -175,7 +176,7 @@ def _add_user(connection: Connection, user_id: int) -> None:
 @asynccontextmanager
 async def bot_stage(local: LocalTelegram, folder: Path) -> AsyncIterator[BotStage]:
     """A stage on which no faults are ordered, no updates wait and the sender runs."""
-    async with Database.open(folder / "laplaced.db") as database:
+    async with Database.open(where(folder)) as database:
         await database.exclusive(migrate)
         stage = BotStage(local, database)
         await stage.request("DELETE", "/faults")

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 from rest_graph_stage import Stage, stage, user
+from stores import where
 
 from internal.access import repository as users
 from internal.config import MetricsConfig
@@ -51,7 +52,7 @@ def least(label: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def served(folder: Path) -> AsyncIterator[Stage]:
-    async with Database.open(folder / "laplaced.db") as database:
+    async with Database.open(where(folder)) as database:
         await database.exclusive(migrate)
         async with stage(database, Metrics(MetricsConfig())) as running:
             yield running
