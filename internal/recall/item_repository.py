@@ -225,7 +225,7 @@ def standing_of(connection: Connection, user_id: int, source: str, name: str) ->
             graph_edges.c.hidden_until.is_(None),
         )
     )
-    return list(connection.execute(query.order_by(graph_edges.c.valid_at, graph_edges.c.id)).scalars())
+    return list(connection.execute(query.order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)).scalars())
 
 
 def due_terms(connection: Connection, *, limit: int) -> list[DueText]:

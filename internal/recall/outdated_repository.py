@@ -98,7 +98,7 @@ _HOLDING: Final = (
         graph_edges.c.expired_at.is_(None),
         graph_edges.c.hidden_until.is_(None),
     )
-    .order_by(graph_edges.c.valid_at, graph_edges.c.id)
+    .order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)
 )
 
 

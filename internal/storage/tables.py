@@ -24,10 +24,9 @@ from sqlalchemy import (
     text,
     true,
 )
-from sqlalchemy import Text as AnyText
 from sqlalchemy.dialects.postgresql import JSONB
 
-from internal.storage.types import Moment
+from internal.storage.types import Moment, Text
 
 TEXT: Final[dict[str, Any]] = {"holds": "text"}
 
@@ -48,8 +47,6 @@ def _where(condition: str, postgres: str | None = None) -> dict[str, Any]:
     return {"sqlite_where": text(condition), "postgresql_where": text(postgres or condition)}
 
 
-# By its characters' numbers, whatever the server's language: keys are read in ranges, and pages go on behind a key.
-Text = AnyText().with_variant(AnyText(collation="C"), "postgresql")
 # JSON that is looked for as a whole: PostgreSQL compares only its binary form.
 _ComparedJson = JSON().with_variant(JSONB, "postgresql")
 _Serial = BigInteger().with_variant(Integer, "sqlite")

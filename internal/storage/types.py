@@ -8,6 +8,8 @@ from typing import Any
 
 import uuid_utils
 from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, bindparam
+from sqlalchemy import Text as AnyText
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.types import TypeDecorator
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,3 +51,15 @@ class Moment(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
         return None if value is None else from_micros(value)
+
+
+class Text(AnyText):
+    """Text in the order of its characters' numbers, as SQLite has it, whatever the server's own language is.
+
+    Keys are read in ranges, and pages go on behind a key.
+    """
+
+
+@compiles(Text, "postgresql")
+def _in_order_of_numbers(element: Text, compiler: Any, **how: Any) -> str:
+    return f'{compiler.visit_TEXT(element, **how)} COLLATE "C"'
