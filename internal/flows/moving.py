@@ -121,8 +121,17 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, tol
                 )
     draft = moving.draft_of(path)
     await asyncio.to_thread(_drop, moving.drafts_of(path), draft)
-    async with Database.open(draft) as database:
-        moved = await moving.move(origin, database, name=name, told=told, force=True)
+    begun = False
+    try:
+        async with Database.open(draft) as database:
+            try:
+                moved = await moving.move(origin, database, name=name, told=told, force=True)
+            finally:
+                begun = await database.read(moving.is_half)
+    except BaseException:
+        if not begun:  # the next start would take it for an interrupted move
+            backup.remove_with_log(draft)
+        raise
     if moved.differing:
         return Move(moved, None)
     await asyncio.to_thread(backup.closed_up, draft)

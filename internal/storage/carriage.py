@@ -220,7 +220,9 @@ def _inserting(table: Table) -> str:
 
 def _unnesting(table: Table, dialect: Dialect) -> str:
     """One statement with a list for each column: twice as fast as one with a row's values many times."""
-    lists = ", ".join(f"%s::{column.type.compile(dialect)}[]" for column in table.c)
+    # A list has no collation; the column that it goes into has its own.
+    types = [column.type.compile(dialect).partition(" COLLATE ")[0] for column in table.c]
+    lists = ", ".join(f"%s::{name}[]" for name in types)
     return f"INSERT INTO {table.name} ({_quoted(column.name for column in table.c)}) SELECT * FROM unnest({lists})"
 
 

@@ -112,10 +112,7 @@ async def move(
         begun = await _begin(target, {"source": name, "content": meant.tables}, force, keep)
         total = sum(counts.values())
         carrier = Carrier(snapshot, target, noting=True, told=lambda rows: told("moving", rows, total))
-        for table in tables:
-            await carrier.carry(table)
-        highest = await snapshot.read(lambda c: highest_given(c, tables))
-    await target.write(lambda c: go_on_behind(c, tables, highest))
+        await carrier.carry_all(tables)
     async with target.snapshot() as snapshot:
         arrived = await look(snapshot, tables, counts, told, "comparing")
     moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
@@ -151,8 +148,13 @@ async def look(
 
 def refuse_half(connection: Connection) -> None:
     """Raises StorageError for a store that a move into has not ended: whoever opened it would miss the rest."""
-    if inspect(connection).has_table(NAME):
+    if is_half(connection):
         raise StorageError(_INTERRUPTED)
+
+
+def is_half(connection: Connection) -> bool:
+    """Whether a move into this store has begun and not ended."""
+    return inspect(connection).has_table(NAME)
 
 
 def refuse_draft(path: Path) -> None:
@@ -174,7 +176,7 @@ def forget_move(connection: Connection) -> None:
 class Carrier:
     """Carries tables of one snapshot, counting; `before` are rows that an earlier run had carried.
 
-    `noting`: each batch is committed with how far it is, for a run that goes on.
+    `noting`: each batch is committed with how far it is, for a run that goes on from there.
     """
 
     def __init__(
@@ -188,10 +190,15 @@ class Carrier:
         self._snapshot, self._target, self._noting, self._told = snapshot, target, noting, told
         self.moved = self.before = self.nul_lost = 0
 
-    async def carry(self, table: Table) -> None:
-        """Every row of the table that is not there yet."""
-        reached = await self._target.read(lambda c: _state_of(c, table.name)) if self._noting else None
-        reached = reached or {"rows": 0, "nul": 0, "after": None}
+    async def carry_all(self, tables: Sequence[Table]) -> None:
+        """Every row of these that is not there yet, and how far each table's own numbers went."""
+        noted = await self._target.read(_states) if self._noting else {}
+        for table in tables:
+            await self._carry(table, noted.get(table.name) or {"rows": 0, "nul": 0, "after": None})
+        highest = await self._snapshot.read(lambda c: highest_given(c, tables))
+        await self._target.write(lambda c: go_on_behind(c, tables, highest))
+
+    async def _carry(self, table: Table, reached: dict[str, Any]) -> None:
         self.before += reached["rows"]
         self.nul_lost += reached["nul"]
         limit, more = FIRST_ROWS, True
@@ -231,7 +238,7 @@ async def _need_schema(database: Database, side: str, *, made: bool = False) -> 
 
 async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Callable[[], Awaitable[object]]) -> bool:
     """Makes the target ready; whether a half-done move of the same source begins anew, since that has changed."""
-    found = await target.read(lambda c: _state_of(c, _HEAD))
+    found = (await target.read(_states)).get(_HEAD)
     if found == head:
         return False
     anew = found is not None and found["source"] == head["source"]
@@ -251,11 +258,11 @@ def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
     _note(connection, _HEAD, head)
 
 
-def _state_of(connection: Connection, part: str) -> dict[str, Any] | None:
-    if not inspect(connection).has_table(NAME):
-        return None
-    found = connection.execute(select(_move.c.state).where(_move.c.part == part)).scalar_one_or_none()
-    return None if found is None else dict(json.loads(found))
+def _states(connection: Connection) -> dict[str, dict[str, Any]]:
+    """How far each part is, by its name; nothing for a store that no move into is under way."""
+    if not is_half(connection):
+        return {}
+    return {row.part: json.loads(row.state) for row in connection.execute(select(_move))}
 
 
 def _note(connection: Connection, part: str, state: dict[str, Any]) -> None:

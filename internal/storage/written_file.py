@@ -10,7 +10,7 @@ from sqlalchemy import Connection, MetaData, Table
 from internal.errors import StorageError
 from internal.storage import backup
 from internal.storage.backup import KEPT, Backup
-from internal.storage.carriage import STAYING, carried_tables, go_on_behind, highest_given
+from internal.storage.carriage import STAYING, carried_tables
 from internal.storage.content import content_of
 from internal.storage.engine import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
@@ -46,11 +46,7 @@ async def write_file(source: Database, draft: Path) -> str:
             if revision is None:
                 raise StorageError("there is nothing to back up: the database has no tables yet")
             tables = await file.exclusive(lambda c: _tables_of(c, revision))
-            carrier = Carrier(snapshot, file)
-            for table in tables:
-                await carrier.carry(table)
-            highest = await snapshot.read(lambda c: highest_given(c, tables))
-            await file.write(lambda c: go_on_behind(c, tables, highest))
+            await Carrier(snapshot, file).carry_all(tables)
             meant = await snapshot.read(lambda c: content_of(c, tables))
             if differing := meant.differences(await file.read(lambda c: content_of(c, tables))):
                 raise StorageError(f"the copy does not say the same as the database: {', '.join(differing)}")
