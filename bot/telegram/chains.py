@@ -5,13 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Collection, Hashable
+from dataclasses import dataclass
 
-from internal.storage.scope import acting_for_everyone
+from internal.errors import LeaseLost
 
 log = logging.getLogger(__name__)
 
 Job = Callable[[], Awaitable[None]]
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(slots=True)
+class _Chain:
+    """A key's jobs, the one at work first, each with what to call if it is dropped before it began."""
+
+    jobs: deque[tuple[Job, Callable[[], None]]]
+    district: int | None
+    task: asyncio.Task[None] | None = None
 
 
 class Chains:
@@ -23,56 +37,82 @@ class Chains:
     def __init__(self, name: str) -> None:
         self._name = name
         self._closing = False
-        self._waiting: dict[Hashable, deque[Job]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._chains: dict[Hashable, _Chain] = {}
 
-    def add(self, key: Hashable, job: Job) -> bool:
-        """Puts a job behind those of its key. False if it was left out."""
+    def add(
+        self, key: Hashable, job: Job, *, district: int | None = None, dropped: Callable[[], None] = _nothing
+    ) -> bool:
+        """Puts a job behind those of its key, which is of this district. False if it was left out."""
         if self._closing:
             return False
-        jobs = self._waiting.get(key)
-        if jobs is not None:
-            jobs.append(job)
+        chain = self._chains.get(key)
+        if chain is not None:
+            chain.jobs.append((job, dropped))
             return True
-        self._waiting[key] = deque([job])
-        task = asyncio.create_task(self._work_off(key), name=f"{self._name}-{key}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        chain = self._chains[key] = _Chain(deque([(job, dropped)]), district)
+        chain.task = asyncio.create_task(self._work_off(key, chain), name=f"{self._name}-{key}")
+        chain.task.add_done_callback(lambda task: self._never_begun(key, chain))
         return True
 
     def __len__(self) -> int:
         """How many keys have work."""
-        return len(self._waiting)
+        return len(self._chains)
 
     def waiting(self, key: Hashable) -> int:
         """How many jobs a key has, the one at work included."""
-        return len(self._waiting.get(key, ()))
+        chain = self._chains.get(key)
+        return 0 if chain is None else len(chain.jobs)
 
     def busy(self, key: Hashable) -> bool:
-        return key in self._waiting
+        return key in self._chains
+
+    def at_work(self) -> set[int]:
+        """The districts that have work."""
+        return {chain.district for chain in self._chains.values() if chain.district is not None}
 
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: what was stored is taken up again at start."""
         self._closing = True
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(set(self._tasks), timeout=seconds)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await _ended(list(self._chains.values()), seconds)
 
-    async def _work_off(self, key: Hashable) -> None:
-        jobs = self._waiting[key]
+    async def leave(self, districts: Collection[int], seconds: float) -> None:
+        """Drops what waits in these districts and gives what runs there `seconds` to end, then cancels it."""
+        left = [chain for chain in self._chains.values() if chain.district in districts]
+        for chain in left:
+            while len(chain.jobs) > 1:
+                _, dropped = chain.jobs.pop()
+                dropped()
+        await _ended(left, seconds)
+
+    async def _work_off(self, key: Hashable, chain: _Chain) -> None:
         try:
-            while jobs:
-                with acting_for_everyone():  # not for whom its first job was begun: the next one may be another's
-                    await self._run(jobs[0])
-                jobs.popleft()
+            while chain.jobs:
+                await self._run(chain.jobs[0][0])
+                chain.jobs.popleft()
         finally:
-            del self._waiting[key]
+            del self._chains[key]
+
+    def _never_begun(self, key: Hashable, chain: _Chain) -> None:
+        """Clears up after a task that was cancelled before its first step, which runs nothing of it."""
+        if self._chains.get(key) is chain:
+            del self._chains[key]
+            for _, dropped in chain.jobs:
+                dropped()
 
     async def _run(self, job: Job) -> None:
         try:
             await job()
+        except LeaseLost:  # another worker does it
+            log.info("job_taken_over", extra={"chain": self._name})
         except Exception:  # border of a lane: what failed stays due in the database
             log.exception("job_failed", extra={"chain": self._name})
+
+
+async def _ended(chains: Collection[_Chain], seconds: float) -> None:
+    tasks = {chain.task for chain in chains if chain.task is not None}
+    if not tasks:
+        return
+    _, late = await asyncio.wait(tasks, timeout=seconds)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*late, return_exceptions=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -36,7 +36,9 @@ from internal.errors import StorageError
 from internal.flows.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
+from internal.scheduling.districts import WHOLE_TOWN, Town, district_of
 from internal.scheduling.model import pause
+from internal.storage.fence import fenced
 from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
@@ -57,9 +59,17 @@ class SendObserver(Protocol):
 class Sender:
     """Works off the outbox until cancelled. `wake` tells it that there is something new."""
 
-    def __init__(self, bot: Bot, delivery: Delivery, budget: Budget, observer: SendObserver, clock: Clock) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        delivery: Delivery,
+        budget: Budget,
+        observer: SendObserver,
+        clock: Clock,
+        town: Town = WHOLE_TOWN,
+    ) -> None:
         self._bot, self._delivery, self._budget = bot, delivery, budget
-        self._observer, self._clock = observer, clock
+        self._observer, self._clock, self._town = observer, clock, town
         self._chains = Chains("send")
         self._woken = asyncio.Event()
 
@@ -77,6 +87,14 @@ class Sender:
                 wait = LONGEST_SLEEP
             await self._sleep(wait)
 
+    def at_work(self) -> set[int]:
+        """The districts to which something is being sent."""
+        return self._chains.at_work()
+
+    async def leave(self, districts: Collection[int], seconds: float) -> None:
+        """Gives what is being sent there `seconds` to be answered."""
+        await self._chains.leave(districts, seconds)
+
     async def drain(self, seconds: float) -> None:
         """Sends what can be sent within `seconds`; a request that is out has all of them to be answered in."""
         try:
@@ -92,11 +110,13 @@ class Sender:
 
     async def _send_due(self) -> tuple[int, datetime | None]:
         """How many messages may be sent now, and when the earliest becomes due."""
-        rows, next_due_at = await self._delivery.look(BATCH)
+        rows, next_due_at = await self._delivery.look(BATCH, self._town.served)
+        served = self._town.served
         for row in rows:
             chat_id = row.outgoing.chat_id
-            if not self._chains.busy(chat_id):
-                self._chains.add(chat_id, lambda row=row: self._send(row))  # type: ignore[misc]
+            district = district_of(chat_id)
+            if not self._chains.busy(chat_id) and (served is None or district in served):
+                self._chains.add(chat_id, lambda row=row: self._send(row), district=district)  # type: ignore[misc]
         return len(rows), next_due_at
 
     def _until(self, due_at: datetime | None) -> timedelta:
@@ -113,6 +133,10 @@ class Sender:
             return
 
     async def _send(self, row: OutboxRow) -> None:
+        with fenced(self._town.fence(row.outgoing.chat_id)):
+            await self._send_fenced(row)
+
+    async def _send_fenced(self, row: OutboxRow) -> None:
         await self._budget.take(row.outgoing.chat_id)
         try:
             with acting_for(row.outgoing.user_id):
@@ -139,7 +163,8 @@ class Sender:
             told = type(error).__name__
             await self._until_written(lambda: self._delivery.refused(row, told))
         else:
-            await self._until_written(lambda: self._delivery.sent(row, tg_id))
+            with fenced(None):  # it arrived, whoever asks
+                await self._until_written(lambda: self._delivery.sent(row, tg_id))
 
     async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
         """What became of a message is known here only: it is written down, however long the disk refuses."""

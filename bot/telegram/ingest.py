@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -16,18 +16,18 @@ from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, Update
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from bot.telegram.chains import Chains
 from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
 from bot.telegram.handlers.services import Menu
 from bot.telegram.handlers.start import start_code
 from bot.telegram.lanes import Lanes
 from bot.telegram.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.polling import RawUpdate
-from bot.telegram.reading import author_of, incoming_of, is_command
+from bot.telegram.reading import author_of, chat_of, incoming_of, is_command
+from bot.telegram.tray import Tray, Work
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
-from internal.errors import StorageError
+from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
 from internal.flows.intake import Intake, Phrases, tell_command
 from internal.flows.turn import TurnFlow
@@ -35,6 +35,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
+from internal.scheduling.districts import WHOLE_TOWN, Town
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
 from internal.storage.scope import acting_for
@@ -47,8 +48,6 @@ MAX_ATTEMPTS = 3
 RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
 WAITING = 2_000
 """Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
-
-Work = Callable[[], Awaitable[None]]
 Handled = bool | Work
 
 
@@ -96,22 +95,27 @@ class Ingest:
         session_ended: Callable[[int], None] = lambda user_id: None,
         retry: timedelta = RETRY,
         waiting: int = WAITING,
+        town: Town = WHOLE_TOWN,
     ) -> None:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
         self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
         self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
         self._wake_outbox, self._observer = wake_outbox, observer
-        self._inbox = Inbox(database, clock, bot.id)
-        self._chats, self._beside = Chains("ingest"), Chains("beside")
-        self._room = asyncio.Semaphore(waiting)
+        self._inbox = Inbox(database, clock, bot.id, chat_of)
+        self.tray = Tray(database, town, self._task_of, waiting)
         self._resumed = asyncio.Event()
         self._resuming: asyncio.Task[None] | None = None
         self._last_resumed = 0
 
     async def accept(self, updates: Sequence[RawUpdate]) -> None:
-        """Returns once the updates are on disk and begun, behind those that were left; a repeated one is dropped."""
+        """Returns once the updates are on disk and begun, behind those that were left; a repeated one is dropped.
+
+        Where there are several workers it returns once they are on disk: each worker looks for its own.
+        """
         fresh = await self._inbox.store(updates)
+        if self.tray.shared:
+            return self.tray.wake()
         await self._resumed.wait()
         await self.take_up([row for row in fresh if row.n > self._last_resumed])
 
@@ -128,24 +132,23 @@ class Ingest:
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
-        for row in rows:
-            await self._begin(row)
+        if self.tray.shared:
+            return self.tray.wake()
+        await self.tray.begin(rows)
 
     async def drain(self, seconds: float) -> None:
         """Gives what is being worked off `seconds`; the rest stays stored, and nothing more is begun."""
         if self._resuming is not None:
             self._resuming.cancel()
         self._resumed.set()
-        await asyncio.gather(self._chats.drain(seconds), self._beside.drain(seconds))
+        await self.tray.drain(seconds)
 
-    async def _begin(self, row: InboxRow) -> None:
+    def _task_of(self, row: InboxRow) -> tuple[Hashable, Work]:
+        """What is to be done about an update, and with what it stays in order."""
         key, work = self._work(row)
-        await self._room.acquire()
-        if not self._chats.add(key, lambda: self._guarded(row, work)):
-            self._room.release()
+        return key, lambda: self._until_done(row, work)
 
     def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
-        """What is to be done about an update, and with what it stays in order."""
         if row.bot_id != self._bot.id:
             told = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
             return ("foreign", row.n), lambda: self._quarantine(row, told)
@@ -155,12 +158,6 @@ class Ingest:
             fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
             return ("unreadable", row.n), lambda: self._quarantine(row, fault)
         return _order_of(update), lambda: self._route(row, update)
-
-    async def _guarded(self, row: InboxRow, work: Work) -> None:
-        try:
-            await self._until_done(row, work)
-        finally:
-            self._room.release()
 
     async def _until_done(self, row: InboxRow, work: Work) -> None:
         """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside.
@@ -180,7 +177,7 @@ class Ingest:
         while True:
             try:
                 return await work()
-            except StorageError:
+            except (StorageError, LeaseLost):
                 raise
             except Exception as error:  # border of one update: recorded, tried again, put aside
                 log.exception("update_failed", extra={"update": row.update_id})
@@ -323,7 +320,9 @@ class Ingest:
             now = self._clock.now()
         if not isinstance(handled, bool):
             await self._database.write(lambda c: tell_command(c, row, user, now))
-            self._beside.add(user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled)))
+            self.tray.do_beside(
+                row, user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled))
+            )
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)

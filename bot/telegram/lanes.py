@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from bot.telegram.chains import Chains
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Turn, TurnState
+from internal.errors import LeaseLost
 from internal.flows.turn import TurnFlow
 from internal.scheduling.clock import Clock
+from internal.scheduling.districts import WHOLE_TOWN, Town, district_of
 from internal.scheduling.model import pause
 from internal.storage.engine import Database
+from internal.storage.fence import fenced
 from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
@@ -28,14 +32,17 @@ MOST_WAITING = 2
 class Lanes:
     """Wakes a lane when it has a turn; a lane without turns has no task."""
 
-    def __init__(self, database: Database, clock: Clock, flow: TurnFlow) -> None:
-        self._database, self._clock, self._flow = database, clock, flow
+    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Town = WHOLE_TOWN) -> None:
+        self._database, self._clock, self._flow, self._town = database, clock, flow, town
         self._chains = Chains("lane")
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
-    async def resume(self, bot_id: int) -> int:
-        """At start: takes up every turn of this bot that still owes an answer. Returns how many."""
-        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id))
+    async def resume(self, bot_id: int, districts: Collection[int] | None = None) -> int:
+        """At start: takes up every turn of this bot that still owes an answer. Returns how many.
+
+        `districts` = in their chats, which were another worker's.
+        """
+        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, districts))
         for turn in owed:
             self.wake(turn)
         return len(owed)
@@ -44,10 +51,23 @@ class Lanes:
         """Has the lane's turns answered. However often it is called, a busy lane remembers it once."""
         key = (turn.bot_id, turn.lane)
         if self._chains.waiting(key) < MOST_WAITING:
-            self._chains.add(key, lambda: self._answer_next(*key))
+            chat_id = turn.chat_id
+            self._chains.add(key, lambda: self._of_chat(chat_id, *key), district=district_of(chat_id))
+
+    def at_work(self) -> set[int]:
+        """The districts in which a turn is open."""
+        return self._chains.at_work()
+
+    async def leave(self, districts: Collection[int], seconds: float) -> None:
+        """Begins no further turn there, and gives those at work `seconds`."""
+        await self._chains.leave(districts, seconds)
 
     async def drain(self, seconds: float) -> None:
         await self._chains.drain(seconds)
+
+    async def _of_chat(self, chat_id: int, bot_id: int, lane: str) -> None:
+        with fenced(self._town.fence(chat_id)):
+            await self._answer_next(bot_id, lane)
 
     async def _answer_next(self, bot_id: int, lane: str) -> None:
         """Answers the lane's open turns, the earliest first, until there is none."""
@@ -62,6 +82,8 @@ class Lanes:
                 async with self._writing:
                     with acting_for(turn.user_id):
                         await self._flow.answer(turn)
+            except LeaseLost:
+                raise
             except Exception:  # border of a lane: the turn stays open, and its attempts are counted in the database
                 failures += 1
                 log.exception("turn_failed", extra={"turn": turn.id})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -62,6 +63,27 @@ def incoming_of(message: Message, bot_id: int) -> Incoming:
         edited_at=datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else None,
         command=command,
     )
+
+
+def chat_of(raw: str) -> int | None:
+    """The chat with which an update, as JSON, stays in order; None for what belongs to none, or cannot be read."""
+    match json.loads(raw):
+        case {"callback_query": {"from": {"id": int(user_id)}}}:
+            return _stored(user_id)  # what was pressed stands in the private chat, whose id is the user's
+        case (
+            {"message": {"chat": {"id": int(chat_id)}}}
+            | {"edited_message": {"chat": {"id": int(chat_id)}}}
+            | {"my_chat_member": {"chat": {"id": int(chat_id)}}}
+            | {"stopped_message_generation": {"chat": {"id": int(chat_id)}}}
+        ):
+            return _stored(chat_id)
+        case _:
+            return None
+
+
+def _stored(number: int) -> int | None:
+    """As far as a column of the database holds it."""
+    return number if abs(number) < 2**63 else None
 
 
 def session_command(message: Message) -> tuple[Literal["/db", "/sa"] | None, str]:

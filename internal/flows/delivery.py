@@ -6,6 +6,7 @@ after a second one it is given up and shown as failed. So a reply can be doubled
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -34,25 +35,36 @@ class Delivery:
     def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
         self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
-    async def recover(self, bot_id: int) -> int:
+    async def recover(self, bot_id: int, districts: Collection[int] | None = None) -> int:
         """At start: what was being sent when the process died is unknown now, or given up. Returns how many that are.
 
-        What other bots owe waits until their token is set again; what this one owed before goes on.
+        `districts` = in their chats, which were another worker's. What other bots owe waits until their token is set
+        again; what this one owed before goes on.
         """
         now = self._clock.now()
 
         def work(connection: Connection) -> int:
-            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection))
+            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection, districts))
             mailbox.hold_others(connection, bot_id)
             mailbox.release_own(connection, bot_id, now)
             return unknown
 
         return await self._database.write(work)
 
-    async def look(self, limit: int) -> tuple[list[OutboxRow], datetime | None]:
-        """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due."""
+    async def look(
+        self, limit: int, districts: Collection[int] | None = None
+    ) -> tuple[list[OutboxRow], datetime | None]:
+        """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due.
+
+        `districts` = only those to their chats.
+        """
         now = self._clock.now()
-        return await self._database.read(lambda c: (mailbox.due(c, now, limit=limit), mailbox.next_due_at(c)))
+
+        def work(connection: Connection) -> tuple[list[OutboxRow], datetime | None]:
+            due = mailbox.due(connection, now, limit=limit, districts=districts)
+            return due, mailbox.next_due_at(connection, districts)
+
+        return await self._database.read(work)
 
     async def sending(self, row: OutboxRow) -> Outgoing | None:
         """C5: what to send, an edit with its target. None if the row is settled already."""
@@ -67,7 +79,8 @@ class Delivery:
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            mailbox.mark_sent(connection, row.id, tg_id)
+            if not mailbox.mark_sent(connection, row.id, tg_id):
+                return  # another worker, which took this for lost, was told so first
             events.append(
                 connection,
                 "message_sent",

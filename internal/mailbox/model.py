@@ -39,6 +39,8 @@ class InboxRow:
     state: InboxState
     attempts: int
     received_at: datetime
+    chat_id: int | None = None
+    """With which chat it stays in order; None if that is not known."""
 
     @property
     def key(self) -> str:

@@ -317,7 +317,8 @@ def _set_aside(n: int | None) -> ColumnElement[bool]:
 
 
 def _inbox_row(row: Row[Any]) -> InboxRow:
-    return InboxRow(row.n, row.bot_id, row.update_id, row.raw, InboxState(row.state), row.attempts, row.received_at, row.chat_id)
+    state = InboxState(row.state)
+    return InboxRow(row.n, row.bot_id, row.update_id, row.raw, state, row.attempts, row.received_at, row.chat_id)
 
 
 def _outbox_row(row: Row[Any]) -> OutboxRow:

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, extract, func, literal, select, update
 
 from internal.errors import LeaseLost
+from internal.scheduling.model import DISTRICTS
 from internal.storage.tables import leases
 from internal.storage.upsert import upsert
 
@@ -85,6 +86,11 @@ def require(connection: Connection, name: str, holder: str) -> None:
     row = select(leases.c.holder).where(leases.c.name == name).with_for_update(read=True, key_share=True)
     if connection.execute(row).scalar_one_or_none() != holder:
         raise LeaseLost
+
+
+def in_districts(chat: ColumnElement[int], districts: Collection[int]) -> ColumnElement[bool]:
+    """Whether a chat, or what stands for one, is in one of these districts."""
+    return (func.abs(chat) % DISTRICTS).in_(sorted(districts))
 
 
 def _now(connection: Connection) -> ColumnElement[Any]:

@@ -19,6 +19,7 @@ def upgrade() -> None:
         sa.Column("until", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
     )
+    op.add_column("inbox", sa.Column("chat_id", sa.BigInteger(), nullable=True))
 
 
 def downgrade() -> None:

@@ -241,8 +241,8 @@ async def test_a_busy_lane_remembers_little_and_answers_all(stage: BotStage) -> 
     lanes = Lanes(stage.database, stage.clock, flow)  # type: ignore[arg-type]
     for number in range(1000):
         lanes.wake(opened[number % len(opened)])
-    [jobs] = lanes._chains._waiting.values()
-    assert len(jobs) == 2
+    [chain] = lanes._chains._chains.values()
+    assert len(chain.jobs) == 2
 
     async def answered() -> bool:
         return flow.answered == [turn.id for turn in opened]

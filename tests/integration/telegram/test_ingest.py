@@ -503,7 +503,7 @@ async def test_a_start_does_not_wait_for_a_long_backlog(stage: BotStage, model: 
     backlog = [raw(number, user, text=str(number)) for number in range(1, 41)]
     await stage.write(lambda c: mailbox.receive(c, stage.bot.id, backlog, stage.clock.now()))
     async with whole_bot(stage, model, poll=False, waiting=1) as bot:
-        assert len(bot.ingest._chats) <= 1
+        assert len(bot.ingest.tray._chats) <= 1
         await bot.stop()
     assert {state for state, _ in await stage.inbox()} >= {"received"}
     async with whole_bot(stage, model, poll=False, waiting=1):
