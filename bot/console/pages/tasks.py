@@ -17,6 +17,8 @@ from bot.console.seat import Seat
 
 _MOST: Final = 1000
 """As many as one may have open."""
+_FOLDED: Final = 20
+"""Tasks of a section that are laid at first."""
 _REPEATS: Final = {"": "", "daily": "FREQ=DAILY", "weekly": "FREQ=WEEKLY", "monthly": "FREQ=MONTHLY"}
 _KINDS: Final = ("task", "reminder", "promise")
 _SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
@@ -34,6 +36,7 @@ class _Tasks:
 
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
+        self._unfolded: dict[str, int] = {}
         _Adding(seat, self.show)
         self._open = ui.element("div")
         with card(classes="list-card"), ui.element("details").classes("row") as closed:
@@ -63,9 +66,28 @@ class _Tasks:
                 empty("task_alt", self._seat.say("tasks-empty"), self._seat.say("tasks-empty-text"))
             for name, tasks in sections.items():
                 if tasks:
-                    with card(self._seat.say(f"tasks-{name}")), ui.element("ul").classes("rows"):
-                        for task in tasks:
-                            self._row(task)
+                    with card(self._seat.say(f"tasks-{name}")):
+                        self._section(name, tasks)
+
+    def _section(self, name: str, tasks: list[Json]) -> None:
+        """The first ones, and the others on demand: hundreds of rows, each with its menu, take a browser seconds."""
+        rows = ui.element("ul").classes("rows")
+        place = ui.element("div")
+
+        def lay(first: int, count: int) -> None:
+            with rows:
+                for task in tasks[first:count]:
+                    self._row(task)
+            place.clear()
+            if len(tasks) > count:
+                with place:
+                    button(self._seat.say("tasks-more", count=len(tasks) - count), partial(more, count), quiet=True)
+
+        def more(shown: int) -> None:
+            self._unfolded[name] = shown + AT_ONCE
+            lay(shown, self._unfolded[name])
+
+        lay(0, self._unfolded.get(name, _FOLDED))
 
     async def _opened(self) -> None:
         with told(self._seat):

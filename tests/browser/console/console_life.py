@@ -31,7 +31,7 @@ from internal.storage.types import new_id
 from internal.tasks import service as tasks
 from internal.tasks.model import Schedule, TaskKind
 
-CLARA: Final = 300
+CLARA: Final = 400
 ZONE: Final = "Europe/Kyiv"
 HOSTILE: Final = "<script>document.title='pwned'</script>"
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import time
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from console_house import ANNA, House, Opened
+from console_house import ANNA, BORIS, House, Opened
 from console_life import CLARA, HOSTILE, furnish_clara, trouble
 from playwright.async_api import expect
+from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.console import service as console
+from internal.tasks import service as tasks
+from internal.tasks.model import Schedule
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -98,6 +102,24 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await page.locator("summary").click()
     await page.get_by_role("button", name="Open again: Buy a torch").click()
     await expect(sections.filter(has_text="Without a date").get_by_text("Buy a torch")).to_be_visible()
+
+
+async def test_of_many_tasks_the_first_are_laid(house: House, open_page: OpenPage) -> None:
+    """The others of a section follow on demand, and stay when something changes."""
+    now = house.app.clock.now()
+
+    def errands(connection: Connection) -> None:
+        for number in range(30):
+            wanted = tasks.NewTask(f"Errand {number}", Schedule(tz="UTC"))
+            tasks.open_task(connection, BORIS, wanted, tasks.by_owner(BORIS, now, time(9)))
+
+    await house.app.database.write(errands)
+    page = (await open_page("/tasks", owner=BORIS)).page
+    await expect(page.locator(".task")).to_have_count(20)
+    await page.get_by_role("button", name="Show more: 10").click()
+    await expect(page.locator(".task")).to_have_count(30)
+    await page.get_by_role("button", name="Done: Errand 7", exact=True).click()
+    await expect(page.locator(".task")).to_have_count(29)
 
 
 async def test_notifications_tell_why_and_the_context_comes_back(open_page: OpenPage) -> None:

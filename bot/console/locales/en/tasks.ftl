@@ -7,6 +7,7 @@ tasks-late = Overdue
 tasks-today = Today
 tasks-later = Later
 tasks-someday = Without a date
+tasks-more = Show more: { $count }
 tasks-closed = Over
 tasks-none-closed = Nothing is over yet
 tasks-none-closed-text = What is done or cancelled stands here, and can be opened again.

@@ -7,6 +7,7 @@ tasks-late = Просрочено
 tasks-today = Сегодня
 tasks-later = Позже
 tasks-someday = Без даты
+tasks-more = Показать ещё: { $count }
 tasks-closed = Завершено
 tasks-none-closed = Пока ничего не завершено
 tasks-none-closed-text = Здесь стоит сделанное и отменённое; его можно открыть снова.

@@ -7,6 +7,7 @@ tasks-late = Прострочено
 tasks-today = Сьогодні
 tasks-later = Пізніше
 tasks-someday = Без дати
+tasks-more = Показати ще: { $count }
 tasks-closed = Завершено
 tasks-none-closed = Поки нічого не завершено
 tasks-none-closed-text = Тут стоїть зроблене й скасоване; його можна відкрити знову.
