@@ -145,7 +145,6 @@ def _engine(raw: psycopg.Connection[Any]) -> SqlEngine:
         poolclass=StaticPool,
         pool_reset_on_return=None,
         **MANNER,
-        execution_options={"preserve_rowcount": True},
     )
     engine.dialect.do_commit = lambda opened: opened.execute(  # type: ignore[method-assign]
         "RELEASE SAVEPOINT committed; SAVEPOINT committed"

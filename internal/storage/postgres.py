@@ -60,8 +60,16 @@ _BELLS: Final = 100
 _LOOK_EVERY_S: Final = 1.0
 """A worker that hears nothing looks this often: a pooler that gives a connection to each transaction forgets LISTEN."""
 
+MANNER: Final[dict[str, Any]] = {
+    "json_serializer": to_json,
+    "hide_parameters": True,  # they are people's words, and errors end up in logs
+    "use_native_hstore": False,
+    "execution_options": {"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
+}
+"""How SQLAlchemy is to speak with the server, whoever opens the connection."""
 
-class _WithoutNul(StrDumper):
+
+class WithoutNul(StrDumper):
     """PostgreSQL keeps no NUL character in a text; SQLite does, and people never mean it."""
 
     def dump(self, obj: str) -> Any:
@@ -76,10 +84,7 @@ class _PostgresLink:
         self._engine = create_engine(
             url,
             poolclass=NullPool,
-            json_serializer=to_json,
-            hide_parameters=True,  # they are people's words, and errors end up in logs
-            use_native_hstore=False,
-            execution_options={"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
+            **MANNER,
             connect_args={
                 "connect_timeout": _CONNECT_TIMEOUT_S,
                 "application_name": "laplaced",
@@ -102,7 +107,7 @@ class _PostgresLink:
             self._drop()
         if self._sql is None:
             self._sql = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            _raw(self._sql).adapters.register_dumper(str, _WithoutNul)
+            _raw(self._sql).adapters.register_dumper(str, WithoutNul)
         return function(self._sql)
 
     def _drop(self) -> None:
