@@ -8,10 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.core import App, open_app
@@ -29,31 +28,29 @@ from bot.telegram.handlers.task_telling import opened_in_turn
 from bot.telegram.i18n import phrase
 from bot.telegram.ingest import Door, Ingest
 from bot.telegram.lanes import Lanes
-from bot.telegram.menu import ChatMenus, publish
+from bot.telegram.menu import ChatMenus
 from bot.telegram.polling import Poller
-from bot.telegram.rendering import plain, render
-from bot.telegram.side import PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
+from bot.telegram.rendering import render
+from bot.telegram.side import Part, PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.upkeep import Upkeep
 from bot.web.simulator import Simulator
 from bot.web.webhook import Webhook
+from bot.working import stop_signals, work
 from internal.access import repository as users
 from internal.access import service as access
-from internal.access.model import Role
 from internal.config import Config
 from internal.flows.delivery import Delivery
 from internal.flows.intake import Intake
-from internal.flows.maintenance import Job
 from internal.flows.names import WorkerNameReader
-from internal.flows.notifying import Notifying
 from internal.flows.past import PastQuestions
 from internal.flows.question import Prompts
 from internal.flows.requested import Requests
-from internal.flows.telling import Rendering
 from internal.flows.turn import Drafts, TurnFlow
 from internal.flows.typed_tasks import TypedTasks
 from internal.recall.context import RecallLimits, TurnRecall
 from internal.recall.facts import FactRecall
 from internal.scheduling.clock import Clock
+from internal.scheduling.districts import WHOLE_TOWN, Districts, Town
 from internal.storage.keys import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
@@ -95,13 +92,13 @@ async def run(
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
-    with _stop_signals() as stop:
+    with stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
             clock = None if companion is None else companion.clock
             app = await stack.enter_async_context(open_app(config, clock=clock))
             await app.restore()
             api_base, token = await _telegram_address(config, local, stack)
-            side = await stack.enter_async_context(_telegram_side(app, api_base, token, budget or Budget()))
+            side = await stack.enter_async_context(telegram_side(app, api_base, token, budget or Budget()))
             upkeep = _upkeep(app, side, api_base, token)
             server = await stack.enter_async_context(_web(app, side, upkeep, api_base, companion))
             app.lock.announce(server.rest.url)
@@ -109,67 +106,11 @@ async def run(
             await _greet(app, api_base, server)
             try:
                 beside = [] if companion is None else [companion.run(Running(app, side, api_base, server.rest.url))]
-                await _work(app, side, server, stop, beside)
+                await work(app, side, server.ended, stop, beside)
             finally:
                 log.info("stopping")
                 await asyncio.gather(side.stop(), app.runs.drain(6))
     return 0
-
-
-async def _work(
-    app: App, side: TelegramSide, server: Served, stop: asyncio.Event, beside: Sequence[Coroutine[Any, Any, None]]
-) -> None:
-    """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program."""
-    notifying = _notifying(app, side.sender.wake)
-    maintenance = app.maintenance([Job("notifications", notifying.start_due)])
-    endless = [*beside, side.sender.run(), maintenance.run(), app.mirrors.run(), app.recorder.run()]
-    endless.append(app.database.until_damaged())
-    if side.poller is not None:
-        endless.append(side.poller.run())
-    tasks = [asyncio.create_task(job) for job in endless]
-    stopping = asyncio.create_task(stop.wait())
-    menu = asyncio.create_task(_publish_menu(app, side))
-    try:
-        done, _ = await asyncio.wait([*tasks, stopping, *server.ended], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (*tasks, stopping, menu):
-            task.cancel()
-        await asyncio.gather(*tasks, stopping, menu, notifying.stop(), return_exceptions=True)
-    for task in done - {stopping}:
-        task.result()
-
-
-def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
-    config = app.config
-    return Notifying(
-        app.database,
-        app.clock,
-        app.models.context_manager,
-        quiet_hours=config.notifications.quiet_hours,
-        persona_name=config.persona.name,
-        daily_cost_usd=config.access.daily_cost_usd,
-        rendering=Rendering(render, plain),
-        observer=app.metrics,
-        wake_outbox=wake_outbox,
-    )
-
-
-async def _publish_menu(app: App, side: TelegramSide) -> None:
-    everybody = await app.database.read(users.everybody)
-    await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(wanted, stop.set)
-    try:
-        yield stop
-    finally:
-        for wanted in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(wanted)
 
 
 async def _telegram_address(
@@ -189,18 +130,23 @@ async def _telegram_address(
 
 
 @contextlib.asynccontextmanager
-async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) -> AsyncIterator[TelegramSide]:
+async def telegram_side(
+    app: App, api_base: str, token: str, budget: Budget, *, receives: bool = True
+) -> AsyncIterator[TelegramSide]:
+    """What is between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
     config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
     bot = open_bot(config.telegram, api_base, token)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(bot.session.close)
         await _notice_token(app, bot.id)
         delivery = Delivery(database, clock)
-        sender = Sender(bot, delivery, budget, metrics, clock)
+        part = Part(database, app.duty.leases, Districts(app.duty.leases, counted=budget.share))
+        town: Town = part.districts if database.shared else WHOLE_TOWN
+        sender = Sender(bot, delivery, budget, metrics, clock, town)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
         turns = turn_flow(app, drafts, sender.wake)
-        lanes = Lanes(database, clock, turns)
+        lanes = Lanes(database, clock, turns, town)
         menus = ChatMenus(bot)
         ingest = Ingest(
             bot,
@@ -225,14 +171,17 @@ async def _telegram_side(app: App, api_base: str, token: str, budget: Budget) ->
             wake_outbox=sender.wake,
             observer=metrics,
             session_ended=app.session_ended,
+            town=town,
         )
         monitor = PollMonitor(metrics, clock)
         poller: Poller | None = None
         if config.telegram.mode == "polling":
             poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
-        else:
+        elif receives:
             await set_webhook(bot, config.telegram, _webhook_secret(config))
-        yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor)
+        yield TelegramSide(
+            bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part if database.shared else None
+        )
 
 
 def _services(app: App, menus: ChatMenus) -> Services:

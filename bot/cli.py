@@ -79,6 +79,22 @@ async def _run(config: Config) -> int:
         return await app.run(config, local=local)
 
 
+@command("laplaced worker --config /etc/laplaced.yaml")
+def worker(config_path: Path | None) -> None:
+    """Work beside `laplaced run` on the same PostgreSQL database, and stay until told to stop (SIGTERM or Ctrl-C).
+
+    It answers messages, archives, sends and keeps the clock as the bot does, and takes over what a process that ended
+    had begun. It serves no pages and no REST.
+    """
+    sys.exit(asyncio.run(_worker(load(config_path))))
+
+
+async def _worker(config: Config) -> int:
+    from bot.worker import run as work
+
+    return await work(config)
+
+
 @command("laplaced archive --user 123456789")
 @click.option(
     "--user",

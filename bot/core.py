@@ -217,9 +217,13 @@ class App:
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
                 Job("workers", self.duty.drop_lapsed, CLEANING),
+                Job("door", self._renew_door, LOOKING, everywhere=True),
             ],
             self.duty,
         )
+
+    async def _renew_door(self) -> None:
+        self.lock.renew()
 
     async def _embed_due(self) -> None:
         """Messages one call at a time: embedding all that were ever said takes hours, in which other jobs are due."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from internal.access import repository as users
@@ -56,10 +56,13 @@ class Mirrors:
             stack.push_async_callback(self._end_passing)
             yield self
 
-    async def run(self) -> None:
-        """Follows the change log into the configured mirror; without one, ends the passing one in time."""
+    async def run(self, while_leading: Callable[[Callable[[], Awaitable[object]]], Awaitable[NoReturn]]) -> None:
+        """Follows the change log into the configured mirror; without one, ends the passing one in time.
+
+        `while_leading` runs endless work where no other process of the store does it.
+        """
         if self._kept is not None:
-            await self._kept.run()
+            await while_leading(self._kept.run)
         while True:
             await asyncio.sleep(_IDLE_S / 5)
             async with self._opening:

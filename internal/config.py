@@ -156,6 +156,7 @@ class ServerConfig(Section):
     host: str = "127.0.0.1"
     port: Port = 9081
     console_port: Port = 9082
+    worker_port: Annotated[Port | None, BeforeValidator(unset)] = None
     api_key: Secret = SecretStr("")
     allowed_hosts: Annotated[list[str], BeforeValidator(listing)] = Field(default_factory=list)
 

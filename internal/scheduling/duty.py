@@ -116,13 +116,14 @@ class Duty:
 
     async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
         """Runs endless work whenever the clock falls to this process. Raises what the work raises."""
+        every = LENGTH.total_seconds() / RENEWALS if self._shared else None
         while True:
             while not self.leads:
                 await self._changed.wait()
             working = asyncio.ensure_future(work())
             try:
                 while self.leads and not working.done():
-                    await asyncio.wait([working], timeout=LENGTH.total_seconds() / RENEWALS)
+                    await asyncio.wait([working], timeout=every)
                 if working.done():
                     working.result()
             finally:

@@ -31,7 +31,7 @@ class Holder:
 
 
 class FolderLock:
-    """A held lock. `announce` tells other commands where they can reach this process."""
+    """A held lock. `announce` tells other commands where they can reach this process; `renew` says it once more."""
 
     def __init__(self, data_dir: Path) -> None:
         self._note = data_dir / HOLDER_FILE
@@ -43,6 +43,9 @@ class FolderLock:
         except OSError as error:
             raise _unusable(self._note.parent, error) from error
 
+    def renew(self) -> None:
+        """To be called now and then. Raises as `announce`."""
+
     def _withdraw(self) -> None:
         self._note.unlink(missing_ok=True)
 
@@ -53,19 +56,24 @@ class SharedFolder(FolderLock):
     def __init__(self, data_dir: Path) -> None:
         super().__init__(data_dir)
         self._file_lock = _lock_of(data_dir)
+        self._url: str | None = None
 
     def announce(self, url: str | None) -> None:
-        """To be repeated: whoever is found may end. Raises as the owner's."""
-        if url is None:
+        """Nothing while another is found. Raises as the owner's."""
+        self._url = url
+        self.renew()
+
+    def renew(self) -> None:
+        """Takes the place of the one that was found, and ended."""
+        if self._url is None or self._file_lock.is_locked:
             return
         try:
-            if not self._file_lock.is_locked:
-                self._file_lock.acquire(timeout=_PROBED_S)
+            self._file_lock.acquire(timeout=_PROBED_S)
         except Timeout:
             return
         except OSError as error:
             raise _unusable(self._note.parent, error) from error
-        super().announce(url)
+        super().announce(self._url)
 
     def _withdraw(self) -> None:
         if self._file_lock.is_locked:

@@ -1,0 +1,86 @@
+"""What a process of the product keeps going until it is told to stop: `laplaced run` and `laplaced worker` alike."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+from bot.core import App
+from bot.telegram.menu import publish
+from bot.telegram.rendering import plain, render
+from bot.telegram.side import TelegramSide
+from internal.access import repository as users
+from internal.access.model import Role
+from internal.flows.maintenance import Job
+from internal.flows.notifying import Notifying
+from internal.flows.telling import Rendering
+
+
+async def work(
+    app: App,
+    side: TelegramSide,
+    ended: Sequence[asyncio.Task[None]],
+    stop: asyncio.Event,
+    beside: Sequence[Coroutine[Any, Any, None]] = (),
+) -> None:
+    """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program.
+
+    `ended` are tasks of others, such as servers, that do the same.
+    """
+    notifying = _notifying(app, side.sender.wake)
+    maintenance = app.maintenance([Job("notifications", notifying.start_due)])
+    endless = [
+        *beside,
+        *side.work(),
+        maintenance.run(),
+        app.mirrors.run(app.duty.while_leading),
+        app.recorder.run(),
+    ]
+    endless.append(app.database.until_damaged())
+    tasks = [asyncio.create_task(job) for job in endless]
+    stopping = asyncio.create_task(stop.wait())
+    menu = asyncio.create_task(_publish_menu(app, side))
+    try:
+        done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*tasks, stopping, menu):
+            task.cancel()
+        await asyncio.gather(*tasks, stopping, menu, notifying.stop(), return_exceptions=True)
+    for task in done - {stopping}:
+        task.result()
+
+
+def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
+    config = app.config
+    return Notifying(
+        app.database,
+        app.clock,
+        app.models.context_manager,
+        quiet_hours=config.notifications.quiet_hours,
+        persona_name=config.persona.name,
+        daily_cost_usd=config.access.daily_cost_usd,
+        rendering=Rendering(render, plain),
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+    )
+
+
+async def _publish_menu(app: App, side: TelegramSide) -> None:
+    everybody = await app.database.read(users.everybody)
+    await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(wanted, stop.set)
+    try:
+        yield stop
+    finally:
+        for wanted in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(wanted)
