@@ -47,10 +47,19 @@ class Budget:
         self, *, global_per_second: float = GLOBAL_PER_SECOND, chat_per_second: float = CHAT_PER_SECOND
     ) -> None:
         burst = max(global_per_second * GLOBAL_BURST_S, 1.0)
+        self._most_rate, self._most_burst = global_per_second, burst
         self._all = _Bucket(global_per_second, burst, burst, time.monotonic())
         self._chat_rate = chat_per_second
         self._chats: OrderedDict[int, _Bucket] = OrderedDict()
         self._muted: dict[int, float] = {}
+
+    def share(self, workers: int) -> None:
+        """Leaves their parts of the budget for all to the other workers; each chat's own is that of who serves it."""
+        burst = max(self._most_burst / workers, 1.0)
+        # Each has a call to spare at any time: that many fewer are granted a second, or all together had too many.
+        rate = max(self._most_rate + self._most_burst - burst * workers, 1.0) / workers
+        if self._all.burst != burst:
+            self._all = _Bucket(rate, burst, min(self._all.level, burst), self._all.at)
 
     async def take(self, chat_id: int) -> None:
         while (wait := self._wait(chat_id)) > 0:  # noqa: ASYNC110 - what is waited for is time itself

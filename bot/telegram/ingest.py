@@ -114,9 +114,8 @@ class Ingest:
         Where there are several workers it returns once they are on disk: each worker looks for its own.
         """
         fresh = await self._inbox.store(updates)
-        if self.tray.shared:
-            return self.tray.wake()
-        await self._resumed.wait()
+        if not self.tray.shared:
+            await self._resumed.wait()
         await self.take_up([row for row in fresh if row.n > self._last_resumed])
 
     async def resume(self) -> int:
@@ -132,9 +131,7 @@ class Ingest:
 
     async def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
-        if self.tray.shared:
-            return self.tray.wake()
-        await self.tray.begin(rows)
+        await self.tray.take_up(rows)
 
     async def drain(self, seconds: float) -> None:
         """Gives what is being worked off `seconds`; the rest stays stored, and nothing more is begun."""

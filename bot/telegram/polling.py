@@ -85,7 +85,9 @@ class Poller:
         self._conflicts: deque[float] = deque(maxlen=CONFLICTS)
 
     async def run(self) -> None:
-        """Polls until cancelled. Raises SecondPoller or BadToken."""
+        """Polls until cancelled, from what Telegram has not been told of yet. Raises SecondPoller or BadToken."""
+        self._offset, self._heard = None, False
+        self._conflicts.clear()
         while True:
             # Like aiogram's client, without the proxies of the environment: half of the bot behind one helps nobody.
             timeout = httpx.Timeout(CONNECT_S, read=self._deaf_after)

@@ -48,8 +48,11 @@ class Tray:
         """Whether there may be other workers, so that what is stored is looked for rather than begun."""
         return self._town.served is not None
 
-    async def begin(self, rows: Sequence[InboxRow]) -> None:
-        """Puts each behind what is there of its chat; waits while there are too many."""
+    async def take_up(self, rows: Sequence[InboxRow]) -> None:
+        """Puts each behind what is there of its chat, once there is room; or has them looked for."""
+        if self.shared:
+            self.wake()
+            return
         for row in rows:
             await self._begin(row)
 
@@ -99,7 +102,8 @@ class Tray:
         begun, most = set(self._begun), LOOKED_AT + len(self._begun)
         rows = await self._database.read(lambda c: mailbox.undone(c, self._town.served, most))
         fresh = [row for row in rows if row.n not in begun]
-        await self.begin(fresh)
+        for row in fresh:
+            await self._begin(row)
         return len(fresh)
 
     async def _begin(self, row: InboxRow) -> None:

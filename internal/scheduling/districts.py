@@ -45,6 +45,10 @@ class Service(Protocol):
         """Takes up what another worker left there, as after a restart."""
         ...
 
+    def look(self) -> None:
+        """Looks for what is to be done in the districts that are served now."""
+        ...
+
     def at_work(self) -> set[int]:
         """Districts in which something is being done."""
         ...
@@ -180,6 +184,7 @@ class Districts:
         kept = await self._leases.renew_all(names, self._length)
         if self._worker not in kept:
             await self._leases.take(self._worker, self._length)
+            await self._leases.drop_lapsed(SERVING)
         self._until = asked + self._length.total_seconds()
         self._lose({one for one in self._held if _name(one) not in kept})
 
@@ -229,6 +234,7 @@ class Districts:
             await self._serving.end(districts, 0)
             return
         self._served |= self._held & set(districts)
+        self._serving.look()
 
     async def _hand_over(self, districts: Collection[int]) -> None:
         log.info("districts_given", extra={"districts": len(districts)})

@@ -62,6 +62,10 @@ class Leases:
         """Gives back whatever this worker has: it stops."""
         await self._database.beside(lambda c: repository.release_all(c, self.holder))
 
+    async def drop_lapsed(self, prefix: str) -> int:
+        """Clears up the leases of this kind that ran out and that nobody will want again; how many."""
+        return await self._database.beside(lambda c: repository.drop_lapsed(c, prefix))
+
     async def held(self, name: str) -> bool:
         """Whether it is ours and has not run out."""
         return await self._database.read(lambda c: repository.holder_of(c, name)) == self.holder
@@ -105,9 +109,13 @@ class Leases:
         """Takes it, as soon as it is free; until when it is ours by this machine's clock, in seconds."""
         while True:
             until = asyncio.get_running_loop().time() + for_.total_seconds()
-            if await self.take(name, for_):
-                return until
-            await self._until_free(name, for_)
+            try:
+                if await self.take(name, for_):
+                    return until
+                await self._until_free(name, for_)
+            except StorageError:
+                log.warning("lease_not_asked_for", extra={"lease": name}, exc_info=True)
+                await asyncio.sleep(for_.total_seconds() / RENEWALS)
 
     async def _until_free(self, name: str, for_: timedelta) -> None:
         """Looks a few times within a length: one that is given back is taken up at once, one that runs out soon."""
