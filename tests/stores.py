@@ -86,6 +86,11 @@ def where(folder: Path, *, empty: bool = False) -> Path | str:
     return folder / "laplaced.db"
 
 
+def where_postgresql(folder: Path) -> str:
+    """The address of a store on PostgreSQL, for a test that needs one whatever it stands on itself."""
+    return _postgres().where(folder, empty=False)
+
+
 @cache
 def _new_sqlite() -> bytes:
     """Every table of the program: taking a copy costs 0.1 ms, making them costs 30."""
