@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, Text, insert, null
@@ -30,9 +31,18 @@ JSONS: Final = (
 FLOATS: Final = (0.1, -1e-300, 5e-324, 1.0, 123456789.12345679)
 
 
-def fill(connection: Connection, *, rows: int = 7) -> None:
-    """So many rows in every table; of the columns that may be NULL each is so in some of them."""
-    for table in carried_tables():
+def tell_nobody(what: str, done: int, total: int) -> None:
+    """Nobody looks on."""
+
+
+def moment(n: int) -> datetime:
+    """A moment for a column that asks for one."""
+    return from_micros(n)
+
+
+def fill(connection: Connection, *, rows: int = 7, tables: Sequence[Table] | None = None) -> None:
+    """So many rows in every table, or in these; of the columns that may be NULL each is so in some of them."""
+    for table in carried_tables() if tables is None else tables:
         for n in range(rows):
             connection.execute(insert(table).values(_row(table, n)))
 
