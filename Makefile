@@ -5,7 +5,7 @@
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
-# make screenshots  takes the pictures of README anew, from a real conversation
+# make screenshots  takes the pictures of README anew, from a real conversation and the bot of make demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -88,7 +88,7 @@ torture: $(VENV)/.installed-test debian
 	exit $$status
 
 screenshots: $(VENV)/.installed-test debian
-	$(BIN)/python docs/screenshots.py
+	$(BIN)/python docs/screenshots.py --demo $(DEMO) $(ARGS)
 
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "Laplaced needs Python 3.11 or newer; none was found on the path." >&2; exit 1; }

@@ -1,6 +1,6 @@
 """Every page of the console over an owner of whom there are 100,000 events: how long until it shows what it is for.
 
-    python benchmarks/console_pages.py [--events 100000] [--rounds 5] [--json] [--folder FOLDER]
+    python benchmarks/console_pages.py [--events 100000] [--rounds 5] [--only /tasks] [--json] [--folder FOLDER]
 
 Serves the product over made-up rows, of which the owner has 20,000 messages in 1,000 sessions, 4,000 facts, 1,000
 people, 2,000 memories, 20,000 calls of models, 5,000 notifications and 2,000 tasks for 100,000 events, and opens each
@@ -17,7 +17,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -114,13 +114,13 @@ async def _open(context: BrowserContext, url: str, path: str) -> float:
         await page.close()
 
 
-async def _measured(app: App, url: str, rounds: int) -> dict[str, dict[str, float]]:
+async def _measured(app: App, url: str, rounds: int, only: Sequence[str]) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     async with chromium() as browser:
         visitors = {name: await _visitor(app, browser, url, owner) for name, owner in OWNERS.items()}
         for context in visitors.values():
             await _open(context, url, "/costs")  # starts the process behind the pages, and fills the browser's cache
-        for path in SHOWN:
+        for path in only or SHOWN:
             times: dict[str, list[float]] = {name: [] for name in visitors}
             for _ in range(rounds):
                 for name, context in visitors.items():
@@ -136,13 +136,14 @@ async def run(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, fl
     async with _house(folder) as (app, url):
         if not made:
             await _furnish(app, asked.events)
-        return await _measured(app, url, asked.rounds)
+        return await _measured(app, url, asked.rounds, asked.only)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events", type=int, default=MANY)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=SHOWN, default=[])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()

@@ -74,10 +74,10 @@ class LivedConsole:
         await database.write(self._spent)
 
     @staticmethod
-    async def _in_steps(database: Database, step: Callable[[Connection, range], None], count: int) -> None:
+    async def _in_steps(database: Database, step: Callable[..., None], count: int) -> None:
         for start in range(0, count, CHUNK):
             chosen = range(start, min(start + CHUNK, count))
-            await database.write(lambda connection, chosen=chosen: step(connection, chosen))
+            await database.write(partial(step, chosen=chosen))
 
     def _named(self, connection: Connection) -> None:
         known = update(users).where(users.c.user_id == self._owner)
@@ -133,7 +133,7 @@ class LivedConsole:
             if kind.startswith("message_"):
                 payload = {"message": f"{self._owner}m{min(2 * turn + step // 3, self._size.messages - 1)}"}
             given = {"turn": f"{self._owner}t{turn}"}
-            row = {"id": f"{self._owner}v{number}", "user_id": self._owner, "event_type": kind}
+            row: dict[str, Any] = {"id": f"{self._owner}v{number}", "user_id": self._owner, "event_type": kind}
             row |= {"source": source.format(owner=self._owner), "payload": payload, "links": given}
             rows.append(row | {"timestamp": self._ago(number, self._happened)})
         connection.execute(insert(events), rows)

@@ -1,9 +1,10 @@
-"""Pictures for README: a real conversation with the real product and its console, photographed by a headless Chromium.
+"""Pictures for README: the real product and its console, photographed by a headless Chromium.
 
-    make screenshots        or        python docs/screenshots.py [--into docs/images]
+    make screenshots        or        python docs/screenshots.py [--into docs/images] [--demo .demo] [--only NAME ...]
 
-Starts `laplaced run` in a temporary folder with nothing configured but short waits, lets three people talk with it in
-their languages, waits until what they said is archived, asks, and takes the pictures. Nothing is drawn by hand.
+The chats are of `laplaced run` in a temporary folder with nothing configured but short waits: three people talk with it
+in their languages until what they said is archived, and ask. The pages of the console are over the bot of `make demo`,
+three weeks of three people; where there is none in `--demo`, it is lived first. Nothing is drawn by hand.
 """
 
 from __future__ import annotations
@@ -14,20 +15,27 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+from PIL import Image
 from playwright.async_api import Browser
 
 from bot.simulator.client import ControlClient
 from bot.simulator.screenshot import chromium, take_screenshot
 
-LARGEST = 300_000
+LARGEST = 120_000
 """Bytes: README is read over slow lines too."""
+
+COLOURS = 256
+"""As many as the screens of the product need; Chromium writes all sixteen million."""
+
+LIVED_S = 3_600
+"""How long three weeks may take on a busy machine."""
 
 PHONE = 860
 """Pixels: from this width on details stand beside the timeline."""
@@ -56,6 +64,7 @@ class Picture:
     height: int
     dark: bool = False
     scale: float = 1.0
+    path: str = ""
 
 
 PICTURES = {
@@ -66,11 +75,25 @@ PICTURES = {
 
 
 CONSOLE_PICTURES = {
-    "console.png": Picture("en", 1440, 900),
-    "console-dark.png": Picture("uk", 1440, 900, dark=True),
-    "console-phone.png": Picture("ru", 390, 844, scale=1.5),
+    "console.png": Picture("en", 1440, 900, path="/"),
+    "console-dark.png": Picture("uk", 1440, 900, dark=True, path="/"),
+    "console-phone.png": Picture("ru", 390, 844, scale=1.5, path="/"),
+    "console-people.png": Picture("uk", 1280, 800, path="/people"),
+    "console-graph.png": Picture("ru", 1280, 800, dark=True, path="/graph"),
+    "console-facts.png": Picture("en", 1280, 800, path="/facts"),
+    "console-sessions.png": Picture("uk", 1280, 800, path="/sessions"),
+    "console-memory.png": Picture("en", 1280, 800, dark=True, path="/memory"),
+    "console-tasks.png": Picture("ru", 1280, 800, path="/tasks"),
+    "console-notifications.png": Picture("en", 1280, 800, path="/notifications"),
+    "console-context.png": Picture("uk", 1280, 800, path="/context"),
+    "console-calls.png": Picture("en", 1280, 800, path="/calls"),
+    "console-costs.png": Picture("en", 1280, 800, path="/costs"),
+    "console-health.png": Picture("ru", 1280, 800, path="/health"),
 }
-"""The control room, as the person of that language sees it."""
+"""Each page, as the person of that language sees it."""
+
+SHOWN = ".event, .dot, .node, .fact, .bubble, .memory-row, .task, .notice-row, .mind-row, details.row, .figure, .empty"
+"""What tells that a page is there, with something of its own or without."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +112,10 @@ class Running:
         return found
 
 
-@asynccontextmanager
-async def product(folder: Path) -> AsyncIterator[Running]:
-    """`laplaced run` on free ports, stopped in order at the end."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")} | {
-        "LAPLACED_DATA_DIR": str(folder / "data"),
+def environment(data_dir: Path) -> dict[str, str]:
+    """Without any settings of our own but for free ports and short waits."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")} | {
+        "LAPLACED_DATA_DIR": str(data_dir),
         "LAPLACED_SERVER__PORT": "0",
         "LAPLACED_MCP__PORT": "0",
         "LAPLACED_SERVER__CONSOLE_PORT": "0",
@@ -102,8 +124,13 @@ async def product(folder: Path) -> AsyncIterator[Running]:
         "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",
         "LAPLACED_SCHEDULER__TICK": "1s",
     }
+
+
+@asynccontextmanager
+async def product(data_dir: Path) -> AsyncIterator[Running]:
+    """`laplaced run` on free ports, stopped in order at the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "run", env=environment, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-m", "bot", "run", env=environment(data_dir), stdout=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(60):
@@ -111,11 +138,22 @@ async def product(folder: Path) -> AsyncIterator[Running]:
         [chat_page] = re.findall(r"Open (\S+)", said)
         [console] = re.findall(r"Console: (\S+)", said)
         [url] = re.findall(r"REST: (\S+)", said)
-        yield Running(chat_page, console, url, (folder / "data/server_api_key").read_text().strip())
+        yield Running(chat_page, console, url, (data_dir / "server_api_key").read_text().strip())
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
+
+
+async def live(data_dir: Path) -> None:
+    """The three weeks of `make demo`, if nobody has lived there yet."""
+    if (data_dir / "laplaced.db").exists():
+        return
+    command = ("simulate", "demo", "--offline", "--until-today", "--data", str(data_dir))
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bot", *command, env=environment(data_dir))
+    async with asyncio.timeout(LIVED_S):
+        if await process.wait():
+            raise SystemExit(f"laplaced simulate ended with {process.returncode}")
 
 
 async def _said_until_ready(process: asyncio.subprocess.Process) -> str:
@@ -147,26 +185,41 @@ async def say(people: ControlClient, user_id: int, text: str) -> None:
     print(f"  {text}\n    {answer['text']}")
 
 
-async def take_pictures(into: Path) -> None:
+async def take_pictures(into: Path, demo: Path | None, only: Sequence[str]) -> None:
+    chats = {name: picture for name, picture in PICTURES.items() if not only or name in only}
+    pages = {name: picture for name, picture in CONSOLE_PICTURES.items() if not only or name in only}
     with tempfile.TemporaryDirectory() as folder:
-        async with product(Path(folder)) as running, ControlClient(running.chat_page) as people:
-            users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
-            for lang in CONVERSATIONS:
-                await converse(running, people, users[lang], lang)
-            for name, picture in PICTURES.items():
-                await take_screenshot(
-                    running.chat_page, into / name, user_id=users[picture.lang], width=picture.width,
-                    height=picture.height, dark=picture.dark, scale=picture.scale,
-                )  # fmt: skip
-                weigh(into / name)
-            async with chromium() as browser:
-                for name, picture in CONSOLE_PICTURES.items():
-                    await picture_console(browser, running, into / name, picture, users[picture.lang])
-                    weigh(into / name)
+        if chats:
+            await picture_chats(into, Path(folder) / "data", chats)
+        if pages:
+            lived = (demo or Path(folder) / "demo").resolve()
+            await live(lived)
+            await picture_pages(into, lived, pages)
+
+
+async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Picture]) -> None:
+    async with product(data_dir) as running, ControlClient(running.chat_page) as people:
+        users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
+        for lang in CONVERSATIONS:
+            await converse(running, people, users[lang], lang)
+        for name, picture in pictures.items():
+            await take_screenshot(
+                running.chat_page, into / name, user_id=users[picture.lang], width=picture.width,
+                height=picture.height, dark=picture.dark, scale=picture.scale,
+            )  # fmt: skip
+            compress(into / name)
+
+
+async def picture_pages(into: Path, data_dir: Path, pictures: Mapping[str, Picture]) -> None:
+    async with product(data_dir) as running, ControlClient(running.chat_page) as people, chromium() as browser:
+        users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
+        for name, picture in pictures.items():
+            await picture_console(browser, running, into / name, picture, users[picture.lang])
+            compress(into / name)
 
 
 async def picture_console(browser: Browser, running: Running, path: Path, picture: Picture, user_id: int) -> None:
-    """The control room over one person, with what led to an answer; on a phone without."""
+    """A page over one person; of the control room with what led to an answer, but on a phone."""
     page = await browser.new_page(
         viewport={"width": picture.width, "height": picture.height},
         color_scheme="dark" if picture.dark else "light",
@@ -174,19 +227,27 @@ async def picture_console(browser: Browser, running: Running, path: Path, pictur
         locale=picture.lang,
         reduced_motion="reduce",
     )
-    await page.goto(f"{running.console}/login?back=/")
+    await page.goto(f"{running.console}/login?back=/costs")
     await page.fill("#key", running.key)
     await page.press("#key", "Enter")
-    await page.locator(".events").wait_for()
-    await page.goto(f"{running.console}/?user={user_id}")
-    events = page.locator(".event")
-    await events.first.wait_for()
-    if picture.width > PHONE:
+    await page.locator("#main").wait_for()
+    await page.goto(f"{running.console}{picture.path}?user={user_id}")
+    await page.locator(SHOWN).first.wait_for()
+    if picture.path == "/" and picture.width > PHONE:
+        events = page.locator(".event")
         await events.nth(await events.count() // 2).click()
         await page.locator(".details-title").first.wait_for()
-    await page.wait_for_timeout(600)  # rows, details and fonts come one after another
+    await page.evaluate("document.fonts.ready")
+    await page.wait_for_timeout(1500)  # rows, drawings and details come one after another
     await page.screenshot(path=path)
     await page.close()
+
+
+def compress(path: Path) -> None:
+    """Fewer colours, and a third of the bytes."""
+    with Image.open(path) as taken:
+        taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    weigh(path)
 
 
 def weigh(path: Path) -> None:
@@ -197,9 +258,12 @@ def weigh(path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Takes the pictures of README.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=Path(__file__).parent / "images")
-    asyncio.run(take_pictures(parser.parse_args().into))
+    parser.add_argument("--demo", type=Path, help="the data folder of `make demo`; by default one of its own")
+    parser.add_argument("--only", nargs="+", choices=[*PICTURES, *CONSOLE_PICTURES], default=[])
+    asked = parser.parse_args()
+    asyncio.run(take_pictures(asked.into, asked.demo, asked.only))
 
 
 if __name__ == "__main__":
