@@ -97,7 +97,7 @@ def resolve(connection: Connection, user_id: int, person_id: int) -> Person | No
 def redirected_ids(connection: Connection, user_id: int) -> list[int]:
     """Old ids that lead to a visible person or another redirect: a reply may still name them."""
     query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.is_not(None))
-    return list(connection.execute(query).scalars())
+    return list(connection.execute(query.order_by(people.c.id)).scalars())
 
 
 def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]:
