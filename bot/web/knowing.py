@@ -14,7 +14,7 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.model import Episode, Fact
 from internal.storage.erasure import EVERYTHING, pending
 
-_LAST_SEGMENT = 2**62
+_LAST_SEGMENT = 2**31 - 1
 
 
 def edges(connection: Connection, user_id: int, facts: Iterable[Fact]) -> list[EntityEdge]:

@@ -34,7 +34,7 @@ _MEMORY: Final = (messages, episodes_table, people_table, graph_nodes, claims)
 """Whoever has a row in one of these has a memory of his own."""
 
 
-_LAST_SEGMENT: Final = 2**62
+_LAST_SEGMENT: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)

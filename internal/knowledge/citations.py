@@ -13,7 +13,7 @@ from internal.knowledge import repository as episodes
 from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
 from internal.knowledge.reading import claims_of, fact
 
-_LAST_SEGMENT = 2**62
+_LAST_SEGMENT = 2**31 - 1
 _OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
 """What the operations on a person's profile did to his entity."""
 
