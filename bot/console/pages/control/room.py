@@ -36,6 +36,8 @@ class _Room:
         self._seat = seat
         self._lanes = Lanes(seat.say, seat.users, everybody=seat.user_id is None)
         self._last: int = 0
+        self._first: int = 0
+        self._shown: set[int] = set()
         self._following: asyncio.Task[None] | None = None
         with ui.element("div").classes("room") as self._root:
             self._people = People(seat)
@@ -64,6 +66,8 @@ class _Room:
     async def _newest(self) -> list[Json]:
         events: list[Json] = (await self._seat.rest.get("/timeline", limit=_PAGE, **self._wanted()))["events"]
         self._last = events[-1]["place"] if events else 0
+        self._first = events[0]["place"] if len(events) == _PAGE else 0
+        self._shown = {event["place"] for event in events}
         return events
 
     def _wanted(self) -> Json:
@@ -100,8 +104,12 @@ class _Room:
                 with self._root:
                     self._notice.set_visibility(False)
                 continue
-            self._last = told_.value["place"]
-            arriving.came(told_.value)
+            place = told_.value["place"]
+            # Some are told again, for what is late may stand between them; what is before the page is read with it.
+            if place >= self._first and place not in self._shown:
+                self._shown.add(place)
+                self._last = max(self._last, place)
+                arriving.came(told_.value)
 
     async def _arrived(self, events: list[Json]) -> None:
         with self._root:

@@ -70,10 +70,13 @@ export default {
       this.$nextTick(() => { scroller.scrollTop += rows.length * ROW; this.measure(); });
     },
     arrived(rows) {
+      // Where several workers write, an event may come after one of a later place.
       const last = this.rows.length ? this.rows[this.rows.length - 1].place : -1;
-      const added = rows.filter((row) => row.place > last);
+      const late = rows.some((row) => row.place <= last);
+      const known = new Set(late ? this.rows.map((row) => row.place) : []);
+      const added = rows.filter((row) => !known.has(row.place));
       if (!added.length) return;
-      this.rows = Object.freeze([...this.rows, ...added]);
+      this.rows = Object.freeze([...this.rows, ...added].sort((one, other) => one.place - other.place));
       if (this.following) this.toEnd();
       else { this.fresh += added.length; this.measure(); }
     },
