@@ -40,10 +40,16 @@ BEGIN
             EXECUTE 'DELETE FROM ' || one;
         END IF;
     END LOOP;
-    PERFORM setval(seqrelid, seqstart, false) FROM pg_sequence;
+    PERFORM counted_anew();
 END $$
 """
 """Without the foreign keys' own checks: all rows of all tables go."""
+
+_COUNTED_ANEW: Final = """
+CREATE FUNCTION counted_anew() RETURNS void LANGUAGE sql AS $$
+    SELECT setval(seqrelid, seqstart, false) FROM pg_sequence
+$$
+"""
 
 
 class PostgresStores:
@@ -125,7 +131,7 @@ class _Undone:
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[Connection]:
-        self._raw.execute("SELECT emptied()")
+        self._raw.execute("SELECT counted_anew()")  # a sequence is not undone
         self._raw.execute("SAVEPOINT committed")
         try:
             with self._engine.connect() as connection:
@@ -175,6 +181,7 @@ def _make_template(server: str) -> None:
         migrate(connection)
     engine.dispose()
     with psycopg.connect(server, dbname=_TEMPLATE, autocommit=True) as admin:
+        admin.execute(_COUNTED_ANEW)
         admin.execute(_EMPTIED)
 
 
