@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from internal.access import repository as users
 from internal.config import Config, GraphConfig
-from internal.errors import ConfigurationError, LaplacedError, MirrorUnavailable
+from internal.errors import ConfigurationError, LaplacedError, LeaseLost, MirrorUnavailable
 from internal.flows.diagnosis import Check, finding, fine, note
 from internal.flows.mirroring import Mirroring, PassingCursors, StoredCursors
 from internal.graph import mirror_repository as repository
@@ -20,8 +20,10 @@ from internal.graph.falkor import Falkor, imported
 from internal.graph.falkor_server import binaries, running
 from internal.graph.mirror import Rows
 from internal.scheduling.clock import Clock
+from internal.scheduling.leases import Leases
 from internal.storage.engine import Database
 from internal.storage.scope import acting_for, acting_for_everyone
+from internal.storage.types import new_id
 from internal.telemetry.logs import redact
 
 EMBEDDED: Final = "falkor+embedded://"
@@ -39,6 +41,7 @@ class Mirrors:
 
     def __init__(self, config: Config, database: Database, clock: Clock) -> None:
         self._config, self._database, self._clock = config, database, clock
+        self._leases = Leases(database, new_id())
         self._kept: Mirroring | None = None
         self._passing: tuple[Mirroring, contextlib.AsyncExitStack] | None = None
         self._opening = asyncio.Lock()
@@ -111,10 +114,29 @@ class Mirrors:
         cursors = PassingCursors() if passing else StoredCursors(self._database, self._clock, falkor.target)
         runs = self._config.runs
         mirroring = Mirroring(
-            self._database, self._clock, falkor, cursors, retry_base=runs.retry_base, retry_max=runs.retry_max
+            self._database,
+            self._clock,
+            falkor,
+            cursors,
+            retry_base=runs.retry_base,
+            retry_max=runs.retry_max,
+            alone=self._free_of_others if passing or not self._database.shared else self._alone,
         )
         stack.push_async_callback(mirroring.aclose)
         return mirroring
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, user_id: int) -> AsyncIterator[None]:
+        """Of the processes of one store, one at a time writes into an owner's mirror."""
+        try:
+            async with self._leases.kept(f"mirror:{user_id}"):
+                yield
+        except LeaseLost as error:
+            raise MirrorUnavailable("another worker brings this mirror up to date") from error
+
+    @contextlib.asynccontextmanager
+    async def _free_of_others(self, user_id: int) -> AsyncIterator[None]:
+        yield
 
     async def _end_passing(self) -> None:
         passing, self._passing = self._passing, None

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
-from internal.storage.scope import acting_for, acting_for_everyone
 from internal.access import repository as users
 from internal.errors import MirrorUnavailable
 from internal.flows import mirrored
@@ -26,6 +26,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
 from internal.storage.erasure import EVERYTHING, FORGOTTEN
 from internal.storage.ordering import Standing
+from internal.storage.scope import acting_for, acting_for_everyone
 from internal.storage.types import new_id
 
 log = logging.getLogger(__name__)
@@ -107,7 +108,10 @@ class Mirroring:
         *,
         retry_base: timedelta = timedelta(seconds=2),
         retry_max: timedelta = timedelta(minutes=15),
+        alone: Callable[[int], AbstractAsyncContextManager[None]] = lambda user_id: nullcontext(),
     ) -> None:
+        """`alone` waits until no other process writes into this owner's mirror, and raises MirrorUnavailable."""
+        self._alone = alone
         self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
         self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
         self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -155,14 +159,14 @@ class Mirroring:
     async def follow(self, user_id: int) -> int:
         """Brings one owner's mirror up to date; how many changes that were. Raises MirrorUnavailable."""
         with acting_for(user_id):
-            async with self._one_at_a_time[user_id]:
+            async with self._one_at_a_time[user_id], self._alone(user_id):
                 return await self._follow(user_id)
 
     async def rebuild(self, user_id: int) -> int:
         """Builds one owner's mirror anew; of how many nodes and edges. Raises NotFound and MirrorUnavailable."""
         with acting_for(user_id):
             await self._database.read(lambda c: users.get(c, user_id))
-            async with self._one_at_a_time[user_id]:
+            async with self._one_at_a_time[user_id], self._alone(user_id):
                 return await self._rebuild(user_id, await self._version(user_id))
 
     async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
