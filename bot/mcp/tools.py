@@ -163,8 +163,8 @@ async def search_with_citations(rest: Rest, wanted: GraphSearchRequest) -> Answe
     found = await _search(rest, wanted, wanted.search_type)
     if wanted.search_type != "nodes":
         return found
-    ids = [node["uuid"] for node in found["results"]]
-    return {**found, "chains": {one: await rest.get(f"/graph/nodes/{_path(one)}/citations") for one in ids}}
+    nodes = [ById(uuid=node["uuid"], user_id=int(node["group_id"])) for node in found["results"]]
+    return {**found, "chains": {one.uuid: await get_citation_chain(rest, one) for one in nodes}}
 
 
 async def get_episodes(rest: Rest, wanted: EpisodeListing) -> Answer:

@@ -76,10 +76,15 @@ class Owners:
         return min(sole)
 
     async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
-        """The users of several groups, each once; none named is the sole one. Raises as `of_group`."""
-        if not group_ids:
-            return [await self._of_group(None, "group_ids")]
-        return list(dict.fromkeys([await self._of_group(one, "group_ids") for one in group_ids]))
+        """The users of several groups, each once; none named is the sole one. Raises as `of_group`.
+
+        Where it is one, the rest of the call is about him alone.
+        """
+        named = list(group_ids) if group_ids else [None]
+        found = list(dict.fromkeys([await self._of_group(one, "group_ids") for one in named]))
+        if len(found) == 1:
+            narrow_to(found[0])
+        return found
 
     def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
         """Makes room in the store for a user who passed `stored`."""

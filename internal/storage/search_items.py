@@ -41,7 +41,7 @@ def item_of(kind: str, ref_id: str) -> str:
 
 def of_kind(kind: str) -> ColumnElement[bool]:
     """Items of one kind, as a range of the key: an owner has thousands of messages beside a few hundred facts."""
-    return search_items.c.item.between(f"{kind}:", f"{kind};")
+    return (search_items.c.item >= f"{kind}:") & (search_items.c.item < f"{kind};")
 
 
 def put(

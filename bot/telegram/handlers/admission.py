@@ -15,7 +15,7 @@ from bot.telegram.handlers.finding import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from bot.telegram.reading import forward_of
-from internal.access import repository, service
+from internal.access import service
 from internal.access.model import Awaiting, Language, Role, User
 
 _ADMIT = Awaiting(ADMISSION)

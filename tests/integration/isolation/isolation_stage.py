@@ -11,6 +11,7 @@ from typing import Any
 
 from rest_graph_stage import Stage, stage, user
 from sqlalchemy import Connection, Table, insert, select
+from stores import where
 
 from internal.config import MetricsConfig
 from internal.console import service as console
@@ -55,7 +56,7 @@ class Isolation:
 
 @asynccontextmanager
 async def isolation(folder: Path) -> AsyncIterator[Isolation]:
-    async with Database.open(folder / "laplaced.db") as database:
+    async with Database.open(where(folder)) as database:
         await database.exclusive(migrate)
         known = [user(one) for one in (ALICE, BOB, CAROL)]
         async with stage(database, Metrics(MetricsConfig()), *known) as running:
