@@ -238,7 +238,7 @@ async def test_schema_must_be_of_this_program(origin: Database, third: Database,
 
 async def test_leases_stay_where_they_are(origin: Database, target: Database) -> None:
     """Who works on a store does not work on its copy."""
-    await origin.write(lambda c: c.execute(insert(leases).values(name="clock", holder="w1", until=moment(1))))
+    await origin.write(lambda c: c.execute(insert(leases).values(name="clock", holder="w1", until=1)))
     assert (await moved(origin, target)).differing == []
     assert (await target.read(lambda c: c.execute(select(leases)).all())) == []
 
