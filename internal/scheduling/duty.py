@@ -31,9 +31,18 @@ ALIVE: Final = timedelta(seconds=10)
 
 
 class Duty:
-    """`taken_over` is called when the clock's jobs fall to this process."""
+    """`taken_over` is called when the clock's jobs fall to this process. A dead process's clock is free after `length`,
+    its runs after `alive`."""
 
-    def __init__(self, database: Database, taken_over: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        taken_over: Callable[[], None] = lambda: None,
+        *,
+        length: timedelta = LENGTH,
+        alive: timedelta = ALIVE,
+    ) -> None:
+        self._length, self._alive, self._every = length, alive, length.total_seconds() / RENEWALS
         self.name = secrets.token_hex(NAME_LENGTH // 2)
         self.leases = Leases(database, self.name)
         self._database, self._shared, self._taken_over = database, database.shared, taken_over
@@ -80,7 +89,7 @@ class Duty:
     async def _keep_looking(self) -> NoReturn:
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LENGTH.total_seconds() / RENEWALS):
+                async with asyncio.timeout(self._every):
                     await self._sooner.wait()
             self._sooner.clear()
             try:
@@ -91,11 +100,11 @@ class Duty:
     async def _look(self) -> None:
         """Renews both leases, or takes the clock's if it is free. Raises StorageError."""
         asked = time.monotonic()
-        await self.leases.take(f"{WORKER}{self.name}", ALIVE)
+        await self.leases.take(f"{WORKER}{self.name}", self._alive)
         if not self._stands:
             await self.leases.release(CLOCK)
-        elif await self.leases.take(CLOCK):
-            self._lead_until(asked + LENGTH.total_seconds())
+        elif await self.leases.take(CLOCK, self._length):
+            self._lead_until(asked + self._length.total_seconds())
         else:
             self._lead_until(float("-inf"))
 
@@ -116,7 +125,7 @@ class Duty:
 
     async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
         """Runs endless work whenever the clock falls to this process. Raises what the work raises."""
-        every = LENGTH.total_seconds() / RENEWALS if self._shared else None
+        every = self._every if self._shared else None
         while True:
             while not self.leads:
                 await self._changed.wait()

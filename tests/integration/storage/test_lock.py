@@ -8,13 +8,15 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from internal.errors import StorageError, StorageLocked
 from internal.storage import keys, lock
-from internal.storage.lock import Holder, held, hold, hold_all, holder
+from internal.storage.lock import Holder, held, hold, hold_all, holder, share
+from internal.storage.permissions import PRIVATE_FOLDER
 
 HOLD_UNTIL_KILLED = """
 import sys, time
@@ -159,3 +161,36 @@ def test_key_that_cannot_be_read_is_told(folder: Path) -> None:
     (folder / "hmac_key").mkdir(parents=True)
     with pytest.raises(StorageError, match="cannot keep the key hmac_key"):
         keys.ensure_key(folder, "hmac_key")
+
+
+def test_processes_of_a_server_share_the_folder(folder: Path) -> None:
+    """The first that serves commands is found; when it ends, the next takes its place."""
+    with share(folder) as first, share(folder) as second:
+        assert stat.S_IMODE(folder.stat().st_mode) == PRIVATE_FOLDER
+        assert not held(folder)
+        first.announce("http://127.0.0.1:1")
+        second.announce("http://127.0.0.1:2")
+        assert (held(folder), holder(folder)) == (True, Holder(os.getpid(), "http://127.0.0.1:1"))
+        first._withdraw()
+        assert holder(folder) is None
+        second.renew()
+        assert (held(folder), holder(folder)) == (True, Holder(os.getpid(), "http://127.0.0.1:2"))
+    assert not held(folder)
+    assert holder(folder) is None
+
+
+def test_a_process_that_serves_nothing_is_not_found(folder: Path) -> None:
+    """A worker shares the folder without a word."""
+    with share(folder) as worker:
+        worker.announce(None)
+        worker.renew()
+        assert not held(folder)
+
+
+def test_key_that_many_make_at_once_is_one(folder: Path) -> None:
+    """Processes that start together agree on a key."""
+    folder.mkdir()
+    with ThreadPoolExecutor(8) as starting:
+        made = set(starting.map(lambda _: keys.ensure_key(folder, "hmac_key"), range(32)))
+    assert len(made) == 1
+    assert made == {keys.existing_key(folder, "hmac_key")}

@@ -1,0 +1,36 @@
+"""One process of a store wakes the others."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from internal.scheduling.ticker import Ticker
+from internal.storage.engine import Database
+
+
+async def test_a_bell_is_heard_by_the_others(two: tuple[Database, Database]) -> None:
+    """With its word, in every other process that listens for it, and not by who rang it."""
+    first, second = two
+    heard: list[str] = []
+    first.when_rung("door", lambda word: heard.append(f"self {word}"))
+    second.when_rung("door", heard.append)
+    async with asyncio.timeout(20):
+        while not {"a", "b"} <= set(heard):  # a listener that is still connecting hears nothing
+            first.ring("door", "a")
+            first.ring("door", "b")
+            first.ring("window", "c")
+            await asyncio.sleep(0.1)
+    assert set(heard) == {"a", "b"}
+
+
+async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> None:
+    """What one process wakes for is looked for in the other at once, not at its next tick."""
+    first, second = two
+    waking = Ticker(timedelta(hours=1), lambda: first.ring("tick"))
+    woken = Ticker(timedelta(hours=1))
+    second.when_rung("tick", lambda _: woken.wake_here())
+    async with asyncio.timeout(20):
+        while not woken._due.is_set():
+            waking.wake()
+            await asyncio.sleep(0.1)

@@ -1,0 +1,99 @@
+"""The start on a server, and what doctor says of one."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from stores import where_postgresql
+
+from bot.upkeep import examine_here
+from bot.worker import telegram_of
+from internal.config import Config, load
+from internal.errors import ConfigurationError, StorageError
+from internal.flows.diagnosis import Level, check_server
+from internal.storage import postgres
+from internal.storage.engine import Database
+from internal.storage.server import ServerState
+
+SERVER = ServerState("18.6", 180006, "laplaced", False, False, most_connections=100, connections=12)
+
+
+def config_of(tmp_path: Path, url: str, **more: str) -> Config:
+    environ = {"LAPLACED_DATA_DIR": str(tmp_path / "data"), "LAPLACED_STORAGE__URL": url}
+    return load(None, environ | {f"LAPLACED_{key}": value for key, value in more.items()})
+
+
+async def test_doctor_looks_at_the_server(tmp_path: Path) -> None:
+    """Its version, our role and its room are told, and the schema; nothing is made in the data folder."""
+    checks = await examine_here(config_of(tmp_path, where_postgresql(tmp_path)))
+    found = {check.name: check.level for check in checks}
+    for name in ("postgresql", "role", "connections", "schema"):
+        assert found[name] is Level.OK, checks
+    assert "sqlite" not in found
+    assert not (tmp_path / "data").exists()
+
+
+async def test_server_that_is_away_is_a_finding_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Doctor says why the server cannot be used, and never with what password."""
+    monkeypatch.setattr(postgres, "_START_ATTEMPTS", 1)
+    checks = await examine_here(config_of(tmp_path, "postgresql://me:do-not-show-me@127.0.0.1:1/mine"))
+    [away] = [check for check in checks if check.name == "postgresql"]
+    assert away.level is Level.FINDING
+    assert "onnection" in away.told
+    assert "show-me" not in str(checks)
+
+
+async def test_role_that_the_server_does_not_know_is_told_at_once(tmp_path: Path) -> None:
+    """A wrong name or password is one sentence, and nothing is tried for a minute."""
+    address = where_postgresql(tmp_path).replace("//laplaced", "//nobody-knows-him:do-not-show-me")
+    with pytest.raises(StorageError, match=r"cannot use the database: .*nobody-knows-him") as told:
+        async with Database.open(address):
+            pass
+    assert "show-me" not in str(told.value)
+
+
+async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra the sentence says its name."""
+    monkeypatch.setitem(sys.modules, "internal.storage.postgres", None)
+    with pytest.raises(ConfigurationError, match=r"pip install laplaced\[postgres\]"):
+        async with Database.open("postgresql://h/d"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("server", "finding"),
+    [
+        (SERVER, None),
+        (replace(SERVER, version="13.9", version_number=130009), "postgresql"),
+        (replace(SERVER, superuser=True), "role"),
+        (replace(SERVER, bypasses_policies=True), "role"),
+        (replace(SERVER, connections=96), "connections"),
+    ],
+)
+def test_what_a_server_must_be(server: ServerState, finding: str | None) -> None:
+    """Old servers, roles that pass by the policies and servers without room are findings, each with a way out."""
+    found = [check for check in check_server(server) if check.level is Level.FINDING]
+    assert [check.name for check in found] == ([] if finding is None else [finding])
+    assert all(check.fix for check in found)
+
+
+def test_worker_needs_a_server(tmp_path: Path) -> None:
+    """On a file it is refused with one sentence; beside a local Telegram it must know its port."""
+    with pytest.raises(ConfigurationError, match="belongs to one process"):
+        telegram_of(config_of(tmp_path, ""))
+    url = "postgresql://h/d"
+    assert telegram_of(config_of(tmp_path, url, TELEGRAM__TOKEN="1:own"))[1] == "1:own"
+    assert telegram_of(config_of(tmp_path, url, TELEGRAM__LOCAL__PORT="4321"))[0] == "http://127.0.0.1:4321"
+    with pytest.raises(ConfigurationError, match=r"telegram\.local\.port"):
+        telegram_of(config_of(tmp_path, url, TELEGRAM__LOCAL__PORT="0"))
+
+
+def test_passwords_of_an_address_are_secrets(tmp_path: Path) -> None:
+    """As written and as meant, wherever an address may hold one."""
+    config = config_of(tmp_path, "postgresql://me:a%40bcd@h/d?password=efgh")
+    assert {"a%40bcd", "a@bcd", "efgh"} <= set(config.secrets())
