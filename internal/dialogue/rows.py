@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,28 +13,54 @@ from internal.storage.types import from_micros, to_micros
 
 
 def message_of(row: Row[Any]) -> Message:
-    """A row of the log as a message."""
+    """A row of the log as a message. The row has the columns of the log in their order.
+
+    They are taken by place: by name a message takes three times as long, and a prompt reads fifty.
+    """
+    stored: Sequence[Any] = row
+    (
+        user_id,
+        seq,
+        message_id,
+        role,
+        content,
+        user_metadata,
+        timestamp,
+        sender_id,
+        bot_id,
+        chat_id,
+        thread_id,
+        tg_id,
+        reply_to,
+        forward,
+        attachments,
+        edited_at,
+        rev,
+        turn_id,
+        episode_id,
+        delivery,
+    ) = stored
     return Message(
-        user_id=row.user_id,
-        seq=row.seq,
-        id=row.id,
-        role=row.role,
-        content=row.content,
-        timestamp=row.timestamp,
-        user_metadata=row.user_metadata,
-        sender_id=row.sender_id,
-        bot_id=row.bot_id,
-        chat_id=row.chat_id,
-        thread_id=row.thread_id,
-        tg_id=row.tg_id,
-        reply_to=row.reply_to,
-        forward=_forward(row.forward),
-        attachments=row.attachments or [],
-        edited_at=row.edited_at,
-        turn_id=row.turn_id,
-        episode_id=row.episode_id,
-        delivery=row.delivery,
-        rev=row.rev,
+        user_id,
+        seq,
+        message_id,
+        role,
+        content,
+        timestamp,
+        user_metadata,
+        sender_id,
+        bot_id,
+        chat_id,
+        thread_id,
+        tg_id,
+        reply_to,
+        None if forward is None else _forward(forward),
+        attachments or [],
+        edited_at,
+        turn_id,
+        episode_id,
+        delivery,
+        rev,
     )
 
 
@@ -45,8 +72,6 @@ def plain_forward(forward: ForwardOrigin | None) -> dict[str, Any] | None:
     return plain | {"date": to_micros(forward.date) if forward.date else None}
 
 
-def _forward(plain: dict[str, Any] | None) -> ForwardOrigin | None:
-    if plain is None:
-        return None
+def _forward(plain: dict[str, Any]) -> ForwardOrigin:
     date = plain.get("date")
     return ForwardOrigin(**(plain | {"date": from_micros(date) if date is not None else None}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -34,6 +34,15 @@ CHUNK: Final = 500
 
 Group = tuple[str, str, str | None]
 """(source, relation, target) of claims that are projected together; a functional relation has no target here."""
+
+
+class Support(NamedTuple):
+    """What a version is shown with of a claim that supports it."""
+
+    edge_id: str
+    episode_id: str | None
+    valid_at: datetime | None
+    valid_stated: bool
 
 
 def group_of(claim: Claim) -> Group:
@@ -115,6 +124,12 @@ def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) ->
     """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
     parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
     return [_claim(row) for part in parts for row in connection.execute(_OF_EDGES, part)]
+
+
+def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
+    """What supports these versions now, in the order in which it was told."""
+    parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
+    return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part)]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
@@ -284,6 +299,11 @@ _OF_STATEMENT: Final = _OF_RELATION.where(claims.c.target == bindparam("end"))
 _OF_EDGES: Final = (
     select(claims)
     .where(_MINE, claims.c.edge_id.in_(bindparam("ids", expanding=True)))
+    .order_by(claims.c.said_at, claims.c.id)
+)
+_SUPPORTING: Final = (
+    select(claims.c.edge_id, claims.c.episode_id, claims.c.valid_at, claims.c.valid_stated)
+    .where(_MINE, claims.c.edge_id.in_(bindparam("ids", expanding=True)), claims.c.retracted_at.is_(None))
     .order_by(claims.c.said_at, claims.c.id)
 )
 _SET_EDGE: Final = (

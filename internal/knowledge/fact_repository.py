@@ -361,9 +361,14 @@ def _typed(user_id: int, types: Collection[str]) -> Select[Any]:
     return select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, kind)
 
 
+_OF_ROW: Final = (*_WORDS, "attributes", "claim_id", "id", "source", "target", "created_at", *_TIMES)
+"""What stands where in a row of `_EVERY`: read by name it takes twice as long."""
+
+
 def _version(row: Row[Any]) -> Version:
-    names = (*_WORDS, "id", "source", "target", "created_at", "attributes", *_TIMES)
-    return Version(Fact(**{name: getattr(row, name) for name in names}), row.claim_id)
+    told = dict(zip(_OF_ROW, row, strict=True))
+    claim_id = told.pop("claim_id")
+    return Version(Fact(**told), claim_id)
 
 
 def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:

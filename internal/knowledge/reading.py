@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.errors import NotFound
 from internal.graph import store
 from internal.knowledge import claim_repository, fact_repository
-from internal.knowledge.claim_repository import Group, group_of
+from internal.knowledge.claim_repository import Group, Support, group_of
 from internal.knowledge.claims import FactFilter, OpenContradiction
 from internal.knowledge.contradictions import UNRESOLVED
 from internal.knowledge.fact_repository import Version
@@ -116,7 +116,7 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
     names = fact_repository.names_of(
         connection, user_id, {end for one in listed for end in (one.fact.source, one.fact.target)}
     )
-    told = claims_of(connection, user_id, listed)
+    told = _support_of(connection, user_id, listed)
     return [
         replace(
             one.fact,
@@ -129,7 +129,21 @@ def filled(connection: Connection, user_id: int, versions: Iterable[Version]) ->
     ]
 
 
-def _stated(valid_at: datetime | None, told: Iterable[Claim]) -> bool:
+def _support_of(
+    connection: Connection, user_id: int, versions: Sequence[Version]
+) -> Mapping[str, Sequence[Claim | Support]]:
+    """What supports each version, as `claims_of`, with no more of it than `filled` shows."""
+    found: dict[str, list[Claim | Support]] = {one.fact.id: [] for one in versions}
+    current = [one.fact.id for one in versions if one.fact.expired_at is None]
+    for told in claim_repository.supporting(connection, user_id, current):
+        found[told.edge_id].append(told)
+    for one in versions:
+        if one.fact.expired_at is not None:
+            found[one.fact.id] += _supported_then(connection, user_id, one)
+    return found
+
+
+def _stated(valid_at: datetime | None, told: Iterable[Claim | Support]) -> bool:
     return any(claim.valid_stated and claim.valid_at == valid_at for claim in told)
 
 

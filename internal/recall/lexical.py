@@ -47,6 +47,7 @@ class LexicalIndex:
         self._lengths: NDArray[np.float32] = np.zeros(_FIRST, dtype=np.float32)
         self._alive: NDArray[np.bool_] = np.zeros(_FIRST, dtype=np.bool_)
         self._size = 0
+        self._gone = 0
 
     @classmethod
     def of(cls, documents: Iterable[str]) -> LexicalIndex:
@@ -66,7 +67,7 @@ class LexicalIndex:
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return int(np.count_nonzero(self._alive[: self._size]))
+        return self._size - self._gone
 
     @property
     def size(self) -> int:
@@ -82,8 +83,7 @@ class LexicalIndex:
     @property
     def wasteful(self) -> bool:
         """Whether so much came or went since the lists were built that building them anew pays."""
-        gone = self._size - len(self)
-        return self._fresh_docs > max(_MANY_FRESH, self._size // 4) or gone > max(_FIRST, self._size // 4)
+        return self._fresh_docs > max(_MANY_FRESH, self._size // 4) or self._gone > max(_FIRST, self._size // 4)
 
     def put(self, stored: str) -> int:
         """Adds a document by its stored terms; its number."""
@@ -99,6 +99,7 @@ class LexicalIndex:
 
     def drop(self, doc: int) -> None:
         """Takes a document out; its number is given to nobody else."""
+        self._gone += int(self._alive[doc])
         self._alive[doc] = False
         self._lengths[doc] = 0
 
@@ -109,19 +110,20 @@ class LexicalIndex:
         has 0.
         """
         total = np.zeros(self._size, dtype=np.float32)
-        alive = self._alive[: self._size]
-        documents = int(np.count_nonzero(alive))
+        documents = len(self)
         if not query or not documents:
             return total
+        alive = self._alive[: self._size]
         weights = self._length_weights(documents)
         whole = 0.0
         for word in query:
             best = self._best(word, weights)
-            having = int(np.count_nonzero(best[alive]))
+            having = int(np.count_nonzero(best[alive] if self._gone else best))
             idf = float(np.log1p((documents - having + 0.5) / (having + 0.5)))
             whole += idf
             total += np.float32(idf) * best
-        total[~alive] = 0
+        if self._gone:
+            total[~alive] = 0
         return total / np.float32(whole)
 
     @property
@@ -140,15 +142,18 @@ class LexicalIndex:
         The counts have one place more than there are numbers, a zero: so number -1 stands for no document.
         """
         counts = np.zeros(self._size + 1, dtype=np.float32)
-        holding = [np.empty(0, dtype=np.int32)]
+        holding: list[Numbers] = []
         for term, weight in word:
-            for docs, found in self._postings(term):
-                alive = self._alive[docs]
-                there = docs[alive]
-                before = counts[there]
-                counts[there] = np.maximum(before, np.float32(weight) * found[alive])
-                holding.append(there[before == 0])
-        return np.concatenate(holding), counts
+            for docs, found in self._there(term):
+                weighted = np.float32(weight) * found
+                if not holding:
+                    counts[docs] = weighted
+                    holding.append(docs)
+                    continue
+                before = counts[docs]
+                counts[docs] = np.maximum(before, weighted)
+                holding.append(docs[before == 0])
+        return np.concatenate(holding) if holding else np.empty(0, dtype=np.int32), counts
 
     def rarities(self) -> Scores:
         """The mean idf of each document's different terms, sounds and the like left out: shape (size,), 0 for none."""
@@ -181,7 +186,7 @@ class LexicalIndex:
         by_number = list(self._vocabulary)
         self._vocabulary = {by_number[number]: place for place, number in enumerate(used.tolist())}
         self._lengths, self._alive = self._lengths[: self._size][alive], np.ones(int(alive.sum()), dtype=np.bool_)
-        self._size = len(self._alive)
+        self._size, self._gone = len(self._alive), 0
         self._store(terms.astype(np.int64), docs, counts)
         return renumbered
 
@@ -238,6 +243,13 @@ class LexicalIndex:
                 found = np.float32(weight * (K1 + 1)) * counts / (counts + weights[docs])
                 best[docs] = np.maximum(best[docs], found)
         return best
+
+    def _there(self, term: str) -> Iterable[tuple[Numbers, NDArray[np.float32]]]:
+        """The postings of what was not dropped."""
+        if not self._gone:
+            return self._postings(term)
+        found = ((docs, counts, self._alive[docs]) for docs, counts in self._postings(term))
+        return ((docs[alive], counts[alive]) for docs, counts, alive in found)
 
     def _postings(self, term: str) -> Iterable[tuple[Numbers, NDArray[np.float32]]]:
         number = self._vocabulary.get(term)

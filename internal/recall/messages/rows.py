@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.recall.lexical import LexicalIndex
+from internal.recall.lexical import K1, B, LexicalIndex
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int32]
@@ -55,19 +55,17 @@ class MessageRows:
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How many words there are in a message, with the one before it, in its window, in a session, and on average.
+    """How many words there are in a message (`own`), and what BM25 divides by besides the count: K1 for a text of
+    average length, more for a longer one. Texts are a message, it with the one before it, its window, and a session.
 
-    The first three have one value more than there are rows, a zero; sessions have the shape (sessions,).
+    All but the last have one value more than there are rows; sessions have the shape (sessions,).
     """
 
     own: Floats
-    context: Floats
-    window: Floats
-    session: Floats
-    mean_own: float
-    mean_context: float
-    mean_window: float
-    mean_session: float
+    of_own: Floats
+    of_context: Floats
+    of_window: Floats
+    of_session: Floats
 
 
 def padded(values: NDArray[Any]) -> NDArray[Any]:
@@ -86,18 +84,18 @@ def lengths_of(words: LexicalIndex, previous: Numbers, following: Numbers, sessi
     session_lengths = np.bincount(session, own[:-1], minlength=sessions).astype(np.float32)
     held = max(1, int(np.count_nonzero(session_lengths)))
 
-    def mean(lengths: Floats, count: int) -> float:
-        return max(float(lengths.sum(dtype=np.float64)) / count, 1e-9)
+    def weights(lengths: Floats, whole: Floats, count: int) -> Floats:
+        mean = max(float(whole.sum(dtype=np.float64)) / count, 1e-9)
+        found: Floats = np.float32(K1 * (1 - B)) + np.float32(K1 * B / mean) * lengths
+        return found
 
+    alive = padded(words.alive)
     return Lengths(
         own,
-        context,
-        window,
-        session_lengths,
-        mean(own, rows),
-        mean(context * padded(words.alive), rows),
-        mean(window * padded(words.alive), rows),
-        mean(session_lengths, held),
+        weights(own, own, rows),
+        weights(context, context * alive, rows),
+        weights(window, window * alive, rows),
+        weights(session_lengths, session_lengths, held),
     )
 
 

@@ -258,6 +258,21 @@ def test_the_meaning_of_a_line_without_a_vector_is_guessed() -> None:
     assert of(few, question, "y")["dense"] == of(few, question, "z")["dense"] == 0
 
 
+def test_a_new_line_with_all_of_the_words_means_what_the_nearest_does() -> None:
+    """Nothing tells what words are worth that no other line holds; a part of the words is no such sign."""
+    lines = []
+    for number in range(40):
+        vector = np.array([number / 40, 1.0]) / np.hypot(number / 40, 1.0)
+        lines.append(line(chr(200 + number), "dog", vector=vector.astype(np.float32), lane=(number + 1, None)))
+    late = [line("y", "dog zebra", lane=(90, None)), line("z", "dog", lane=(91, None))]
+    index = MessageIndex.load(2, 0, [*lines, *late])
+    question = Question([(("dog", 1.0),), (("zebra", 1.0),)], np.array([1.0, 0.0], dtype=np.float32))
+    new, nearest = of(index, question, "y"), of(index, question, chr(239))
+    assert (new["dense"], new["dense/max"]) == pytest.approx((nearest["dense"], 0.0), abs=1e-5)
+    assert new["dense_ses"] == new["dense"]
+    assert of(index, question, "z")["dense"] < new["dense"]
+
+
 def test_words_that_name_a_sender_are_not_looked_for() -> None:
     """One alternative of a word among the name's terms is enough."""
     words = [(("катя", 1.0), ("^12", 0.6)), (("велосипед", 1.0),)]

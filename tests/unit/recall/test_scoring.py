@@ -61,3 +61,16 @@ def test_no_search_by_nonsense(bad: np.ndarray[tuple[int], np.dtype[np.float32]]
     """A vector of another size, of zeros or not finite is refused."""
     with pytest.raises(ValueError):
         normalised(bad, 3)
+
+
+def test_the_best_of_very_many_are_the_best_of_all() -> None:
+    """Whether they stand in many blocks or all in one, or most scores are no numbers to speak of."""
+    chance = np.random.default_rng(4)
+    scores = chance.standard_normal(5_003).astype(np.float32)
+    for _ in range(2):
+        assert set(top(scores, 40)) == set(np.argsort(scores)[-40:])
+        scores[640:700] += 9
+    scores[:] = -np.inf
+    scores[5_001] = 1
+    assert 5_001 in top(scores, 40)
+    assert len(top(scores, 40)) == 40
