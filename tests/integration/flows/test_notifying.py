@@ -255,6 +255,20 @@ async def test_several_that_wait_are_told_together(stage: Stage) -> None:
     assert sent.links["caused_by"] == [first.event_id, second.event_id]
 
 
+async def test_told_together_each_keeps_its_rows(stage: Stage) -> None:
+    """Below one message stand the rows of all, and nothing needs to be said of where else they can be settled."""
+    for word in ("Buy milk", "Water the plants"):
+        rows = [[{"text": f"✓ {word}", "callback_data": f"t:{word}"}]]
+        await stage.generate(word, "reminder", payload={"buttons": rows * 2, "together": rows})
+    await stage.look()
+    [row] = await stage.talk.outbox()
+    assert row.outgoing.text == "🔔 Several things at once:\n• Buy milk\n• Water the plants"
+    assert [[one["text"] for one in line] for line in row.outgoing.keyboard or ()] == [
+        ["✓ Buy milk"],
+        ["✓ Water the plants"],
+    ]
+
+
 async def test_nobody_is_interrupted_while_he_is_being_answered(stage: Stage) -> None:
     """A reminder stands behind the answer that was being written."""
     turn = await stage.talk.ask("Tell me a story")

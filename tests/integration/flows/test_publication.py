@@ -12,7 +12,7 @@ from flow_stage import BOT, OTHER, OWNER, Talk, prepared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
-from stores import where
+from stores import refuse, relent, where
 
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
@@ -166,11 +166,9 @@ async def test_a_dialogue_that_cannot_be_published_does_not_hold_up_the_others(t
     await talk.exchange("Broken", user_id=OWNER)
     await talk.exchange("Fine", user_id=OTHER)
     talk.clock.advance(IDLE)
-    await talk.write(lambda c: c.exec_driver_sql(
-        "CREATE TRIGGER broken BEFORE INSERT ON episodes WHEN NEW.user_id = 1 BEGIN SELECT RAISE(ABORT, 'no'); END"
-    ))  # fmt: skip
+    await talk.write(lambda c: refuse(c, "INSERT", "episodes", when="NEW.user_id = 1"))
     assert await talk.publication().publish_due() == 1
-    await talk.write(lambda c: c.exec_driver_sql("DROP TRIGGER broken"))
+    await talk.write(relent)
     assert await talk.publication().publish_due() == 1
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from flow_stage import OTHER, OWNER, Talk, until
 from sqlalchemy import Connection, select, update
+from stores import refuse, relent
 
 from internal.access import service as access
 from internal.agents.model import AgentReply
@@ -398,14 +399,13 @@ async def test_a_database_that_refuses_is_not_asked_in_a_tight_loop(
 ) -> None:
     """The run keeps its place for a pause, and is due again."""
     await stage.publish()
-    await stage.talk.write(lambda c: c.exec_driver_sql(
-        "CREATE TRIGGER full BEFORE UPDATE ON runs BEGIN SELECT json('{'); END"
-    ))  # fmt: skip
+    await stage.talk.write(lambda c: refuse(c, "UPDATE", "runs", full=True))
     loop = stage.loop()
     await loop.start_ready()
     await asyncio.sleep(0.3)
     assert sum(record.message == "run_interrupted" for record in caplog.records) == 1
     await loop.drain(0)
+    await stage.talk.write(relent)
 
 
 async def test_working_off_returns_when_nothing_is_ready(stage: Stage) -> None:

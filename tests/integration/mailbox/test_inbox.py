@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select
-from stores import memory_store, store
+from stores import memory_store, refuse, relent
 
 from internal.errors import StorageError
 from internal.mailbox import inbox as mailbox_inbox
@@ -24,15 +24,6 @@ from internal.testing import FIRST_MOMENT, FrozenClock
 BOT, OTHER_BOT = 7, 8
 NOW = FIRST_MOMENT
 
-FULL = {
-    "sqlite": ["CREATE TRIGGER no_room BEFORE INSERT ON inbox BEGIN SELECT json('{'); END"],
-    "postgresql": [
-        "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS"
-        " $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$",
-        "CREATE TRIGGER no_room BEFORE INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION no_room()",
-    ],
-}
-EMPTY = {"sqlite": "DROP TRIGGER no_room", "postgresql": "DROP FUNCTION no_room CASCADE"}
 
 def rows(connection: Connection) -> list[tuple[int, str, str]]:
     query = select(tables.inbox.c.update_id, tables.inbox.c.state, tables.inbox.c.raw).order_by(tables.inbox.c.n)
@@ -78,10 +69,10 @@ async def test_the_same_update_twice_at_once_is_one_callers(database: Database) 
 async def test_a_refused_commit_is_told_to_everybody_and_forgotten(database: Database) -> None:
     """Nothing of it is stored; the next call stands on its own."""
     inbox = Inbox(database, FrozenClock(), BOT)
-    await database.write(lambda c: [c.exec_driver_sql(one) for one in FULL[store()]])
+    await database.write(lambda c: refuse(c, "INSERT", "inbox", full=True))
     told = await asyncio.gather(*(inbox.store([(n, "x")]) for n in (1, 2)), return_exceptions=True)
     assert [type(error) for error in told] == [StorageError, StorageError]
-    await database.write(lambda c: c.exec_driver_sql(EMPTY[store()]))
+    await database.write(relent)
     assert [row.update_id for row in await inbox.store([(1, "x")])] == [1]
     assert await database.read(rows) == [(1, "received", "x")]
 
