@@ -62,6 +62,7 @@ from internal.recall.facts import FactRecall
 from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
+from internal.scheduling.districts import WHOLE_TOWN, Town
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import inbox, outbox, users
@@ -99,14 +100,15 @@ class Counted:
 class BotStage(ControlClient):
     """People act through the control API; `database`, `delivery` and a running `sender` are the bot's."""
 
-    def __init__(self, local: LocalTelegram, database: Database) -> None:
+    def __init__(self, local: LocalTelegram, database: Database, town: Town = WHOLE_TOWN) -> None:
         super().__init__(local.url)
         self.local, self.database, self.clock = local, database, SystemClock()
         self.bot = open_bot(TelegramConfig(), local.url, local.token)
         self.observer = Counted()
         self.budget = Budget(global_per_second=1000, chat_per_second=1000)
         self.delivery = Delivery(database, self.clock, unknown_wait=timedelta(milliseconds=50))
-        self.sender = Sender(self.bot, self.delivery, self.budget, self.observer, self.clock)
+        self.town = town
+        self.sender = Sender(self.bot, self.delivery, self.budget, self.observer, self.clock, town)
 
     async def person(self, *, known: bool = True, started: bool = True, language: str = "en") -> int:
         """A person of the local Telegram; `known` to the bot as a user."""
@@ -271,7 +273,7 @@ class WholeBot:
             wake_outbox=stage.sender.wake,
             retry_base=timedelta(milliseconds=20),
         )
-        self.lanes = Lanes(database, clock, self.turns)
+        self.lanes = Lanes(database, clock, self.turns, stage.town)
         self.publication = Publication(database, clock, self.buffers, DialogueConfig(), [])
         menus, silent = ChatMenus(bot), SilentArchival()
         knowledge = KnowledgeSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere())
@@ -312,6 +314,7 @@ class WholeBot:
             retry=timedelta(milliseconds=20),
             session_ended=self.publication.session_ended,
             waiting=options.get("waiting", 2000),
+            town=stage.town,
         )
         self.poller = Poller(f"{stage.local.url}/bot{stage.local.token}", self.ingest.accept, stage.observer)
 
