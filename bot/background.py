@@ -101,6 +101,12 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
     return below(user, task)
 
 
+def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.task_telling import buttons_together as below
+
+    return below(user, task)
+
+
 def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
     # Imported here: aiogram takes seconds, and `laplaced archive` seldom has a question to ask.
     from bot.telegram.suggesting import ask_first

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.background import ask_about_memory, background_agents, notify_user, reminder_buttons, said
+from bot.background import ask_about_memory, background_agents, buttons_together, notify_user, reminder_buttons, said
 from bot.database import last_backup, open_database
 from bot.mirrors import Mirrors, target_of
 from bot.models import Models, entity_types, open_models
@@ -365,7 +365,7 @@ def _assemble(
         ),
         nights=Nights(database, clock, config.memory, metrics),
         wondering=Wondering(database, clock, config.memory, ask_about_memory),
-        reminding=Reminding(database, clock, config.notifications.whole_day_at, reminder_buttons),
+        reminding=Reminding(database, clock, config.notifications.whole_day_at, reminder_buttons, buttons_together),
         worker=worker,
         mirrors=mirrors,
         recorder=recorder,

@@ -308,7 +308,7 @@ def tellings(request: WeighingRequest, decisions: Mapping[str, Decision]) -> lis
             made = [decisions[each.id] for each in together]
             text = next((each.text for each in made if each.text), "")
             words = text or told_together(together, *place)
-            if any(each.buttons for each in together):
+            if any(each.buttons and not each.together for each in together):
                 words += "\n\n" + phrase(owner.language, "together-settle")
             by_rules = all(each.by_rules for each in made)
             found.append(Telling(together, words, decision.reason, bool(text), by_rules))

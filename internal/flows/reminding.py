@@ -45,9 +45,18 @@ class Reminding:
     After a standstill a recurring task is told of once, not for every moment that was missed.
     """
 
-    def __init__(self, database: Database, clock: Clock, whole_day_at: str, buttons: Buttons = no_buttons) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        whole_day_at: str,
+        buttons: Buttons = no_buttons,
+        together: Buttons = no_buttons,
+    ) -> None:
+        """`together` is what stands below a message that tells several at once, for each of them."""
         self._database, self._clock = database, clock
         self._whole_day_at, self._buttons = time_of_day(whole_day_at), buttons
+        self._together = together
 
     async def fire_due(self) -> int:
         """Fires every task whose moment has come; how many."""
@@ -100,6 +109,8 @@ class Reminding:
         }
         if keyboard := self._buttons(user, task):
             told["buttons"] = keyboard
+        if rows := self._together(user, task):
+            told["together"] = rows
         return notifications.generate(
             connection,
             user.user_id,

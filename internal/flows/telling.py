@@ -161,8 +161,10 @@ def _owe(
 
 
 def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
-    """The buttons below the message: they are about one thing, and change the message that they stand below."""
-    return (about[0].buttons or None) if len(about) == 1 else None
+    """The buttons below the message. Those of one thing change the message itself; of several each has its own rows."""
+    if len(about) == 1:
+        return about[0].buttons or None
+    return [row for one in about for row in one.together] or None
 
 
 def _tell_event(

@@ -46,8 +46,8 @@ OPEN = (NotificationState.WAITING, NotificationState.DEFERRED)
 class Notification:
     """`text` is the matter itself (1 character or more): the words that are sent are in message `message_id`.
 
-    `payload` may hold `buttons` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601, UTC) and
-    `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest. `reason` says
+    `payload` may hold `buttons` and `together` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601,
+    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest. `reason` says
     in a sentence why it was told, put off, merged or dropped. `event_id` is its event `notification_generated`.
     """
 
@@ -78,6 +78,12 @@ class Notification:
     @property
     def buttons(self) -> list[list[dict[str, str]]]:
         rows: list[list[dict[str, str]]] = self.payload.get("buttons") or []
+        return rows
+
+    @property
+    def together(self) -> list[list[dict[str, str]]]:
+        """Its rows below a message that tells several at once."""
+        rows: list[list[dict[str, str]]] = self.payload.get("together") or []
         return rows
 
 

@@ -126,6 +126,7 @@ ANEW = "+"
 """Place of a fact that is opened below what it was opened from."""
 
 HERE = "-"
+TOGETHER = "m"
 """Place of a fact that nothing leads back from."""
 
 WHY = "w"
@@ -316,7 +317,10 @@ class TaskTap(StrEnum):
 
 
 class TaskButton(Owned, prefix="t"):
-    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"), HERE to none."""
+    """Does something with a task. `place` leads back to a page of the list ("2", of past ones "p2"), HERE to none.
+
+    TOGETHER is a message that tells of several: it stays, and what was tapped is told below it.
+    """
 
     task: Id
     tap: TaskTap

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from babel import Locale
 from babel.dates import format_skeleton, format_time
 
-from bot.telegram.handlers.buttons import HERE, Button, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.buttons import HERE, TOGETHER, Button, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.telling import cut, quotable
 from bot.telegram.i18n import label, phrase
 from bot.telegram.outbox_chat import buttons
@@ -22,6 +22,8 @@ _WORKDAYS: Final = "MO,TU,WE,TH,FR"
 _WEEKEND: Final = "SA,SU"
 
 PAST: Final = "p"
+_ON_A_BUTTON: Final = 30
+"""Characters of a title that a phone still shows beside another button."""
 
 
 def when_words(user: User, task: Task, now: datetime) -> str:
@@ -133,6 +135,15 @@ def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
         _row(user, task, HERE, TaskTap.TOMORROW, TaskTap.WEEK),
     ]
     return buttons([*rows, [_tap(user, task, TaskTap.CANCEL, HERE)]] if task.recurrence else rows) or []
+
+
+def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
+    """Below a message that tells several reminders at once: done, and all else that can be done with this one."""
+    title = cut(quotable(task.title), _ON_A_BUTTON)
+    data = TaskButton(owner=user.user_id, task=task.id, tap=TaskTap.DONE, place=TOGETHER)
+    done = button(label(user.lang, "task-button-done-together", title=title), data)
+    more = button(label(user.lang, "task-button-more"), data.model_copy(update={"tap": TaskTap.SHOW}))
+    return buttons([[done, more]]) or []
 
 
 def _row(user: User, task: Task, place: str, *taps: TaskTap) -> list[Button]:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
-from bot.telegram.handlers.buttons import HERE, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.buttons import HERE, TOGETHER, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.finding import answer_text, reads_like_sentence
 from bot.telegram.handlers.pages import PAGE, clamp, turning
 from bot.telegram.handlers.services import Services
@@ -112,7 +112,10 @@ async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, se
         return
     task, person = await services.write(lambda c: _done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
-    await chat.edit(*card(user, task, now, person, data.place))
+    if data.place == TOGETHER:
+        await chat.say(*card(user, task, now, person))
+    else:
+        await chat.edit(*card(user, task, now, person, data.place))
 
 
 def _done(

@@ -8,6 +8,7 @@ import pytest
 from handler_world import World, only
 
 from bot.telegram.handlers.quiet import hours_in
+from bot.telegram.handlers.task_telling import buttons_together
 from bot.telegram.i18n import label
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
@@ -57,6 +58,22 @@ async def test_a_task_is_put_off_changed_and_cancelled(world: World) -> None:
     assert "every Monday" in moved.text
     await world.press(said.buttons["✕ Cancel"])
     assert (await the_task(world)).state is TaskState.CANCELLED
+
+
+async def test_of_reminders_told_together_each_has_its_own_buttons(world: World) -> None:
+    """What tells several stays as it is: the one that was tapped is told below, with all that can be done with it."""
+    await world.admit(1, "Olena")
+    await world.send("/tasks add call mum on 5 December at 9")
+    (row,) = buttons_together(await world.user(1), await the_task(world))
+    assert [one["text"] for one in row] == ["✓ Call mum", "More…"]
+    done, more = [one["callback_data"] for one in row]
+    shown = (await world.press(more))[-1]
+    assert (shown.how, shown.text.splitlines()[0]) == ("say", "Call mum")
+    assert label("en", "task-button-week") in shown.buttons
+    told = (await world.press(done))[-1]
+    assert (told.how, (await the_task(world)).state) == ("say", TaskState.DONE)
+    await world.press(told.buttons[label("en", "task-button-reopen")])
+    assert (await the_task(world)).state is TaskState.OPEN
 
 
 async def test_whoever_moves_to_another_zone_keeps_his_days(world: World) -> None:

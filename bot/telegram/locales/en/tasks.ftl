@@ -60,6 +60,8 @@ tasks-button-current = To do: { $count }
 
 task-button-confirm = ✓ Yes
 task-button-done = ✓ Done
+task-button-done-together = ✓ { $title }
+task-button-more = More…
 task-button-hour = In an hour
 task-button-tomorrow = Tomorrow
 task-button-week = In a week

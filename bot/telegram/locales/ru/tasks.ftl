@@ -70,6 +70,8 @@ tasks-button-current = Дела: { $count }
 
 task-button-confirm = ✓ Да
 task-button-done = ✓ Сделано
+task-button-done-together = ✓ { $title }
+task-button-more = Ещё…
 task-button-hour = Через час
 task-button-tomorrow = Завтра
 task-button-week = Через неделю

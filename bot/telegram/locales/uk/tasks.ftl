@@ -70,6 +70,8 @@ tasks-button-current = Справи: { $count }
 
 task-button-confirm = ✓ Так
 task-button-done = ✓ Зроблено
+task-button-done-together = ✓ { $title }
+task-button-more = Ще…
 task-button-hour = За годину
 task-button-tomorrow = Завтра
 task-button-week = За тиждень
