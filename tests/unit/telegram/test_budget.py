@@ -91,3 +91,18 @@ async def test_silent_chats_are_forgotten(passing: FakeTime, monkeypatch: pytest
         passing.now += 1
         await budget.take(chat)
     assert len(budget._chats) == 10
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+async def test_workers_share_what_is_granted_to_all(passing: FakeTime, workers: int) -> None:
+    """However many there are, together they stay below thirty calls in any one second."""
+    budget, began, spent = Budget(), passing.now, list[float]()
+    budget.share(workers)
+    chat = 0
+    while passing.now < began + 10:
+        chat += 1
+        await budget.take(chat)
+        spent.append(passing.now)
+    most = max(sum(at <= other < at + 1 for other in spent) for at in spent)
+    assert most * workers <= 32
+    assert len(spent) * workers >= 20 * 10

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from aiogram.types import Message
 
-from bot.telegram.reading import incoming_of, is_command
+from bot.telegram.reading import chat_of, incoming_of, is_command
 from internal.dialogue.model import ForwardOrigin
 
 DATE = 1_780_000_000
@@ -83,3 +84,22 @@ def test_a_command_stands_at_the_beginning(offset: int, expected: bool) -> None:
     """One in the middle of a sentence is a word."""
     entity = {"type": "bot_command", "offset": offset, "length": 5}
     assert is_command(message(text="/help /help", entities=[entity])) is expected
+
+
+@pytest.mark.parametrize(
+    ("update", "chat"),
+    [
+        ({"message": {"chat": {"id": 5}}}, 5),
+        ({"edited_message": {"chat": {"id": -100}}}, -100),
+        ({"my_chat_member": {"chat": {"id": 7}}}, 7),
+        ({"stopped_message_generation": {"chat": {"id": 8}}}, 8),
+        ({"callback_query": {"from": {"id": 9}, "message": {"chat": {"id": 9}}}}, 9),
+        ({"poll": {}}, None),
+        ({"message": {"chat": "?"}}, None),
+        ({"message": {"chat": {"id": 2**70}}}, None),
+        ([], None),
+    ],
+)
+def test_the_chat_an_update_belongs_to(update: Any, chat: int | None) -> None:
+    """As it came, before anything has looked whether it can be read."""
+    assert chat_of(json.dumps(update)) == chat
