@@ -17,6 +17,7 @@ from internal.access.model import Role
 from internal.flows.maintenance import Job
 from internal.flows.notifying import Notifying
 from internal.flows.telling import Rendering
+from internal.recall.warming import Warming
 
 
 async def work(
@@ -42,13 +43,14 @@ async def work(
     endless.append(app.database.until_damaged())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())
-    menu = asyncio.create_task(_publish_menu(app, side))
+    once = [_publish_menu(app, side), Warming(app.database, [app.messages, app.knowledge, app.search]).run()]
+    begun = [asyncio.create_task(job) for job in once]
     try:
         done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (*tasks, stopping, menu):
+        for task in (*tasks, stopping, *begun):
             task.cancel()
-        await asyncio.gather(*tasks, stopping, menu, notifying.stop(), return_exceptions=True)
+        await asyncio.gather(*tasks, stopping, *begun, notifying.stop(), return_exceptions=True)
     for task in done - {stopping}:
         task.result()
 

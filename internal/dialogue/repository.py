@@ -212,6 +212,12 @@ def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[
     return list(connection.execute(query).scalars())
 
 
+def latest_active(connection: Connection, *, limit: int) -> list[int]:
+    """Users who said something, the latest first."""
+    query = select(dialogue_state.c.user_id).order_by(dialogue_state.c.last_activity.desc(), dialogue_state.c.user_id)
+    return list(connection.execute(query.limit(limit)).scalars())
+
+
 def full_since(connection: Connection, moment: datetime | None, size: int) -> list[int]:
     """Users who said something since `moment` (None: ever) and of whom `size` messages or more wait."""
     last, waits = messages.alias("last_published"), messages.alias("waits")

@@ -111,6 +111,12 @@ class KnowledgeSearch:
     def cached_bytes(self) -> int:
         return self._indexes.nbytes
 
+    async def prepare(self, user_id: int) -> None:
+        """Has everything in memory that is known of this owner."""
+        for kind in item_repository.KINDS:
+            async with self._indexes.lock(user_id):
+                await self._indexes.current(user_id, kind)
+
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._indexes.forget(user_id)

@@ -130,6 +130,11 @@ class PeopleSearch:
             inside = [one for one in (await self._matrix(user_id)).profiles.values() if one.circle in circles]
         return sorted(inside, key=lambda person: (-person.mention_count, person.id))
 
+    async def prepare(self, user_id: int) -> None:
+        """Has this owner's people in memory."""
+        async with self._locks.of(user_id):
+            await self._matrix(user_id)
+
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._cache.drop(user_id)

@@ -144,6 +144,12 @@ class MessageSearch:
     def cached_bytes(self) -> int:
         return self._indexes.nbytes
 
+    async def prepare(self, user_id: int) -> None:
+        """Has this owner's messages in memory, ready to be searched."""
+        async with self._indexes.lock(user_id):
+            index = await self._indexes.current(user_id)
+            await asyncio.to_thread(index.rows)
+
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""
         self._indexes.forget(user_id)
