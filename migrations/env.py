@@ -7,11 +7,14 @@ from typing import Any, Literal
 from alembic import context
 
 from internal.storage.tables import metadata
-from internal.storage.types import Moment
+from internal.storage.types import Moment, Text
 
 
-def render_item(kind: str, item: Any, _: Any) -> str | Literal[False]:
+def render_item(kind: str, item: Any, asked: Any) -> str | Literal[False]:
     """A migration is history: it names plain types, so that a later change of ours cannot alter it."""
+    if kind == "type" and isinstance(item, Text):
+        asked.imports.add("from migrations.kinds import TEXT")
+        return "TEXT"
     return "sa.BigInteger()" if kind == "type" and isinstance(item, Moment) else False
 
 

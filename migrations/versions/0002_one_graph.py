@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from internal.language.spelling import name_key
+from migrations.kinds import TEXT
 
 revision = "0002"
 down_revision = "0001"
@@ -20,15 +21,15 @@ def upgrade() -> None:
     op.create_table(
         "claims",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("edge_id", sa.Text(), nullable=True),
-        sa.Column("source", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("target", sa.Text(), nullable=False),
-        sa.Column("source_origin", sa.Text(), nullable=False),
-        sa.Column("target_origin", sa.Text(), nullable=False),
-        sa.Column("statement", sa.Text(), nullable=False),
-        sa.Column("fact", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("edge_id", TEXT, nullable=True),
+        sa.Column("source", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("target", TEXT, nullable=False),
+        sa.Column("source_origin", TEXT, nullable=False),
+        sa.Column("target_origin", TEXT, nullable=False),
+        sa.Column("statement", TEXT, nullable=False),
+        sa.Column("fact", TEXT, nullable=False),
         sa.Column("attributes", sa.JSON(), nullable=False),
         sa.Column("valid_at", sa.BigInteger(), nullable=True),
         sa.Column("valid_stated", sa.Boolean(), nullable=False),
@@ -36,9 +37,9 @@ def upgrade() -> None:
         sa.Column("said_at", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("retracted_at", sa.BigInteger(), nullable=True),
-        sa.Column("episode_id", sa.Text(), nullable=True),
-        sa.Column("run_id", sa.Text(), nullable=True),
-        sa.Column("set_by", sa.Text(), nullable=False),
+        sa.Column("episode_id", TEXT, nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
+        sa.Column("set_by", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_claims")),
     )
     with op.batch_alter_table("evidence", schema=None) as batch_op:
@@ -55,21 +56,22 @@ def upgrade() -> None:
                 ["user_id", f"{end}_origin"],
                 unique=False,
                 sqlite_where=sa.text(f"{end}_origin != {end}"),
+                postgresql_where=sa.text(f"{end}_origin != {end}"),
             )
 
     op.create_table(
         "facts",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("edge_id", sa.Text(), nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("fact", sa.Text(), nullable=False),
-        sa.Column("claim_id", sa.Text(), nullable=False),
+        sa.Column("edge_id", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("fact", TEXT, nullable=False),
+        sa.Column("claim_id", TEXT, nullable=False),
         sa.Column("attributes", sa.JSON(), nullable=False),
-        sa.Column("supersedes", sa.Text(), nullable=True),
-        sa.Column("original_fact", sa.Text(), nullable=True),
-        sa.Column("update_reason", sa.Text(), nullable=True),
+        sa.Column("supersedes", TEXT, nullable=True),
+        sa.Column("original_fact", TEXT, nullable=True),
+        sa.Column("update_reason", TEXT, nullable=True),
         sa.Column("updated_at", sa.BigInteger(), nullable=True),
-        sa.Column("set_by", sa.Text(), nullable=False),
+        sa.Column("set_by", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("user_id", "edge_id", name=op.f("pk_facts")),
     )
     with op.batch_alter_table("facts", schema=None) as batch_op:
@@ -79,17 +81,18 @@ def upgrade() -> None:
             ["user_id", "supersedes"],
             unique=False,
             sqlite_where=sa.text("supersedes IS NOT NULL"),
+            postgresql_where=sa.text("supersedes IS NOT NULL"),
         )
 
     op.create_table(
         "graph_edges",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("type", sa.Text(), nullable=False),
-        sa.Column("source", sa.Text(), nullable=False),
-        sa.Column("target", sa.Text(), nullable=False),
-        sa.Column("source_origin", sa.Text(), nullable=False),
-        sa.Column("target_origin", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("type", TEXT, nullable=False),
+        sa.Column("source", TEXT, nullable=False),
+        sa.Column("target", TEXT, nullable=False),
+        sa.Column("source_origin", TEXT, nullable=False),
+        sa.Column("target_origin", TEXT, nullable=False),
         sa.Column("strength", sa.Float(), nullable=True),
         sa.Column("strength_at", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
@@ -100,7 +103,7 @@ def upgrade() -> None:
         sa.Column("hidden_until", sa.BigInteger(), nullable=True),
         sa.Column("schema_v", sa.Integer(), nullable=False),
         sa.Column("rev", sa.BigInteger(), nullable=False),
-        sa.Column("run_id", sa.Text(), nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
         sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_graph_edges")),
     )
     with op.batch_alter_table("graph_edges", schema=None) as batch_op:
@@ -112,12 +115,12 @@ def upgrade() -> None:
     op.create_table(
         "graph_nodes",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("label", sa.Text(), nullable=False),
-        sa.Column("subtype", sa.Text(), nullable=True),
-        sa.Column("name", sa.Text(), nullable=True),
-        sa.Column("name_key", sa.Text(), nullable=True),
-        sa.Column("status", sa.Text(), nullable=True),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("label", TEXT, nullable=False),
+        sa.Column("subtype", TEXT, nullable=True),
+        sa.Column("name", TEXT, nullable=True),
+        sa.Column("name_key", TEXT, nullable=True),
+        sa.Column("status", TEXT, nullable=True),
         sa.Column("at", sa.BigInteger(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=True),
@@ -125,11 +128,11 @@ def upgrade() -> None:
         sa.Column("last_accessed", sa.BigInteger(), nullable=True),
         sa.Column("props", sa.JSON(), nullable=False),
         sa.Column("field_meta", sa.JSON(), nullable=False),
-        sa.Column("merged_into", sa.Text(), nullable=True),
+        sa.Column("merged_into", TEXT, nullable=True),
         sa.Column("hidden_until", sa.BigInteger(), nullable=True),
         sa.Column("schema_v", sa.Integer(), nullable=False),
         sa.Column("rev", sa.BigInteger(), nullable=False),
-        sa.Column("run_id", sa.Text(), nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
         sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_graph_nodes")),
     )
     with op.batch_alter_table("graph_nodes", schema=None) as batch_op:
@@ -140,53 +143,63 @@ def upgrade() -> None:
     op.create_table(
         "reply_sources",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("message_id", sa.Text(), nullable=False),
+        sa.Column("message_id", TEXT, nullable=False),
         sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("ref_id", sa.Text(), nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("ref_id", TEXT, nullable=False),
         sa.Column("cited", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("user_id", "message_id", "n", name=op.f("pk_reply_sources")),
     )
     with op.batch_alter_table("episodes", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("dedupe", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("dedupe", TEXT, nullable=True))
         batch_op.add_column(sa.Column("processed_at", sa.BigInteger(), nullable=True))
         batch_op.create_index(
-            "idx_episodes_dedupe", ["user_id", "dedupe"], unique=True, sqlite_where=sa.text("dedupe IS NOT NULL")
+            "idx_episodes_dedupe",
+            ["user_id", "dedupe"],
+            unique=True,
+            sqlite_where=sa.text("dedupe IS NOT NULL"),
+            postgresql_where=sa.text("dedupe IS NOT NULL"),
         )
         batch_op.create_index("idx_episodes_id", ["id"], unique=True)
         batch_op.create_index("idx_episodes_time", ["user_id", "reference_time"], unique=False)
 
     with op.batch_alter_table("forgettings", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("ref_id", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("ref_id", TEXT, nullable=True))
 
     with op.batch_alter_table("runs", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("replaces", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("replaces", TEXT, nullable=True))
 
     with op.batch_alter_table("search_items", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("terms", sa.Text(), nullable=True))
-        batch_op.add_column(sa.Column("analyzer", sa.Text(), nullable=True))
-        batch_op.add_column(sa.Column("terms_hash", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("terms", TEXT, nullable=True))
+        batch_op.add_column(sa.Column("analyzer", TEXT, nullable=True))
+        batch_op.add_column(sa.Column("terms_hash", TEXT, nullable=True))
         batch_op.create_index(
             "idx_search_items_terms",
             ["user_id", "item"],
             unique=False,
             sqlite_where=sa.text("terms_hash IS NOT text_hash"),
+            postgresql_where=sa.text("terms_hash IS DISTINCT FROM text_hash"),
         )
 
     with op.batch_alter_table("segments", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("speaker", sa.Text(), nullable=True))
-        batch_op.add_column(sa.Column("own", sa.Boolean(), server_default=sa.text("1"), nullable=False))
-        batch_op.add_column(sa.Column("forwarded_from", sa.Text(), nullable=True))
-        batch_op.add_column(sa.Column("url", sa.Text(), nullable=True))
-        batch_op.add_column(sa.Column("key", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("speaker", TEXT, nullable=True))
+        batch_op.add_column(sa.Column("own", sa.Boolean(), server_default=sa.true(), nullable=False))
+        batch_op.add_column(sa.Column("forwarded_from", TEXT, nullable=True))
+        batch_op.add_column(sa.Column("url", TEXT, nullable=True))
+        batch_op.add_column(sa.Column("key", TEXT, nullable=True))
         batch_op.create_index(
-            "idx_segments_key", ["user_id", "key"], unique=True, sqlite_where=sa.text("key IS NOT NULL")
+            "idx_segments_key",
+            ["user_id", "key"],
+            unique=True,
+            sqlite_where=sa.text("key IS NOT NULL"),
+            postgresql_where=sa.text("key IS NOT NULL"),
         )
         batch_op.create_index(
             "idx_segments_message",
             ["user_id", "message_id"],
             unique=False,
             sqlite_where=sa.text("message_id IS NOT NULL"),
+            postgresql_where=sa.text("message_id IS NOT NULL"),
         )
 
     # ### end Alembic commands ###

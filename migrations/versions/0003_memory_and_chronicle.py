@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from internal.storage.types import new_id
+from migrations.kinds import TEXT
 
 revision = "0003"
 down_revision = "0002"
@@ -27,14 +28,14 @@ def upgrade() -> None:
         "chronicle",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("n", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("session_id", sa.Text(), nullable=False),
-        sa.Column("label", sa.Text(), nullable=False),
-        sa.Column("message_id", sa.Text(), nullable=True),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("session_id", TEXT, nullable=False),
+        sa.Column("label", TEXT, nullable=False),
+        sa.Column("message_id", TEXT, nullable=True),
         sa.Column("answers_n", sa.BigInteger(), nullable=True),
         sa.Column("attrs", sa.JSON(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.Column("run_id", sa.Text(), nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
         sa.PrimaryKeyConstraint("user_id", "n", name=op.f("pk_chronicle")),
     )
     with op.batch_alter_table("chronicle", schema=None) as batch_op:
@@ -44,17 +45,18 @@ def upgrade() -> None:
             ["user_id", "message_id"],
             unique=True,
             sqlite_where=sa.text("message_id IS NOT NULL"),
+            postgresql_where=sa.text("message_id IS NOT NULL"),
         )
         batch_op.create_index("idx_chronicle_session", ["user_id", "session_id", "n"], unique=False)
 
     op.create_table(
         "event_mentions",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("event_id", sa.Text(), nullable=False),
-        sa.Column("entity_origin", sa.Text(), nullable=False),
-        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("event_id", TEXT, nullable=False),
+        sa.Column("entity_origin", TEXT, nullable=False),
+        sa.Column("entity_id", TEXT, nullable=False),
         sa.Column("relevance", sa.Integer(), nullable=True),
-        sa.Column("run_id", sa.Text(), nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
         sa.PrimaryKeyConstraint("user_id", "event_id", "entity_origin", name=op.f("pk_event_mentions")),
     )
     with op.batch_alter_table("event_mentions", schema=None) as batch_op:
@@ -63,7 +65,7 @@ def upgrade() -> None:
     op.create_table(
         "mirrors",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("target", sa.Text(), nullable=False),
+        sa.Column("target", TEXT, nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("user_id", "target", name=op.f("pk_mirrors")),
@@ -71,15 +73,15 @@ def upgrade() -> None:
     op.create_table(
         "observations",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("target", sa.Text(), nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("target", TEXT, nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
         sa.Column("props", sa.JSON(), nullable=False),
         sa.Column("said_at", sa.BigInteger(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.Column("episode_id", sa.Text(), nullable=True),
-        sa.Column("run_id", sa.Text(), nullable=True),
-        sa.Column("set_by", sa.Text(), nullable=False),
+        sa.Column("episode_id", TEXT, nullable=True),
+        sa.Column("run_id", TEXT, nullable=True),
+        sa.Column("set_by", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("user_id", "id", name=op.f("pk_observations")),
     )
     with op.batch_alter_table("observations", schema=None) as batch_op:
@@ -89,11 +91,11 @@ def upgrade() -> None:
     op.create_table(
         "sessions",
         sa.Column("user_id", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.Text(), nullable=False),
-        sa.Column("topic", sa.Text(), nullable=False),
-        sa.Column("topic_by", sa.Text(), nullable=False),
-        sa.Column("trigger", sa.Text(), nullable=False),
-        sa.Column("tz", sa.Text(), nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("topic", TEXT, nullable=False),
+        sa.Column("topic_by", TEXT, nullable=False),
+        sa.Column("trigger", TEXT, nullable=False),
+        sa.Column("tz", TEXT, nullable=False),
         sa.Column("opened_at", sa.BigInteger(), nullable=False),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.Column("rev", sa.BigInteger(), nullable=False),
@@ -101,7 +103,13 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("sessions", schema=None) as batch_op:
         batch_op.create_index("idx_sessions_id", ["id"], unique=True)
-        batch_op.create_index("idx_sessions_open", ["user_id"], unique=True, sqlite_where=sa.text("closed_at IS NULL"))
+        batch_op.create_index(
+            "idx_sessions_open",
+            ["user_id"],
+            unique=True,
+            sqlite_where=sa.text("closed_at IS NULL"),
+            postgresql_where=sa.text("closed_at IS NULL"),
+        )
         batch_op.create_index("idx_sessions_time", ["user_id", "opened_at"], unique=False)
 
     with op.batch_alter_table("graph_edges", schema=None) as batch_op:
@@ -110,6 +118,7 @@ def upgrade() -> None:
             ["user_id", "type", "strength", "id"],
             unique=False,
             sqlite_where=sa.text("strength IS NOT NULL"),
+            postgresql_where=sa.text("strength IS NOT NULL"),
         )
 
     with op.batch_alter_table("runs", schema=None) as batch_op:
@@ -118,6 +127,7 @@ def upgrade() -> None:
             ["user_id", "session_id"],
             unique=False,
             sqlite_where=sa.text("session_id IS NOT NULL"),
+            postgresql_where=sa.text("session_id IS NOT NULL"),
         )
 
     # ### end Alembic commands ###

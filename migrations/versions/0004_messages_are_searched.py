@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from migrations.kinds import TEXT
+
 revision = "0004"
 down_revision = "0003"
 branch_labels = None
@@ -20,23 +22,29 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", name=op.f("pk_search_backlog")),
     )
     with op.batch_alter_table("search_items", schema=None) as batch_op:
-        batch_op.add_column(sa.Column("context", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("context", TEXT, nullable=True))
         batch_op.add_column(sa.Column("traits", sa.Integer(), nullable=True))
-        batch_op.add_column(sa.Column("embedded", sa.Text(), nullable=True))
+        batch_op.add_column(sa.Column("embedded", TEXT, nullable=True))
         batch_op.create_index(
-            "idx_search_items_embedded", ["embedded"], unique=False, sqlite_where=sa.text("embedded IS NOT NULL")
+            "idx_search_items_embedded",
+            ["embedded"],
+            unique=False,
+            sqlite_where=sa.text("embedded IS NOT NULL"),
+            postgresql_where=sa.text("embedded IS NOT NULL"),
         )
         batch_op.create_index(
             "idx_search_items_messages",
             ["user_id", "item"],
             unique=False,
             sqlite_where=sa.text("embedded IS NULL AND kind = 'message'"),
+            postgresql_where=sa.text("embedded IS NULL AND kind = 'message'"),
         )
         batch_op.create_index(
             "idx_search_items_vectors",
             ["user_id", "item"],
             unique=False,
             sqlite_where=sa.text("embedded IS NULL AND kind <> 'message'"),
+            postgresql_where=sa.text("embedded IS NULL AND kind <> 'message'"),
         )
 
     # ### end Alembic commands ###

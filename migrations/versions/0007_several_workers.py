@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from migrations.kinds import TEXT
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
@@ -14,8 +16,8 @@ depends_on = None
 def upgrade() -> None:
     op.create_table(
         "leases",
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("holder", sa.Text(), nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("holder", TEXT, nullable=False),
         sa.Column("until", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
     )
