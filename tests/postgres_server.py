@@ -33,7 +33,7 @@ set -e
 exec 3<"$1/lifeline"
 "$2/initdb" -D "$1/data" -U postgres -A trust -E UTF8 --locale-provider=builtin --locale=C.UTF-8 --no-sync
 "$2/pg_ctl" -D "$1/data" -o "$3" -l "$1/data/log" -w start 3<&-
-( set +e; read -r _ <&3; "$2/pg_ctl" -D "$1/data" -m immediate stop; rm -rf "$1/data" ) &
+( set +e; read -r _ <&3; "$2/pg_ctl" -D "$1/data" -m immediate stop; rm -rf "$1/data" "$1" ) &
 """
 
 
@@ -57,13 +57,15 @@ class Lifeline:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start(folder: Path) -> str:
+def start(folder: Path, **settings: str) -> str:
     """Starts a server that lives as long as the lifeline of the folder; returns its address as superuser.
+
+    `settings` are PostgreSQL's own, over those of the tests.
 
     Takes a second or two. Raises RuntimeError with the words of PostgreSQL if it does not start.
     """
     port = _free_port()
-    options = " ".join(f"-c {name}='{value}'" for name, value in {"port": str(port), **_SETTINGS}.items())
+    options = " ".join(f"-c {name}='{value}'" for name, value in {"port": str(port), **_SETTINGS, **settings}.items())
     with (folder / "start.log").open("w+") as told:
         done = subprocess.run(
             ["/bin/sh", "-c", _SCRIPT, "postgres", str(folder), str(_binaries(folder)), options],
@@ -81,6 +83,12 @@ def start(folder: Path) -> str:
             words = told.read() + (log.read_text() if log.exists() else "")
             raise RuntimeError(f"PostgreSQL did not start:\n{words}")
     return f"postgresql://postgres@127.0.0.1:{port}/postgres"
+
+
+def restart(folder: Path) -> None:
+    """Ends a server without a word to anybody and starts it again, where it was. Raises CalledProcessError."""
+    command = [_binaries(folder) / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "-l", folder / "data/log"]
+    subprocess.run([*command, "restart"], check=True, capture_output=True, cwd="/", **_as_ordinary_user())
 
 
 def _binaries(folder: Path) -> Path:

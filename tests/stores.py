@@ -28,7 +28,20 @@ if TYPE_CHECKING:
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
 
-ON_BOTH: Final = ("contract/test_bus.py",)
+ON_BOTH: Final = (
+    "contract/test_bus.py",
+    "integration/access",
+    "integration/graph/test_graph_store.py",
+    "integration/graph/test_merged_facts.py",
+    "integration/graph/test_traversal.py",
+    "integration/knowledge",
+    "integration/memory",
+    "integration/people",
+    "integration/plasticity",
+    "integration/storage/test_engine.py",
+    "integration/storage/test_migration.py::test_empty_database_gets_exactly_the_tables",
+    "integration/storage/test_migration.py::test_every_earlier_schema_is_brought_up_to_date",
+)
 """Folders and files of tests that `make test` runs on both engines, but for what LEFT_OUT names."""
 
 LEFT_OUT: Final = {
@@ -36,12 +49,21 @@ LEFT_OUT: Final = {
     "integration/mailbox/test_inbox.py::test_calls_at_once_share_a_commit": "as above",
     "integration/flows/test_restoring.py": "a backup is read back in place of SQLite's file",
     "integration/flows/test_restoring_forgettings.py": "as above",
+    "integration/knowledge/test_fact_cost.py::test_no_statement_reads_all_that_an_owner_knows": (
+        "the plans are those of SQLite's planner"
+    ),
     "integration/storage/test_backup.py": "a backup is a copy of SQLite's file",
     "integration/storage/test_damage_met.py": "a damaged page is met in SQLite's file",
     "integration/storage/test_lock.py": "a folder is locked for the one process that may write SQLite's file",
     "integration/storage/test_permissions.py": "SQLite's files are closed to other users",
     "integration/storage/test_opening.py": "a file is looked at before SQLite opens it",
     "integration/storage/test_query_plans.py": "the plans are those of SQLite's planner",
+    "integration/storage/test_engine.py::test_full_disk_is_told_and_survived": "the limit is a setting of SQLite",
+    "integration/storage/test_engine.py::test_full_disk_fails_the_whole_group_honestly": "as before",
+    "integration/storage/test_engine.py::test_close_leaves_no_log_behind": "the log is SQLite's",
+    "integration/storage/test_engine.py::test_file_that_is_no_database_is_told": "there is no file",
+    "integration/storage/test_engine.py::test_folder_that_cannot_hold_it_is_told": "as before",
+    "integration/storage/test_engine.py::test_writes_are_durable_and_deletes_thorough": "they are SQLite's settings",
     "integration/storage/test_migration.py::test_what_was_said_before_has_its_chronicle": (
         "no PostgreSQL is so old: its stores begin at 0007, with the tables as they are"
     ),

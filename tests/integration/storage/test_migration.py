@@ -11,15 +11,18 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
+from stores import where
 
 from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
 from internal.storage.engine import Database
 from internal.storage.migration import alembic_config, current_revision, head_revision, migrate
+from internal.storage.ordering import keep_order
 from internal.storage.owners import next_rev
 from internal.storage.tables import metadata, settings
 from internal.storage.types import from_micros
+from internal.storage.walls import raise_walls
 
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()]
 
@@ -34,9 +37,35 @@ def upgrade_to(revision: str, connection: Connection) -> None:
 
 
 def schema(connection: Connection) -> dict[str, list[str]]:
-    """Every table and index by name, as SQLite keeps its text, without Alembic's own table."""
+    """Every table and index by name, as the database keeps its text, without Alembic's own table."""
+    if connection.dialect.name == "postgresql":
+        return {name: sorted(told.split("\n")) for name, told in connection.exec_driver_sql(POSTGRESQL_SCHEMA)}
     rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
     return {name: parts(sql) for name, sql in rows if name not in {"alembic_version", "sqlite_sequence"}}
+
+
+POSTGRESQL_SCHEMA = """
+WITH told(name, words) AS (
+    SELECT t.relname, concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), c.collname, a.attnotnull,
+                                pg_get_expr(d.adbin, d.adrelid))
+    FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0
+    LEFT JOIN pg_collation c ON c.oid = a.attcollation
+    LEFT JOIN pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
+    WHERE t.relkind = 'r' AND t.relnamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT conrelid::regclass::text, conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+    UNION ALL
+    SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL
+    SELECT tablename, concat_ws(' ', policyname, cmd, qual, with_check) FROM pg_policies
+    UNION ALL
+    SELECT relname, 'behind its wall, ' || relforcerowsecurity FROM pg_class WHERE relrowsecurity
+    UNION ALL
+    SELECT tgrelid::regclass::text, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+)
+SELECT name, string_agg(words, E'\\n') FROM told WHERE name NOT LIKE '%%alembic_version%%' GROUP BY name
+"""
 
 
 def parts(sql: str) -> list[str]:
@@ -54,9 +83,15 @@ def differences(connection: Connection) -> list[object]:
     return list(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata))
 
 
-async def wanted_schema(path: Path) -> dict[str, list[str]]:
-    async with Database.open(path) as database:
-        await database.exclusive(metadata.create_all)
+async def wanted_schema(folder: Path) -> dict[str, list[str]]:
+    def make(connection: Connection) -> None:
+        metadata.create_all(connection)
+        if connection.dialect.name == "postgresql":
+            keep_order(connection)
+            raise_walls(connection)
+
+    async with Database.open(where(folder, empty=True)) as database:
+        await database.exclusive(make)
         return await database.read(schema)
 
 
@@ -64,7 +99,7 @@ async def test_empty_database_gets_exactly_the_tables(empty: Database, tmp_path:
     """From nothing, every table, column, index and constraint of the program is made, and no other."""
     assert await empty.exclusive(migrate)
     assert await empty.exclusive(differences) == []
-    assert await empty.read(schema) == await wanted_schema(tmp_path / "wanted.db")
+    assert await empty.read(schema) == await wanted_schema(tmp_path / "wanted")
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -75,16 +110,16 @@ async def test_every_earlier_schema_is_brought_up_to_date(empty: Database, tmp_p
     await empty.write(lambda connection: connection.execute(row))
     await empty.exclusive(migrate)
     assert await empty.exclusive(differences) == []
-    assert await empty.read(schema) == await wanted_schema(tmp_path / "wanted.db")
-    kept = "SELECT value FROM settings WHERE key = 'kept'"
-    assert await empty.read(lambda connection: connection.exec_driver_sql(kept).scalar_one()) == '"row"'
+    assert await empty.read(schema) == await wanted_schema(tmp_path / "wanted")
+    kept = select(settings.c.value).where(settings.c.key == "kept")
+    assert await empty.read(lambda connection: connection.execute(kept).scalar_one()) == "row"
 
 
 async def test_comparison_would_see_a_difference(database: Database, tmp_path: Path) -> None:
     """A missing index is found by both comparisons: they are not blind."""
     await database.write(lambda connection: connection.exec_driver_sql("DROP INDEX idx_messages_user_time"))
     assert len(await database.exclusive(differences)) == 1
-    assert await database.read(schema) != await wanted_schema(tmp_path / "wanted.db")
+    assert await database.read(schema) != await wanted_schema(tmp_path / "wanted")
 
 
 async def test_second_start_changes_nothing(database: Database) -> None:
