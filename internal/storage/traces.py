@@ -19,10 +19,10 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    cast,
     delete,
     or_,
     select,
-    type_coerce,
     update,
 )
 
@@ -213,7 +213,7 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
     """A suggestion or task without its words is none, and a message without its text cannot be sent: they go."""
     keys = list(table.primary_key.columns)
     # JSON as it is stored: reading it into objects only to write it again took half of the time.
-    held = type_coerce(column, Text) if isinstance(column.type, JSON) else column
+    held = cast(column, Text) if isinstance(column.type, JSON) else column
     query = select(*keys, held.label("held")).where(table.c.user_id == user_id, column.is_not(None))
     if table is agent_state:  # a cursor holds ids alone, and a name of three letters may stand in one
         query = query.where(agent_state.c.key.not_like(f"{_CURSOR}%"))
