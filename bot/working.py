@@ -6,18 +6,26 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.core import App
+from bot.database import last_backup
 from bot.telegram.menu import publish
 from bot.telegram.rendering import plain, render
-from bot.telegram.side import TelegramSide
+from bot.telegram.side import PollMonitor, TelegramSide
 from internal.access import repository as users
 from internal.access.model import Role
 from internal.flows.maintenance import Job
 from internal.flows.notifying import Notifying
 from internal.flows.telling import Rendering
 from internal.recall.warming import Warming
+from internal.storage import backup
+
+POLLED = "polled_at"
+"""The setting that tells every process when the one that polls was last answered."""
+
+FIGURES_TOLD = timedelta(seconds=20)
 
 
 async def work(
@@ -32,7 +40,10 @@ async def work(
     `ended` are tasks of others, such as servers, that do the same.
     """
     notifying = _notifying(app, side.sender.wake)
-    maintenance = app.maintenance([Job("notifications", notifying.start_due)])
+    jobs = [Job("notifications", notifying.start_due)]
+    if app.database.shared:
+        jobs.append(Job("figures", lambda: _tell_figures(app, side.monitor), FIGURES_TOLD, everywhere=True))
+    maintenance = app.maintenance(jobs)
     endless = [
         *beside,
         *side.work(),
@@ -53,6 +64,20 @@ async def work(
         await asyncio.gather(*tasks, stopping, *begun, notifying.stop(), return_exceptions=True)
     for task in done - {stopping}:
         task.result()
+
+
+async def _tell_figures(app: App, monitor: PollMonitor) -> None:
+    """What one process sees and an alert asks about is told by each of them, whichever is scraped."""
+    if not monitor.standing_by and monitor.last is not None:
+        polled = monitor.last.isoformat()
+        await app.database.write(lambda c: users.write_setting(c, POLLED, polled))
+    elif monitor.standing_by:
+        told = await app.database.read(lambda c: users.read_setting(c, POLLED))
+        if told is not None:
+            app.metrics.polled(datetime.fromisoformat(told))
+    last = await last_backup(app.database, backup.folder_of(app.config.data_dir))
+    if last is not None:
+        app.metrics.backup_finished(last)
 
 
 def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:

@@ -32,8 +32,8 @@ WAL_FIXED = (3, 51, 3)
 OLDEST_SERVER = 14_00_00
 """PostgreSQL's own way to write version 14.0."""
 
-CONNECTIONS = 5
-"""What a worker takes: one to write, two to read, one to tell the others and one to hear them."""
+CONNECTIONS = 6
+"""What a worker takes: one to write, one for leases, two to read, one to tell the others and one to hear them."""
 
 BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""

@@ -21,8 +21,8 @@ from internal.storage.types import Moment, to_micros
 VOLATILE_TABLES: Final = frozenset({"changes", "leases", "model_calls", "mirrors"})
 """A log for caches, who does what at the moment, records that expire by themselves, how far a copy elsewhere is."""
 
-VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at"})
-"""Written by probes and backups, which look at a store without changing what it says."""
+VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at", "polled_at"})
+"""Written by probes, polls and backups, which look at a store without changing what it says."""
 
 _MODULUS: Final = 1 << 256
 _FETCH: Final = 1000

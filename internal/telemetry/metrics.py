@@ -191,9 +191,12 @@ class Metrics:
     def send_unknown(self) -> None:
         self._unknown.inc()
 
-    def polled(self) -> None:
-        """Telegram answered a poll just now."""
-        self._last_poll.set_to_current_time()
+    def polled(self, at: datetime | None = None) -> None:
+        """Telegram answered a poll, just now or as another worker has told."""
+        if at is None:
+            self._last_poll.set_to_current_time()
+        else:
+            self._last_poll.set(at.timestamp())
 
     def backup_finished(self, at: datetime) -> None:
         self._last_backup.set(at.timestamp())

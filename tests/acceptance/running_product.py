@@ -71,6 +71,20 @@ class Product:
             self.process = await started(BOT, ["run"], environment, self.data_dir.parent, stderr=log, fresh=self.fresh)
         await asyncio.wait_for(self._until_ready(self.process), 60)
 
+    async def start_worker(self) -> Process:
+        """`laplaced worker` beside it, once it works; whoever starts it ends it."""
+        log = self.data_dir.parent / "worker.log"
+        with log.open("ab") as written:
+            worker = await started(
+                BOT, ["worker"], self._environment(), self.data_dir.parent, stderr=written, fresh=self.fresh
+            )
+        assert worker.stdout is not None
+        async with asyncio.timeout(60):
+            line = (await worker.stdout.readline()).decode()
+        if not line.startswith("Worker "):
+            raise ProcessEnded(f"the worker ended with {await worker.wait()}: {log.read_text()[-2000:]}")
+        return worker
+
     async def command(self, *words: str, **environ: str) -> tuple[int, str, str]:
         """Exit code, stdout and stderr of `laplaced` with these words, beside the bot or without it."""
         environment = self._environment() | environ
