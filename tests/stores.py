@@ -58,6 +58,8 @@ LEFT_OUT: Final = {
     "integration/storage/test_permissions.py": "SQLite's files are closed to other users",
     "integration/storage/test_opening.py": "a file is looked at before SQLite opens it",
     "integration/storage/test_query_plans.py": "the plans are those of SQLite's planner",
+    "integration/storage/test_engine.py::test_writes_that_wait_share_one_commit": "commits are counted in SQLite's log",
+    "integration/storage/test_engine.py::test_group_is_bounded": "as before",
     "integration/storage/test_engine.py::test_full_disk_is_told_and_survived": "the limit is a setting of SQLite",
     "integration/storage/test_engine.py::test_full_disk_fails_the_whole_group_honestly": "as before",
     "integration/storage/test_engine.py::test_close_leaves_no_log_behind": "the log is SQLite's",
