@@ -5,13 +5,13 @@ The nodes know nothing of profiles and facts; whoever merges or splits nodes for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import Refused
+from internal.errors import NotFound, Refused
 from internal.events import repository as events
 from internal.graph import store
 from internal.graph.model import Node
@@ -35,6 +35,24 @@ def merge(
     knowledge.reproject(connection, user_id, [target.id], now=now)
     _tell(connection, user_id, "nodes_merged", {"source": source_id, "target": target.id, "by": by}, now)
     return target
+
+
+def is_thing(connection: Connection, user_id: int, node_id: str) -> bool:
+    """Whether a node can be merged with another as it is: no person, whose profiles are merged, and not the owner."""
+    node = store.resolve_node(connection, user_id, node_id)
+    if node is None or node.id == store.owner_node_id(user_id) or node.label not in joining.JOINED:
+        return False
+    return node.subtype not in ("person", "session")
+
+
+def candidates(connection: Connection, user_id: int, node_id: str, others: Sequence[str]) -> list[Node]:
+    """Those of the other nodes that this one can be merged into: things of its label. Raises NotFound."""
+    node = store.resolve_node(connection, user_id, node_id)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    found = store.nodes_by_ids(connection, user_id, [one for one in others if one != node.id])
+    there = (found[one] for one in others if one in found)
+    return [one for one in there if one.label == node.label and is_thing(connection, user_id, one.id)]
 
 
 def split(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> tuple[Node | None, Node | None]:

@@ -94,6 +94,18 @@ class SplitButton(Owned, prefix="sp"):
     source: int
 
 
+class JoinButton(Owned, prefix="j"):
+    """Merges a thing into another; without `target` it asks which, without `sure` whether."""
+
+    source: Id
+    target: Id | None = None
+    sure: bool = False
+
+
+class UnjoinButton(Owned, prefix="ju"):
+    source: Id
+
+
 class ForgetButton(Owned, prefix="f"):
     """`person` 0 is everything. Without `sure` it asks first."""
 
@@ -126,8 +138,10 @@ ANEW = "+"
 """Place of a fact that is opened below what it was opened from."""
 
 HERE = "-"
-TOGETHER = "m"
 """Place of a fact that nothing leads back from."""
+
+TOGETHER = "m"
+"""Place of a task in a message that tells of several."""
 
 WHY = "w"
 """Place of a fact that was opened from the sources of a reply."""

@@ -21,6 +21,7 @@ from bot.telegram.handlers.buttons import (
     FactButton,
     FactsButton,
     ForgetFactButton,
+    JoinButton,
     Rows,
     SourcesButton,
     VersionsButton,
@@ -46,6 +47,7 @@ from bot.telegram.handlers.telling import (
 from bot.telegram.i18n import label, phrase
 from internal.access.model import User
 from internal.errors import NotFound
+from internal.flows import joining
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
@@ -56,13 +58,17 @@ _NAME_ON_BUTTON = 24
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Facts of one page, the latest first. `other` counts those of the other list: past ones, or current ones."""
+    """Facts of one page, the latest first. `other` counts those of the other list: past ones, or current ones.
+
+    `is_thing`: it can be merged with another.
+    """
 
     facts: Sequence[Fact]
     count: int
     other: int
     questions: int
     number: int
+    is_thing: bool
 
 
 async def facts(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
@@ -130,7 +136,8 @@ async def _page(user: User, services: Services, node_id: str, page: int, *, past
         offset = max(0, end - PAGE)
         shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
         other = knowledge.count_facts(connection, user_id, others, now=now)
-        return _Page(shown[::-1], count, other, len(knowledge.open_contradictions(connection, user_id)), here)
+        questions = len(knowledge.open_contradictions(connection, user_id))
+        return _Page(shown[::-1], count, other, questions, here, joining.is_thing(connection, user_id, node_id))
 
     return await services.read(work)
 
@@ -156,6 +163,8 @@ def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
     if found.questions:
         text = label(lang, "people-suggestions-button", count=found.questions)
         rows.append([button(text, ContradictionsButton(owner=user.user_id))])
+    if found.is_thing and not past:
+        rows.append([button(label(lang, "person-button-merge"), JoinButton(owner=user.user_id, source=node_id))])
     return rows
 
 

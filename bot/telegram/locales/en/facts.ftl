@@ -153,3 +153,10 @@ contradiction-one = All right, this is true: { $fact }.
 contradiction-both = All right, both may stand.
 contradiction-neither = All right, I won't rely on that any more.
 contradiction-gone = This question has settled itself: something changed in the meantime.
+
+join-choose = What is { $name } really? Write the name of the thing that it is the same as.
+join-which = Several things could be “{ $name }”. Which one?
+join-unknown = I don't know a thing of that kind called “{ $name }”.
+join-confirm = Merge them? { $source } becomes part of { $target }: what is known of both is joined, and the name { $target } stays.
+join-done = Done: { $source } and { $target } are one thing now.
+join-undone = Two things again.
