@@ -95,12 +95,13 @@ class Districts:
         self._served: frozenset[int] = frozenset()
         self._changing: dict[int, asyncio.Task[None]] = {}
         self._until = 0.0
-        self._closing = False
+        self._sure, self._closing = True, False
         self._service: Service | None = None
 
     @property
     def served(self) -> frozenset[int]:
-        return self._served
+        """The districts in which something may be begun; none while nobody knows whose they are."""
+        return self._served if self._sure else frozenset()
 
     def fence(self, chat_id: int) -> Fence:
         return self._leases.fence(_name(district_of(chat_id)))
@@ -151,8 +152,8 @@ class Districts:
                     await self._look_round()
             except Exception:  # border of the keeper: what is not renewed runs out by itself
                 log.exception("districts_not_renewed", extra={"held": len(self._held)})
-                if asyncio.get_running_loop().time() >= self._until:
-                    self._lose(self._held)
+                # What is at work goes on: without the database it writes nothing, and afterwards it may be ours yet.
+                self._sure = asyncio.get_running_loop().time() < self._until
             await asyncio.sleep(self._length.total_seconds() / RENEWALS)
 
     async def _look_round(self) -> None:
@@ -172,7 +173,7 @@ class Districts:
         unopened = self._held - self._served - self._changing.keys()
         if unopened:
             self._change(unopened, self._open(unopened))
-        surplus = len(self._held) - part
+        surplus = len(self._held - self._changing.keys()) - part
         if surplus > 0 and self._served:
             given = random.sample(sorted(self._served), min(surplus, len(self._served)))
             self._served -= set(given)
@@ -187,6 +188,9 @@ class Districts:
             await self._leases.drop_lapsed(SERVING)
         self._until = asked + self._length.total_seconds()
         self._lose({one for one in self._held if _name(one) not in kept})
+        if not self._sure:
+            self._sure = True
+            self._serving.look()
 
     async def _take(self, wanted: Collection[int]) -> None:
         taken = await self._leases.take_all([_name(one) for one in wanted], self._length)

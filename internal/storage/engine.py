@@ -76,6 +76,7 @@ class Database:
         self._engine = engine
         self._writer = writer
         self._beside: Link | None = None
+        self._opening = asyncio.Lock()
         self._readers: asyncio.Queue[Link] = asyncio.Queue()
         for reader in readers:
             self._readers.put_nowait(reader)
@@ -188,8 +189,9 @@ class Database:
         if not self.shared:
             return await self.write(work)
         try:
-            if self._beside is None:
-                self._beside = await self._engine.writer()
+            async with self._opening:
+                if self._beside is None:
+                    self._beside = await self._engine.writer()
             return await self._beside.run(lambda connection: self._engine.in_short(connection, work))
         except SQLAlchemyError as error:
             raise _refused(error) from error

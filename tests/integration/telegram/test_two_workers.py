@@ -23,6 +23,7 @@ from internal.testing import Asked, ScriptedModel
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATIENT_S = 90
+MESSAGES = 30
 
 
 def raw(number: int, user: int, **content: Any) -> tuple[int, str]:
@@ -70,29 +71,29 @@ async def unsettled(worker: Worker) -> int:
 async def test_a_chat_goes_on_in_order_when_its_worker_dies(
     telegram: LocalTelegram, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    """Fifty messages: the second worker answers what the first had not, each once, and nobody overtakes."""
+    """Thirty messages: the second worker answers what the first had not, each once, and nobody overtakes."""
     model.always(MODEL, echoes)
     async with two_workers(telegram, where_postgresql(tmp_path), model) as (one, other):
         await one.start()
         await other.start()
         await parted(one, other)
         person = await person_of(one)
-        batch = [raw(n, person, text=f"Question {n}") for n in range(1, 51)]
-        await one.bot.ingest.accept(batch[:30])
-        await eventually(lambda: enough(one, person, 10), PATIENT_S)
+        batch = [raw(n, person, text=f"Question {n}") for n in range(1, MESSAGES + 1)]
+        await one.bot.ingest.accept(batch[:20])
+        await eventually(lambda: enough(one, person, 5), PATIENT_S)
         one.pause()
-        await other.bot.ingest.accept(batch[30:])
+        await other.bot.ingest.accept(batch[20:])
 
         async def done() -> bool:
-            return len(await said(other, person, "assistant")) == 50 and not await unsettled(other)
+            return len(await said(other, person, "assistant")) == MESSAGES and not await unsettled(other)
 
         await eventually(done, PATIENT_S)
-        assert await said(other, person, "user") == [f"Question {n}" for n in range(1, 51)]
-        assert await said(other, person, "assistant") == [f"Answer {n}" for n in range(1, 51)]
+        assert await said(other, person, "user") == [f"Question {n}" for n in range(1, MESSAGES + 1)]
+        assert await said(other, person, "assistant") == [f"Answer {n}" for n in range(1, MESSAGES + 1)]
         texts = await other.stage.texts(person)
         # What was being sent when the worker stopped may have arrived: it is sent once more, that is stated policy.
-        assert len(texts) <= 51
-        assert list(dict.fromkeys(texts)) == [f"Answer {n}" for n in range(1, 51)]
+        assert len(texts) <= MESSAGES + 1
+        assert list(dict.fromkeys(texts)) == [f"Answer {n}" for n in range(1, MESSAGES + 1)]
 
 
 async def enough(worker: Worker, person: int, count: int) -> bool:
