@@ -21,10 +21,11 @@ WITH_TESTS := .[all,test]
 COMPILED := PYTHONDONTWRITEBYTECODE=
 CONFIG ?=
 KILLS ?= 1000
+FLEET_KILLS ?= 100
 SEED ?=
 TORTURE ?= .torture
 DEMO ?= .demo
-DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji libfaketime prometheus
+DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji libfaketime pgbouncer prometheus
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -81,6 +82,7 @@ torture: $(VENV)/.installed-test debian
 	$(COMPILED) PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
 		|| status=$$?; \
 	[ $$status -ne 130 ] || exit $$status; \
+	$(COMPILED) PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/fleet_torture.py --folder $(TORTURE) --kills $(FLEET_KILLS) || status=$$?; \
 	rm -f $(TORTURE)/faults.jsonl; \
 	$(COMPILED) LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
 		tests/faults $(ARGS) || status=$$?; \

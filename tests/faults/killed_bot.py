@@ -58,7 +58,7 @@ UNFINISHED = {
     "runs": "SELECT count(*) FROM runs WHERE state IN ('due', 'claimed', 'replied')",
     "notifications": "SELECT count(*) FROM notifications WHERE state = 'waiting'",
     "vectors": "SELECT count(*) FROM search_items s LEFT JOIN vectors v USING (user_id, item)"
-    " WHERE v.text_hash IS NOT s.text_hash",
+    " WHERE v.text_hash IS DISTINCT FROM s.text_hash",
 }
 """What a bot that has come to rest has none of."""
 
@@ -191,7 +191,7 @@ class KilledBot:
 
     async def _start(self) -> Process:
         with self._output.open("wb") as output, self._log.open("ab") as log:
-            return await started(BOT, ["run"], self._environment(), self.folder, stdout=output, stderr=log)
+            return await started(BOT, ["run"], self.environment(), self.folder, stdout=output, stderr=log)
 
     @property
     def _ready(self) -> bool:
@@ -208,7 +208,7 @@ class KilledBot:
     def _last_words(self) -> str:
         return self._log.read_text(encoding="utf-8")[-1500:] if self._log.exists() else ""
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("LAPLACED_")}
         return (
             environment

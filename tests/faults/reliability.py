@@ -15,11 +15,13 @@ from record import records
 Json = dict[str, Any]
 Row = list[str]
 
-KILLS, FAULTS = "kills", "faults"
-"""The files of records: one line a batch of kills, one line a fault test."""
+KILLS, FLEET, FAULTS = "kills", "fleet", "faults"
+"""The files of records: one line a batch of kills, of one process or of several; one line a fault test."""
 
 ALL = "all"
 _SERIES = ("date", "commit", "seed", "runs", "kills", "at start", "at stop", "by webhook", "passed")
+
+_OF_FLEET = ("date", "commit", "seed", "workers", "kills", "cuts", "restarts", "passed")
 
 KINDS = {
     "kill": "Kills at the commit points",
@@ -61,6 +63,16 @@ are shown as failed, *never came* those of them that their reader got not even o
 whose writing was killed more often than it is tried.
 """
 
+WORKERS = """
+## Several processes on one PostgreSQL
+
+`laplaced run` and three times `laplaced worker` share one store, reached through pgbouncer in transaction mode;
+the same people write to them. At random moments one of the four is ended by SIGKILL and started again, each connection
+to the database is cut with even chances (*cuts*), or PostgreSQL is stopped at once and started again (*restarts*).
+Then all come to rest and are stopped, the store is moved into a file by `laplaced migrate-store`, which compares both
+sides, and the file is judged as above. A row is one series on one commit.
+"""
+
 BY_HAND = """
 ## Faults placed by hand
 
@@ -96,7 +108,7 @@ _IN_WINDOW = (
 def page(folder: Path, before: str = "") -> str:
     """The whole page, from the records in the folder; series that only the page as it was `before` tells of stay."""
     kills, faults = records(KILLS, folder), records(FAULTS, folder)
-    return HEAD + _random(kills, before) + (_by_hand(faults) if faults else "")
+    return HEAD + _random(kills, before) + _fleet(records(FLEET, folder), before) + (_by_hand(faults) if faults else "")
 
 
 def write_page(folder: Path, path: Path) -> None:
@@ -116,13 +128,35 @@ def _random(batches: Sequence[Json], before: str) -> str:
     window = _with_all(_only_before(before, of_window, window, (0, 1)) + window, 2)
     if not rows:
         return ""
+    return RANDOM + "\n" + _table(head, rows) + WINDOW + "\n" + _table(of_window, window) + _broken(batches)
+
+
+def _fleet(batches: Sequence[Json], before: str) -> str:
+    series: dict[tuple[int, str], list[Json]] = defaultdict(list)
+    for batch in batches:
+        series[batch["seed"], batch["commit"]].append(batch)
+    head = [*_OF_FLEET, *(title for _, title in _MEASURES), *(title for _, title in _IN_WINDOW)]
+    rows = [[*_fleet_name(of), *_counts(of, _MEASURES), *_counts(of, _IN_WINDOW)] for of in series.values()]
+    rows = _only_before(before, head, rows, (1, 2)) + rows
+    if not rows:
+        return ""
+    return WORKERS + "\n" + _table(head, rows) + _broken(batches)
+
+
+def _fleet_name(batches: Sequence[Json]) -> list[str]:
+    last, runs = batches[-1], len(batches)
+    blows = [str(sum(batch[key] for batch in batches)) for key in ("kills", "cuts", "restarts")]
+    passed = sum(not batch["verdict"]["violations"] for batch in batches)
+    return [str(last["at"])[:10], last["commit"], str(last["seed"]), str(last["workers"]), *blows, f"{passed}/{runs}"]
+
+
+def _broken(batches: Sequence[Json]) -> str:
     broken = [
         f"- seed {b['seed']}, batch {b['number']}: {' '.join(text.split())[:400]}"
         for b in batches
         for text in b["verdict"]["violations"]
     ]
-    found = "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
-    return RANDOM + "\n" + _table(head, rows) + WINDOW + "\n" + _table(of_window, window) + found
+    return "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
 
 
 def _only_before(before: str, head: Sequence[str], rows: Sequence[Row], key: tuple[int, int]) -> list[Row]:
