@@ -220,6 +220,7 @@ class App:
                 Job("door", self._renew_door, LOOKING, everywhere=True),
             ],
             self.duty,
+            modestly=not delivery,
         )
 
     async def _renew_door(self) -> None:

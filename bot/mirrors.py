@@ -20,6 +20,7 @@ from internal.graph.falkor import Falkor, imported
 from internal.graph.falkor_server import binaries, running
 from internal.graph.mirror import Rows
 from internal.scheduling.clock import Clock
+from internal.scheduling.duty import MIRROR
 from internal.scheduling.leases import Leases
 from internal.storage.engine import Database
 from internal.storage.scope import acting_for, acting_for_everyone
@@ -129,7 +130,7 @@ class Mirrors:
     async def _alone(self, user_id: int) -> AsyncIterator[None]:
         """Of the processes of one store, one at a time writes into an owner's mirror."""
         try:
-            async with self._leases.kept(f"mirror:{user_id}"):
+            async with self._leases.kept(f"{MIRROR}{user_id}"):
                 yield
         except LeaseLost as error:
             raise MirrorUnavailable("another worker brings this mirror up to date") from error

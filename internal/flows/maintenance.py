@@ -40,12 +40,15 @@ class Job:
 class Maintenance:
     """Runs its jobs one after another at each tick; one that fails is due again at the next."""
 
-    def __init__(self, ticker: Ticker, clock: Clock, jobs: list[Job], duty: Duty | None = None) -> None:
-        """`duty` says whether this process keeps the clock; None: there is no other."""
-        self._ticker, self._clock, self._jobs, self._duty = ticker, clock, jobs, duty
+    def __init__(
+        self, ticker: Ticker, clock: Clock, jobs: list[Job], duty: Duty | None = None, *, modestly: bool = False
+    ) -> None:
+        """`duty` says whether this process keeps the clock; None: there is no other. `modestly`: jobs are missing."""
+        self._ticker, self._clock, self._jobs, self._duty, self._modestly = ticker, clock, jobs, duty, modestly
 
     async def run(self) -> None:
-        with acting_for_everyone(), self._duty.standing_for_clock() if self._duty else nullcontext():
+        duty = self._duty
+        with acting_for_everyone(), duty.standing_for_clock(modestly=self._modestly) if duty else nullcontext():
             async for _ in self._ticker.ticks():
                 for job in self._jobs:
                     await self._run(job)

@@ -17,11 +17,15 @@ from typing import Final, NoReturn
 
 from internal.errors import StorageError
 from internal.scheduling import lease_repository
+from internal.scheduling.districts import SERVING
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
 from internal.scheduling.model import NAME_LENGTH, WORKER
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
+
+MIRROR: Final = "mirror:"
+"""Begins the lease of who brings an owner's mirror up to date; the owner's id follows."""
 
 CLOCK: Final = "clock"
 """The lease of who does what is due by the clock."""
@@ -47,7 +51,7 @@ class Duty:
         self.leases = Leases(database, self.name)
         self._database, self._shared, self._taken_over = database, database.shared, taken_over
         self._leads_until = float("-inf")
-        self._stands = self._led = False
+        self._stands = self._led = self._modest = False
         self._changed, self._sooner = asyncio.Event(), asyncio.Event()
 
     @property
@@ -72,12 +76,15 @@ class Duty:
                 await self.leases.release_all()
 
     @contextlib.contextmanager
-    def standing_for_clock(self) -> Iterator[None]:
-        """Inside, this process keeps the clock as soon as nobody else does."""
+    def standing_for_clock(self, *, modestly: bool = False) -> Iterator[None]:
+        """Inside, this process keeps the clock as soon as nobody else does.
+
+        `modestly`: not while there is one that delivers messages, for only he can do all of what is due.
+        """
         if not self._shared:
             yield
             return
-        self._stands = True
+        self._stands, self._modest = True, modestly
         self._sooner.set()
         try:
             yield
@@ -101,12 +108,16 @@ class Duty:
         """Renews both leases, or takes the clock's if it is free. Raises StorageError."""
         asked = time.monotonic()
         await self.leases.take(f"{WORKER}{self.name}", self._alive)
-        if not self._stands:
+        if not self._stands or (self._modest and await self._another_delivers()):
+            self._lead_until(float("-inf"))
             await self.leases.release(CLOCK)
         elif await self.leases.take(CLOCK, self._length):
             self._lead_until(asked + self._length.total_seconds())
         else:
             self._lead_until(float("-inf"))
+
+    async def _another_delivers(self) -> bool:
+        return bool(set((await self.leases.standing(SERVING)).values()) - {self.name})
 
     def _lead_until(self, until: float) -> None:
         led, self._leads_until = self._led, until
@@ -121,7 +132,8 @@ class Duty:
     async def drop_lapsed(self) -> None:
         """Deletes what is left of processes that were killed."""
         if self._shared:
-            await self._database.write(lambda c: lease_repository.drop_lapsed(c, WORKER))
+            for kind in (WORKER, SERVING, MIRROR):
+                await self._database.write(lambda c, kind=kind: lease_repository.drop_lapsed(c, kind))  # type: ignore[misc]
 
     async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
         """Runs endless work whenever the clock falls to this process. Raises what the work raises."""

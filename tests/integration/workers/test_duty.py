@@ -9,7 +9,8 @@ from pathlib import Path
 
 from internal.flows.maintenance import Job, Maintenance
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.duty import Duty
+from internal.scheduling.districts import SERVING
+from internal.scheduling.duty import CLOCK, Duty
 from internal.scheduling.ticker import Ticker
 from internal.storage.engine import Database
 
@@ -53,6 +54,17 @@ async def test_a_dead_process_is_followed(two: tuple[Database, Database]) -> Non
             with second.standing_for_clock():
                 await until(lambda: second.leads)
                 assert not first.leads
+
+
+async def test_who_lacks_jobs_steps_back(two: tuple[Database, Database]) -> None:
+    """A process that delivers nothing keeps the clock only while none that does is there."""
+    first, second = map(duty_of, two)
+    async with first.on():
+        with first.standing_for_clock(modestly=True):
+            await until(lambda: first.leads)
+            await second.leases.take(f"{SERVING}{second.name}", 20 * SHORT)
+            await until(lambda: not first.leads)
+            assert await second.leases.take(CLOCK)
 
 
 async def test_jobs_by_the_clock_run_where_it_is_kept(two: tuple[Database, Database]) -> None:
