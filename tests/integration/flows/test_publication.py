@@ -108,6 +108,21 @@ async def test_a_full_dialogue_is_published_at_the_border_of_a_turn(talk: Talk) 
     assert left == ["2", "Answer."]
 
 
+async def test_without_buffers_the_store_says_what_is_full(talk: Talk) -> None:
+    """Where other processes write too: a dialogue that goes on is found again at each look, a silent one no more."""
+    talk.buffers.kept = False
+    publication = talk.publication(max_messages=5)
+    for number in range(3):
+        await talk.exchange(str(number))
+        assert len(talk.buffers) == 0
+        assert await publication.publish_due() == (1 if number == 2 else 0)
+    assert await lengths(talk) == [4]
+    assert await talk.read(lambda c: dialogue.full_since(c, None, 2)) == [OWNER]
+    assert await talk.read(lambda c: dialogue.full_since(c, None, 3)) == []
+    later = talk.clock.now() + timedelta(minutes=1)
+    assert await talk.read(lambda c: dialogue.full_since(c, later, 2)) == []
+
+
 async def test_a_long_backlog_becomes_several_fragments(talk: Talk) -> None:
     """Idle and longer than a fragment: all of it, in order."""
     for number in range(5):
