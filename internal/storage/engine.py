@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InternalError, OperationalError, SQLAlchemyError
 
 from internal.errors import ConfigurationError, StorageDamaged, StorageError
 from internal.storage.crash import crash_if_asked
@@ -339,8 +339,8 @@ async def _engine_of(where: Path | str) -> Engine:
 
 
 def _translated(error: Exception) -> Exception:
-    """A refusal of the database (a full disk, a lock) as StorageError; any other error as it is."""
-    if not isinstance(error, OperationalError):
+    """A refusal of the database (a full disk, a lock, a standby) as StorageError; any other error as it is."""
+    if not isinstance(error, OperationalError | InternalError):
         return error
     return _refused(error)
 

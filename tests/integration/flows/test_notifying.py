@@ -382,7 +382,7 @@ async def test_who_left_stands_before_nobody(stage: Stage) -> None:
     await stage.task("Call Maria")
     await stage.task("Theirs", user_id=OTHER)
     write = stage.talk.database.write
-    await write(lambda c: c.exec_driver_sql("UPDATE users SET state = 'paused' WHERE user_id = ?", (OWNER,)))
+    await write(lambda c: c.exec_driver_sql(f"UPDATE users SET state = 'paused' WHERE user_id = {OWNER}"))
     await stage.look()
     due = await stage.talk.database.read(lambda c: notifications.owners_due(c, stage.talk.clock.now()))
     assert due == []
