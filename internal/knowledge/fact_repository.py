@@ -18,6 +18,7 @@ from internal.knowledge.claims import FactFilter
 from internal.knowledge.model import Claim, Fact
 from internal.knowledge.relations import relation_name
 from internal.storage import search_items
+from internal.storage.expressions import text_items
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
 from internal.storage.types import new_id
@@ -189,7 +190,7 @@ def listing(
     `newest_first`: those that were learned last come first.
     """
     came = (graph_edges.c.created_at, graph_edges.c.id)
-    order = [one.desc() for one in came] if newest_first else [graph_edges.c.valid_at, *came]
+    order = [one.desc() for one in came] if newest_first else [graph_edges.c.valid_at.nulls_first(), *came]
     query = _select(user_id).where(*visible(), *_fitting(user_id, wanted, now)).order_by(*order)
     return [_version(row) for row in connection.execute(query.limit(limit).offset(offset))]
 
@@ -355,7 +356,7 @@ def _fitting(user_id: int, wanted: FactFilter, now: datetime) -> Iterable[Column
 def _typed(user_id: int, types: Collection[str]) -> Select[Any]:
     """Nodes by label, by type, or by one of the knowledge labels that they were given."""
     named = list(types)
-    labels = func.json_each(graph_nodes.c.props, "$.labels").table_valued("value")
+    labels = text_items(graph_nodes.c.props["labels"]).table_valued("value")
     carried = select(labels.c.value).where(func.lower(labels.c.value).in_([name.lower() for name in named])).exists()
     kind = or_(graph_nodes.c.label.in_(named), graph_nodes.c.subtype.in_([name.lower() for name in named]), carried)
     return select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, kind)

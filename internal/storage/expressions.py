@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Boolean
+from sqlalchemy import Boolean, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
@@ -24,3 +24,21 @@ def _with_instr(element: holds_words, compiler: Any, **how: Any) -> str:
 @compiles(holds_words, "postgresql")
 def _with_strpos(element: holds_words, compiler: Any, **how: Any) -> str:
     return f"(strpos({compiler.process(element.clauses, **how)}) > 0)"
+
+
+class text_items(GenericFunction[str]):
+    """The texts of a list in JSON as the column `value`, with `table_valued`; none of them if it is no list."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(text_items, "sqlite")
+def _with_each(element: text_items, compiler: Any, **how: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **how)})"
+
+
+@compiles(text_items, "postgresql")
+def _with_elements(element: text_items, compiler: Any, **how: Any) -> str:
+    listed = compiler.process(element.clauses, **how)
+    return f"json_array_elements_text(CASE WHEN json_typeof({listed}) = 'array' THEN {listed} END)"
