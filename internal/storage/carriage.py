@@ -109,6 +109,12 @@ def put_batch(connection: Connection, table: Table, batch: Batch) -> int:
     return lost
 
 
+def without_haste(connection: Connection) -> None:
+    """Has a server wait for us in the midst of this transaction: what is read is worked on before more is asked for."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
 def row_counts(connection: Connection, tables: Iterable[Table]) -> dict[str, int]:
     return {table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables}
 

@@ -29,6 +29,7 @@ from internal.storage.carriage import (
     put_batch,
     read_batch,
     row_counts,
+    without_haste,
 )
 from internal.storage.content import Content, content_of
 from internal.storage.engine import Database, Snapshot
@@ -106,6 +107,7 @@ async def move(
     await _need_schema(target, "target", made=True)
     tables = carried_tables()
     async with source.snapshot() as snapshot:
+        await snapshot.read(without_haste)
         counts = await snapshot.read(lambda c: row_counts(c, tables))
         # Its hashes are those of what the target will be able to keep.
         meant = await look(snapshot, tables, counts, told, "reading", without_nul=target.shared)
@@ -114,6 +116,7 @@ async def move(
         carrier = Carrier(snapshot, target, noting=True, told=lambda rows: told("moving", rows, total))
         await carrier.carry_all(tables)
     async with target.snapshot() as snapshot:
+        await snapshot.read(without_haste)
         arrived = await look(snapshot, tables, counts, told, "comparing")
     moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
     if not moved.differing:

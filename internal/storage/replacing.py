@@ -9,7 +9,15 @@ from pathlib import Path
 from sqlalchemy import Connection, StaticPool, create_engine
 
 from internal.errors import StorageError
-from internal.storage.carriage import batches, carried_tables, empty, go_on_behind, highest_given, put_batch
+from internal.storage.carriage import (
+    batches,
+    carried_tables,
+    empty,
+    go_on_behind,
+    highest_given,
+    put_batch,
+    without_haste,
+)
 from internal.storage.content import content_of
 from internal.storage.moving import forget_move
 
@@ -19,6 +27,7 @@ def replace_with(connection: Connection, file: Path) -> None:
 
     The caller acts for everyone; nothing changes unless the store says the same afterwards. Raises StorageError.
     """
+    without_haste(connection)
     tables = carried_tables()
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as raw:
         engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool, hide_parameters=True)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, MetaData, Table
 from internal.errors import StorageError
 from internal.storage import backup
 from internal.storage.backup import KEPT, Backup
-from internal.storage.carriage import STAYING, carried_tables
+from internal.storage.carriage import STAYING, carried_tables, without_haste
 from internal.storage.content import content_of
 from internal.storage.engine import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
@@ -42,6 +42,7 @@ async def write_file(source: Database, draft: Path) -> str:
     """
     with acting_for_everyone():
         async with source.snapshot() as snapshot, Database.open(draft) as file:
+            await snapshot.read(without_haste)
             revision = await snapshot.read(current_revision)
             if revision is None:
                 raise StorageError("there is nothing to back up: the database has no tables yet")
