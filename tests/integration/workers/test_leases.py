@@ -10,18 +10,21 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from internal.errors import LeaseLost
+from internal.mailbox.inbox import Inbox
 from internal.scheduling.leases import Leases
 from internal.storage import tables
 from internal.storage.engine import Database
 from internal.storage.fence import fenced
+from internal.testing import FrozenClock
 
-SHORT = timedelta(seconds=0.5)
-LONG = timedelta(seconds=30)
+SHORT = timedelta(seconds=3)
+LONG = timedelta(seconds=60)
 NAME = "thing"
 
 
-async def lapsed() -> None:
-    await asyncio.sleep(SHORT.total_seconds() + 0.05)
+async def lapsed(database: Database) -> None:
+    """As if its whole length had passed."""
+    await database.beside(lambda c: c.execute(tables.leases.update().values(until=0)).rowcount)
 
 
 def note(connection: Connection) -> None:
@@ -51,12 +54,12 @@ class Held:
 async def test_one_has_it_until_it_runs_out(two: tuple[Database, Database]) -> None:
     """Taken, renewed, refused to another, lost after its length, and not to be renewed when another has it."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
-    assert await one.take(NAME, SHORT)
-    assert not await other.take(NAME, SHORT)
-    assert await one.renew(NAME, SHORT)
-    assert not await other.renew(NAME, SHORT)
+    assert await one.take(NAME, LONG)
+    assert not await other.take(NAME, LONG)
+    assert await one.renew(NAME, LONG)
+    assert not await other.renew(NAME, LONG)
     assert await one.held(NAME)
-    await lapsed()
+    await lapsed(two[1])
     assert not await one.held(NAME)
     assert await other.take(NAME, LONG)
     assert not await one.renew(NAME, LONG)
@@ -64,16 +67,16 @@ async def test_one_has_it_until_it_runs_out(two: tuple[Database, Database]) -> N
     await one.release(NAME)
     assert await other.held(NAME)
     await other.release_all()
-    assert await one.take(NAME, SHORT)
+    assert await one.take(NAME, LONG)
 
 
 async def test_who_lost_it_writes_nothing(two: tuple[Database, Database]) -> None:
     """Whoever sleeps through his lease and wakes up after another has taken it."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
-    assert await one.take(NAME, SHORT)
+    assert await one.take(NAME, LONG)
     with fenced(one.fence(NAME)):
         await two[0].write(lambda connection: None)
-    await lapsed()
+    await lapsed(two[1])
     assert await other.take(NAME, LONG)
     with fenced(one.fence(NAME)), pytest.raises(LeaseLost):
         await two[0].write(note)
@@ -83,7 +86,7 @@ async def test_who_lost_it_writes_nothing(two: tuple[Database, Database]) -> Non
 async def test_what_began_before_a_takeover_and_asks_after_it(two: tuple[Database, Database]) -> None:
     """A transaction whose snapshot still shows the lease as ours is refused, too."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
-    assert await one.take(NAME, SHORT)
+    assert await one.take(NAME, LONG)
     held, fence = Held(asked_first=False), one.fence(NAME)
 
     def stale(connection: Connection) -> None:
@@ -92,7 +95,7 @@ async def test_what_began_before_a_takeover_and_asks_after_it(two: tuple[Databas
 
     writing = asyncio.create_task(two[0].write(stale))
     await asyncio.to_thread(held.begun.wait, 20)
-    await lapsed()
+    await lapsed(two[1])
     assert await other.take(NAME, LONG)
     held.let_go.set()
     with pytest.raises(LeaseLost):
@@ -103,13 +106,13 @@ async def test_what_began_before_a_takeover_and_asks_after_it(two: tuple[Databas
 async def test_nobody_takes_it_from_under_a_write(two: tuple[Database, Database]) -> None:
     """A lease that ran out is not taken while something is being written in its name; renewing does not wait."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
-    assert await one.take(NAME, SHORT)
+    assert await one.take(NAME, LONG)
     held = Held(asked_first=True)
     with fenced(one.fence(NAME)):
         writing = asyncio.create_task(two[0].write(held.work))
     await asyncio.to_thread(held.begun.wait, 20)
-    assert await one.renew(NAME, SHORT)
-    await lapsed()
+    assert await one.renew(NAME, LONG)
+    await lapsed(two[1])
     assert not await other.take(NAME, LONG)
     held.let_go.set()
     await writing
@@ -130,7 +133,7 @@ async def test_a_kept_lease_is_handed_on(two: tuple[Database, Database]) -> None
 
     async with one.kept(NAME, SHORT):
         waiting = asyncio.create_task(second())
-        await asyncio.sleep(3 * SHORT.total_seconds())
+        await asyncio.sleep(1)
         assert await one.held(NAME)
         order.append("one")
     while len(order) < 2:  # noqa: ASYNC110 - what is waited for happens in a database
@@ -139,3 +142,18 @@ async def test_a_kept_lease_is_handed_on(two: tuple[Database, Database]) -> None
     await two[0].write(lambda c: c.execute(tables.leases.update().values(holder="thief")).rowcount)
     with pytest.raises(LeaseLost):
         await asyncio.wait_for(waiting, 20)
+
+
+async def test_a_poller_that_was_overtaken_stores_nothing(two: tuple[Database, Database]) -> None:
+    """What it had asked for is the other's to store and to confirm: it is refused, and so its offset stays."""
+    one, other = Leases(two[0], "one"), Leases(two[1], "other")
+    assert await one.take(NAME, LONG)
+    inbox = Inbox(two[0], FrozenClock(), 7)
+    with fenced(one.fence(NAME)):
+        assert len(await inbox.store([(1, "{}")])) == 1
+        await lapsed(two[1])
+        assert await other.take(NAME, LONG)
+        with pytest.raises(LeaseLost):
+            await inbox.store([(2, "{}")])
+    with fenced(other.fence(NAME)):
+        assert len(await Inbox(two[1], FrozenClock(), 7).store([(1, "{}"), (2, "{}")])) == 1
