@@ -16,6 +16,9 @@ _memory: Final = graph_nodes.alias("memory")
 _other: Final = graph_nodes.alias("other")
 _edge: Final = graph_edges.alias("edge")
 
+_ONE_MEMORY: Final = (_memory.c.user_id, _memory.c.id)
+"""Its whole key: what is grouped by that has one value of every other column."""
+
 
 def about_concept(connection: Connection, user_id: int, concept: str, limit: int) -> list[Node]:
     """(m:Memory)-[:HAS_CONCEPT]->(c:Concept {name}), last accessed first; before them those that never were.
@@ -26,7 +29,7 @@ def about_concept(connection: Connection, user_id: int, concept: str, limit: int
     order = (_memory.c.last_accessed.desc().nulls_first(), _memory.c.created_at.desc(), _memory.c.id)
     chosen = query.with_only_columns(_memory.c.id).where(_other.c.id.in_(_named(connection, user_id, concept)))
     # Grouped: a memory that two concepts of the name lead to is found once.
-    ids = connection.execute(chosen.group_by(_memory.c.id).order_by(*order).limit(limit)).scalars().all()
+    ids = connection.execute(chosen.group_by(*_ONE_MEMORY).order_by(*order).limit(limit)).scalars().all()
     return _read(connection, user_id, ids)
 
 
@@ -61,7 +64,7 @@ def sharing_concepts(connection: Connection, user_id: int, memory_id: str, limit
     shared = func.count(_other.c.id.distinct())
     order = (shared.desc(), _memory.c.created_at.desc(), _memory.c.id)
     chosen = query.with_only_columns(_memory.c.id).where(_memory.c.id != memory_id)
-    ids = connection.execute(chosen.group_by(_memory.c.id).order_by(*order).limit(limit)).scalars().all()
+    ids = connection.execute(chosen.group_by(*_ONE_MEMORY).order_by(*order).limit(limit)).scalars().all()
     return _read(connection, user_id, ids)
 
 
@@ -88,7 +91,7 @@ def _pairs(
 
 def _in_pairs(connection: Connection, user_id: int, query: Select[Any], limit: int) -> list[tuple[Node, Node]]:
     order = (_other.c.created_at, _other.c.id, _memory.c.created_at, _memory.c.id)
-    grouped = query.group_by(_other.c.id, _memory.c.id).order_by(*order).limit(limit)
+    grouped = query.group_by(_other.c.user_id, _other.c.id, *_ONE_MEMORY).order_by(*order).limit(limit)
     rows = connection.execute(grouped).all()
     nodes = store.nodes_by_ids(connection, user_id, {end for row in rows for end in (row.other, row.memory)})
     return [(nodes[row.other], nodes[row.memory]) for row in rows]
