@@ -25,7 +25,8 @@ async def test_either_process_goes_on_alone(tmp_path: Path) -> None:
     """What is said while one is killed is answered and archived by the other; a new one takes its place meanwhile."""
     store = where_postgresql(tmp_path)
     settings = {"LAPLACED_STORAGE__URL": store, "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "2s"}
-    async with product(tmp_path, scripted=True, **settings) as (bot, people):
+    async with product(tmp_path, scripted=True) as (bot, people):
+        bot.settings |= settings
         assert people is not None
         assert bot.model is not None
         bot.model.always(RESPONDER, ANSWER)
@@ -72,7 +73,8 @@ async def test_either_process_goes_on_alone(tmp_path: Path) -> None:
 async def test_worker_ends_in_order_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """It is refused on a file; told to stop, it gives back its leases and returns 0."""
     own = {"LAPLACED_TELEGRAM__TOKEN": f"1:{'x' * 35}", "LAPLACED_TELEGRAM__API_BASE": "http://127.0.0.1:1"}
-    async with product(tmp_path, scripted=True, own_telegram=False, **own) as (bot, _):
+    async with product(tmp_path, scripted=True, own_telegram=False) as (bot, _):
+        bot.settings |= own
         code, _, told = await bot.command("worker")
         assert (code, told.count("\n")) == (1, 1)
         assert "a database file belongs to one process" in told
