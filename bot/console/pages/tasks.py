@@ -42,6 +42,7 @@ class _Tasks:
         with card(classes="list-card"), ui.element("details").classes("row") as closed:
             with ui.element("summary"):
                 words("h2", seat.say("tasks-closed"), "card-title")
+                ui.icon("expand_more").props("aria-hidden=true")
             options = {state: seat.say(f"tasks-{state}") for state in ("done", "cancelled")}
             with ui.element("div").classes("toolbar"):
                 self._which = Choices(seat, seat.say("tasks-closed"), options, "done", self._show_closed)

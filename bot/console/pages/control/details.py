@@ -98,7 +98,7 @@ class Details:
                     with ui.element("span").classes("jump-head"):
                         words("b", title(self._seat.say, event))
                         words("span", self._lanes.who(event), "jump-who")
-                    words("span", told.get(event["id"]) or summary(event["payload"]), "jump-text")
+                    words("span", told.get(event["id"]) or summary(self._seat.say, event["payload"]), "jump-text")
                     words("time", self._seat.say.moment(event["timestamp"], "HH:mm:ss"))
                 jump.on("click", partial(self._jump, event["id"]))
 

@@ -17,6 +17,8 @@ from bot.console.seat import Seat
 _WORDS: Final = ("lanes", "pause", "follow", "timeline", "loading", "nothing")
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_OWN: Final = re.compile(r"[A-Za-z][A-Za-z_]*")
+_NUMBERS: Final = frozenset({"update_id", "tg_id", "seq", "first_seq", "last_seq", "part"})
 _FEW: Final = 3
 """More of anything are counted, not listed."""
 
@@ -88,7 +90,7 @@ def row(seat: Seat, lanes: Lanes, event: Json) -> Json:
         "lane": lanes.of(event),
         "title": title(seat.say, event),
         "who": lanes.who(event),
-        "text": event["text"] or summary(event["payload"]),
+        "text": event["text"] or summary(seat.say, event["payload"]),
     }
 
 
@@ -98,10 +100,14 @@ def title(say: Phrases, event: Json) -> str:
     return say.known(f"event-{kind.replace('_', '-')}", kind.replace("_", " ").capitalize())
 
 
-def summary(payload: Json) -> str:
-    """The payload in one line, without ids, which say nothing to people."""
-    told = ((name.replace("_", " "), value) for name, value in payload.items() if not _is_id(value))
-    parts = [f"{name}: {_short(value)}" for name, value in told if value not in (None, "", [], {}, False)]
+def summary(say: Phrases, payload: Json) -> str:
+    """The payload in one line, without ids and numbers of rows, which say nothing to people."""
+    told = ((name, value) for name, value in payload.items() if name not in _NUMBERS and not _is_id(value))
+    parts = [
+        f"{say.known(f'field-{name}', name.replace('_', ' '))}: {_short(say, value)}"
+        for name, value in told
+        if value not in (None, "", [], {}, False) and (name, value) != ("attempt", 1)
+    ]
     return " · ".join(parts)[:240]
 
 
@@ -109,11 +115,18 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
-def _short(value: object) -> str:
+def _short(say: Phrases, value: object) -> str:
     if isinstance(value, list):
         many = len(value) > _FEW or any(isinstance(one, dict) or _is_id(one) for one in value)
         return str(len(value)) if many else ", ".join(map(str, value))
-    return ", ".join(map(str, value)) if isinstance(value, dict) else str(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{_word(say, name)} {_word(say, told)}" for name, told in value.items())
+    return _word(say, value)
+
+
+def _word(say: Phrases, value: object) -> str:
+    """A word of the product's own in the reader's language; anything else as it is."""
+    return say.known(f"value-{value}", str(value)) if isinstance(value, str) and _OWN.fullmatch(value) else str(value)
 
 
 def _taking(react: Callable[[Any], Awaitable[None]]) -> Callable[[GenericEventArguments], Awaitable[None]]:
