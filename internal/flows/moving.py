@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import make_url
 
@@ -24,6 +25,8 @@ from internal.storage.lock import hold
 from internal.storage.migration import current_revision
 from internal.storage.moving import Moved, Told
 from internal.storage.scope import acting_for_everyone
+
+_NO_DATABASE: Final = "there is no database at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,10 @@ async def migrate_store(
     if name_of(source) == name_of(target):
         raise Refused("same", "the source and the target are one store")
     with contextlib.ExitStack() as held, acting_for_everyone():
+        await asyncio.to_thread(_need_folder, source)
         owned = [target] if while_running else [source, target]
-        for place in sorted({store.resolve().parent for store in owned if isinstance(store, Path)}):
+        folders = {store.resolve().parent: store.parent for store in owned if isinstance(store, Path)}
+        for _, place in sorted(folders.items()):
             held.enter_context(hold(place))
         async with _opened(source) as origin:
             if not while_running:
@@ -87,10 +92,16 @@ def place_for_replaced(folder: Path, now: datetime) -> Path:
     return folder / f"laplaced-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
 
 
+def _need_folder(store: Path | str) -> None:
+    """Whoever owns a folder makes it, and a mistyped one is not to be made."""
+    if isinstance(store, Path) and not store.parent.exists():
+        raise StorageError(f"{_NO_DATABASE} {store}")
+
+
 @contextlib.asynccontextmanager
 async def _opened(store: Path | str) -> AsyncIterator[Database]:
     if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
-        raise StorageError(f"there is no database at {store}")
+        raise StorageError(f"{_NO_DATABASE} {store}")
     async with Database.open(store) as database:
         yield database
 

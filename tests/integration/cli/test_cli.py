@@ -34,6 +34,7 @@ NEEDED = {
     "export": ["--user", "1"],
     "forget": ["--user", "1", "--everything", "--yes"],
     "recall": ["--user", "1", "question"],
+    "migrate-store": ["sqlite:///data/laplaced.db", "sqlite:///other/laplaced.db"],
     "simulate": ["family"],
     "snapshots": ["--user", "1"],
     "tasks": ["--user", "1"],
@@ -89,8 +90,8 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     """A bare --help lists what there is, on stdout."""
     told = called(tmp_path, "--help")
     assert (told.returncode, told.stderr) == (0, "")
-    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "mcp"]
-    rare = ["quarantine", "recall", "restore", "run", "runs", "simulate", "snapshots", "tasks"]
+    everyday = ["archive", "backup", "doctor", "eval", "export", "forget", "graph", "import", "mcp", "migrate-store"]
+    rare = ["quarantine", "recall", "restore", "run", "runs", "simulate", "snapshots", "tasks", "worker"]
     assert [*everyday, *rare] == sorted(main.commands)
     assert all(f"\n  {name} " in told.stdout for name in main.commands)
 
