@@ -187,7 +187,7 @@ class TurnRecall:
             scores=scores,
             reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
             fallback=fallback,
-            facts=await self._numbered(owner.user_id, chosen.facts),
+            facts=chosen.facts,
             memories=numbered(chosen.memories),
             passages=chosen.passages,
             lessons=lessons,
@@ -207,9 +207,6 @@ class TurnRecall:
 
     async def _facts_of(self, user_id: int, asked: Asked) -> FoundFacts | None:
         return await self._facts.for_question(user_id, asked) if self._facts is not None else None
-
-    async def _numbered(self, user_id: int, hits: Sequence[FactHit]) -> Sequence[RecalledFact]:
-        return await self._facts.numbered(user_id, hits) if self._facts is not None else ()
 
     async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
         return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()

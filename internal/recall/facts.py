@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from sqlalchemy import Connection
+
 from internal.agents.model import RecalledFact
 from internal.graph.store import owner_node_id
 from internal.llm.tokens import count_tokens
@@ -91,28 +93,30 @@ class FactRecall:
         return [hit for hit in hits if hit.reasons.relevant(self._search.threshold)]
 
     async def _recalled(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:
-        return await self.numbered(user_id, _within_budget(hits[:MAX_FACTS]))
+        kept = _within_budget(hits[:MAX_FACTS])
+        return await self._database.read(lambda connection: numbered(connection, user_id, kept)) if kept else []
 
-    async def numbered(self, user_id: int, kept: Sequence[FactHit]) -> list[RecalledFact]:
-        """Facts as a prompt shows them, in this order."""
-        ids = [hit.fact.id for hit in kept]
-        said = await self._database.read(lambda c: item_repository.last_said(c, user_id, ids)) if ids else {}
-        owner = owner_node_id(user_id)
-        return [
-            RecalledFact(
-                n=number,
-                fact_id=fact.id,
-                text=fact.fact,
-                valid_at=fact.valid_at if fact.valid_stated else None,
-                invalid_at=fact.invalid_at,
-                said_at=said.get(fact.id),
-                relation=fact.name,
-                source=fact.source_name,
-                target=fact.target_name,
-                about_owner=fact.source == owner,
-            )
-            for number, fact in enumerate((hit.fact for hit in kept), start=1)
-        ]
+
+def numbered(connection: Connection, user_id: int, kept: Sequence[FactHit]) -> list[RecalledFact]:
+    """Facts as a prompt shows them, in this order."""
+    ids = [hit.fact.id for hit in kept]
+    said = item_repository.last_said(connection, user_id, ids) if ids else {}
+    owner = owner_node_id(user_id)
+    return [
+        RecalledFact(
+            n=number,
+            fact_id=fact.id,
+            text=fact.fact,
+            valid_at=fact.valid_at if fact.valid_stated else None,
+            invalid_at=fact.invalid_at,
+            said_at=said.get(fact.id),
+            relation=fact.name,
+            source=fact.source_name,
+            target=fact.target_name,
+            about_owner=fact.source == owner,
+        )
+        for number, fact in enumerate((hit.fact for hit in kept), start=1)
+    ]
 
 
 def _within_budget(hits: Sequence[FactHit]) -> list[FactHit]:

@@ -103,8 +103,8 @@ def _near(
     connection: Connection, user_id: int, found: Sequence[Message], before_seq: int | None, reach: int
 ) -> dict[int, Row[Any]]:
     """Places of the log close to these, by `seq`: only what tells whether they are neighbours, for they are many."""
-    seqs = [message.seq for message in found]
-    close = sorted({near for seq in seqs for near in range(seq - reach, seq + reach + 1)})
+    steps = [step for step in range(-reach, reach + 1) if step]
+    close = sorted({message.seq + step for message in found for step in steps})
     there = [seq for seq in close if before_seq is None or seq < before_seq]
     rows: dict[int, Row[Any]] = {}
     for part in _chunks(there):

@@ -126,6 +126,8 @@ class PeopleSearch:
 
     async def of_circles(self, user_id: int, circles: Collection[Circle]) -> list[Person]:
         """Everybody in these circles: most mentioned first, then in the order in which they came."""
+        if not circles:
+            return []
         async with self._locks.of(user_id):
             inside = [one for one in (await self._matrix(user_id)).profiles.values() if one.circle in circles]
         return sorted(inside, key=lambda person: (-person.mention_count, person.id))

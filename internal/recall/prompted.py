@@ -9,13 +9,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.agents.model import RecalledPassage
+from internal.agents.model import RecalledFact, RecalledPassage
 from internal.llm.tokens import count_tokens
 from internal.people.model import Person, candidate_line
 from internal.recall import chances, passage_repository
 from internal.recall.choosing import Candidate, Chosen, Kind, choose
 from internal.recall.facts import AROUND as AROUND_FACT
-from internal.recall.facts import MAX_FACTS
+from internal.recall.facts import MAX_FACTS, numbered
 from internal.recall.hits import FactHit, MemoryHit
 from internal.recall.memories import AROUND as AROUND_MEMORY
 from internal.recall.memories import MAX_MEMORIES, told_words
@@ -53,7 +53,7 @@ class Prompted:
     """What stands in the prompt, likeliest first; people in the order in which they were picked."""
 
     people: Sequence[Person]
-    facts: Sequence[FactHit]
+    facts: Sequence[RecalledFact]
     memories: Sequence[MemoryHit]
     passages: Sequence[RecalledPassage]
 
@@ -75,7 +75,7 @@ def chosen_of(
     keys = {one.candidate.key for one in chosen}
     return Prompted(
         people=[person for person, _ in found.people if _person_key(person) in keys],
-        facts=[facts[key] for key in _keys(chosen, "fact")],
+        facts=numbered(connection, user_id, [facts[key] for key in _keys(chosen, "fact")]),
         memories=[memories[key] for key in _keys(chosen, "memory")],
         passages=passages_of((one for one in chosen if one.candidate.kind == "passage"), found.passages),
     )

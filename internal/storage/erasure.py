@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from internal.storage.ordering import Standing, read_on, standing_at
 from internal.storage.owners import record_change
@@ -85,10 +85,17 @@ def erased_since(connection: Connection, since: Standing | None) -> tuple[set[in
     return set(connection.execute(query).scalars()), here
 
 
+# Asked at every message and every question: built once, for building a statement takes longer than running it.
+_PENDING: Final = (
+    select(forgettings)
+    .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending")
+    .order_by(forgettings.c.created_at)
+)
+
+
 def pending(connection: Connection, user_id: int) -> list[Forgetting]:
     """What waits to be forgotten, oldest first."""
-    query = select(forgettings).where(forgettings.c.user_id == user_id, forgettings.c.state == "pending")
-    return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(forgettings.c.created_at)).mappings()]
+    return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
 
 
 def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
