@@ -40,6 +40,7 @@ from internal.recall.passages import PassageRecall
 from internal.recall.people import PeopleSearch
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
+from internal.storage.scope import acting_for_everyone
 from internal.storage.tables import outbox, turns
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock, TrigramEmbedder
@@ -179,10 +180,13 @@ class Talk:
         return Publication(self.database, self.clock, self.buffers, config, agents, chronicling)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        return await self.database.write(work)
+        """As the house itself, also from within what is done for an owner."""
+        with acting_for_everyone():
+            return await self.database.write(work)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        return await self.database.read(work)
+        with acting_for_everyone():
+            return await self.database.read(work)
 
     async def user(self, user_id: int = OWNER) -> User:
         return await self.read(lambda c: users.get(c, user_id))
