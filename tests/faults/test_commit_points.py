@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from fault_stage import LONG
 from killed_bot import outside
 from line import broken_line
 from record import proving
@@ -29,6 +30,14 @@ UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
 """Between C5 and C6 a reply may have been delivered without our knowing: resent once after 30 s, and counted."""
 ONCE, IN_WINDOW = "everything once", "everything once but the reply, which is unknown, sent once more and counted"
 
+KILLS = [
+    (point, moment)
+    for n, point in enumerate(COMMIT_POINTS)
+    for moment in ("before", "after")
+    if point != "C13" and (LONG or (moment == "after") == bool(n % 2))
+]
+"""Each point from both sides; in the short form of every change from one, in turn."""
+
 
 def test_every_commit_point_is_in_the_list() -> None:
     """The points that the product's writes name are those of the list, and how-it-works.md tells of each."""
@@ -40,8 +49,7 @@ def test_every_commit_point_is_in_the_list() -> None:
     assert told == list(COMMIT_POINTS)
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("point", [point for point in COMMIT_POINTS if point != "C13"])
+@pytest.mark.parametrize(("point", "moment"), KILLS)
 async def test_a_kill_at_a_commit_point_loses_and_doubles_nothing(tmp_path: Path, point: str, moment: str) -> None:
     """One message, one answer, one fragment, one person, one mention, wherever the process was killed."""
     with proving("kill", f"{moment} {point}", IN_WINDOW if (point, moment) in UNKNOWN_WINDOW else ONCE):
