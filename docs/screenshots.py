@@ -80,17 +80,12 @@ CONSOLE_PICTURES = {
     "console-phone.png": Picture("ru", 390, 844, scale=1.5, path="/"),
     "console-people.png": Picture("uk", 1280, 800, path="/people"),
     "console-graph.png": Picture("ru", 1280, 800, dark=True, path="/graph"),
-    "console-facts.png": Picture("en", 1280, 800, path="/facts"),
     "console-sessions.png": Picture("uk", 1280, 800, path="/sessions"),
     "console-memory.png": Picture("en", 1280, 800, dark=True, path="/memory"),
     "console-tasks.png": Picture("ru", 1280, 800, path="/tasks"),
     "console-notifications.png": Picture("en", 1280, 800, path="/notifications"),
-    "console-context.png": Picture("uk", 1280, 800, path="/context"),
-    "console-calls.png": Picture("en", 1280, 800, path="/calls"),
-    "console-costs.png": Picture("en", 1280, 800, path="/costs"),
-    "console-health.png": Picture("ru", 1280, 800, path="/health"),
 }
-"""Each page, as the person of that language sees it."""
+"""Pages that three weeks without a paid model have filled, as the person of that language sees them."""
 
 SHOWN = ".event, .dot, .node, .fact, .bubble, .memory-row, .task, .notice-row, .mind-row, details.row, .figure, .empty"
 """What tells that a page is there, with something of its own or without."""

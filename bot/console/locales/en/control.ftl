@@ -141,3 +141,4 @@ value-merge = with another
 value-drop = dropped
 value-rules = rules
 value-model = a model
+field-ids = count

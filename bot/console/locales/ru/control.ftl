@@ -141,3 +141,4 @@ value-merge = вместе с другим
 value-drop = отброшено
 value-rules = правилами
 value-model = моделью
+field-ids = сколько

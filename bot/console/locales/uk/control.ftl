@@ -141,3 +141,4 @@ value-merge = разом з іншим
 value-drop = відкинуто
 value-rules = правилами
 value-model = моделлю
+field-ids = скільки
