@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, or_, select, update
 
 from internal.people.repository import ITEM_PREFIX, item_of
 from internal.storage.tables import evidence, mentions, people
@@ -163,7 +163,7 @@ def drop_mentions(connection: Connection, user_id: int, episode_id: str, person_
     counted = set(connection.execute(select(mentions.c.person_id).where(ours)).scalars())
     connection.execute(delete(mentions).where(ours))
     for one in counted:
-        lowered = func.max(people.c.mention_count - 1, 0)
+        lowered = case((people.c.mention_count > 0, people.c.mention_count - 1), else_=0)
         connection.execute(
             update(people).where(people.c.user_id == user_id, people.c.id == one).values(mention_count=lowered)
         )

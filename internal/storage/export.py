@@ -7,8 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import JSON, Boolean, Column, Connection, Float, LargeBinary, Table, Text, insert, null, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    LargeBinary,
+    Table,
+    Text,
+    func,
+    insert,
+    null,
+    select,
+    update,
+)
+from sqlalchemy.exc import DataError, IntegrityError
 
 from internal.errors import Refused
 from internal.storage.tables import (
@@ -136,8 +150,20 @@ def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, 
     try:
         for several in by_columns.values():
             connection.execute(statement, several)
-    except IntegrityError as error:
+    except (IntegrityError, DataError) as error:
         raise Refused("malformed", f"{table.name}: {error.orig}") from None
+    _number_behind(connection, table, values)
+
+
+def _number_behind(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
+    """New rows are numbered behind those that brought a number: PostgreSQL's sequences look at no row."""
+    serial = table.autoincrement_column
+    if connection.dialect.name != "postgresql" or serial is None or not values or serial.name not in values[0]:
+        return
+    sequence = func.pg_get_serial_sequence(table.name, serial.name)
+    highest = max(row[serial.name] for row in values)
+    if connection.execute(select(func.nextval(sequence))).scalar_one() < highest:
+        connection.execute(select(func.setval(sequence, highest)))
 
 
 def _unique_across_owners(table: Table) -> Sequence[str]:

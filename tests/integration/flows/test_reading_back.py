@@ -26,6 +26,8 @@ from internal.knowledge import service as knowledge
 from internal.knowledge.claims import FactFilter
 from internal.notifications import repository as notifications
 from internal.people import repository as people
+from internal.people import service as people_service
+from internal.people.service import Sender
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
 from internal.storage import export
@@ -182,6 +184,17 @@ async def owed(stage: ErasingStage) -> None:
     await stage.talk.write(given)
     stage.talk.clock.advance(timedelta(days=1).total_seconds())
     assert await Reminding(stage.talk.database, stage.talk.clock, "09:00").fire_due() == 1
+
+
+async def test_who_is_met_afterwards_gets_a_number_of_his_own(stage: ErasingStage, elsewhere: Database) -> None:
+    """The numbers of people that came with an export are not given again."""
+    await lived(stage)
+    exported = await document(stage)
+    await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
+    came = [row["id"] for row in exported["tables"]["people"]]
+    now, stranger = stage.talk.clock.now(), Sender(501, "Tom")
+    met = await elsewhere.write(lambda c: people_service.from_metadata(c, OWNER, stranger, seen_at=now, now=now))
+    assert met.id > max(came)
 
 
 async def test_what_is_owed_is_read_back(stage: ErasingStage, elsewhere: Database) -> None:
