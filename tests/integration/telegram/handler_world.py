@@ -43,6 +43,7 @@ from internal.people.service import Sender
 from internal.recall.facts import FactRecall
 from internal.recall.knowledge import KnowledgeSearch
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 from internal.testing.clock import FrozenClock
 
 P = ParamSpec("P")
@@ -295,7 +296,8 @@ class World:
     async def feed_again(self, update: Update, user_id: int = 1) -> list[Said]:
         self.said.clear()
         chat: Chat = WritingChat(await self.user(user_id), self.said)
-        result = await self.dispatcher.feed_update(self.bot, update, chat=chat)
+        with acting_for(user_id):  # as whoever works off the updates does
+            result = await self.dispatcher.feed_update(self.bot, update, chat=chat)
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 
     async def _message(self, user_id: int, content: dict[str, Any], chat_id: int | None = None) -> dict[str, Any]:
