@@ -58,7 +58,7 @@ class Budget:
         burst = max(self._most_burst / workers, 1.0)
         # Each has a call to spare at any time: that many fewer are granted a second, or all together had too many.
         rate = max(self._most_rate + self._most_burst - burst * workers, 1.0) / workers
-        if self._all.burst != burst:
+        if (self._all.rate, self._all.burst) != (rate, burst):
             self._all = _Bucket(rate, burst, min(self._all.level, burst), self._all.at)
 
     async def take(self, chat_id: int) -> None:

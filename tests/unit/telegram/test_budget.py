@@ -97,7 +97,8 @@ async def test_silent_chats_are_forgotten(passing: FakeTime, monkeypatch: pytest
 async def test_workers_share_what_is_granted_to_all(passing: FakeTime, workers: int) -> None:
     """However many there are, together they stay below thirty calls in any one second."""
     budget, began, spent = Budget(), passing.now, list[float]()
-    budget.share(workers)
+    for joined in range(1, workers + 1):
+        budget.share(joined)
     chat = 0
     while passing.now < began + 10:
         chat += 1
