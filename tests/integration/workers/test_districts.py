@@ -1,0 +1,67 @@
+"""Districts are kept through an outage of the database, and end only where another has taken them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from internal.errors import StorageError
+from internal.scheduling.districts import Districts
+from internal.scheduling.leases import Leases
+from internal.scheduling.model import DISTRICTS
+from internal.storage.engine import Database
+from internal.storage.tables import leases
+
+LENGTH = timedelta(seconds=1.5)
+
+
+class Noted:
+    """A service that does nothing and notes what it was told."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+
+    async def begin(self, districts: Collection[int]) -> None:
+        self.begun += districts
+
+    def look(self) -> None:
+        pass
+
+    def at_work(self) -> set[int]:
+        return set()
+
+    async def end(self, districts: Collection[int], seconds: float) -> None:
+        self.ended += districts
+
+
+async def until(condition: Callable[[], bool], within: float = 30) -> None:
+    async with asyncio.timeout(within):
+        while not condition():  # noqa: ASYNC110 - what is waited for happens in a database
+            await asyncio.sleep(0.02)
+
+
+async def test_an_outage_ends_nothing(two: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the database is away nothing is begun; afterwards everything goes on, but for what another has."""
+    districts, service = Districts(Leases(two[0], "one"), length=LENGTH), Noted()
+    async with districts.kept(service):
+        await until(lambda: len(districts.served) == DISTRICTS)
+        assert sorted(service.begun) == list(range(DISTRICTS))
+
+        async def away(*args: Any) -> None:
+            raise StorageError("away")
+
+        with monkeypatch.context() as outage:
+            outage.setattr(two[0], "beside", away)
+            await until(lambda: not districts.served)
+            assert not service.ended
+            thief = leases.update().where(leases.c.name == "chats:07").values(holder="thief", until=2**62)
+            await two[1].beside(lambda c: c.execute(thief).rowcount)
+        await until(lambda: len(districts.served) == DISTRICTS - 1)
+        assert 7 not in districts.served
+        await until(lambda: service.ended == [7])
+    assert await Leases(two[1], "other").standing("") == {"chats:07": "thief"}
