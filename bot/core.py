@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -201,8 +201,8 @@ class App:
                 Job("clock", self.setback.look),
                 Job("reminders", self.reminding.fire_due),
                 *delivery,
-                Job("publication", self.publication.publish_due),
-                Job("sessions", self.publication.publish_ended, everywhere=True),
+                Job("publication", lambda: self._published(self.publication.publish_due())),
+                Job("sessions", lambda: self._published(self.publication.publish_ended()), everywhere=True),
                 Job("runs", self.runs.start_ready, everywhere=True),
                 Job("fragments", FragmentsFollowing(self.database).follow_due),
                 Job("messages", following.follow_due),
@@ -222,6 +222,11 @@ class App:
             self.duty,
             modestly=not delivery,
         )
+
+    async def _published(self, publishing: Awaitable[int]) -> None:
+        """What was published is worked on by whoever has a place free: this process looks next, the others now."""
+        if await publishing:
+            self.database.ring(TICK)
 
     async def _renew_door(self) -> None:
         self.lock.renew()
