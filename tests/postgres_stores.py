@@ -62,6 +62,9 @@ class PostgresStores:
         self._idle: list[str] = []
         self._lent: dict[Path, str] = {}
         self._kept: set[Path] = set()
+        """Folders whose databases were still open at the end of a test."""
+        self._changed: set[Path] = set()
+        """Folders whose databases have a schema of their own, and are not used again."""
         self._in_memory: list[_Undone] = []
 
     def where(self, folder: Path, *, empty: bool) -> str:
@@ -71,7 +74,8 @@ class PostgresStores:
         """
         if folder not in self._lent:
             if empty:
-                self._lent[folder], _ = self._new("template1"), self._kept.add(folder)
+                self._lent[folder] = self._new("template1")
+                self._changed.add(folder)
             else:
                 self._lent[folder] = self._idle.pop() if self._idle else self._new(_TEMPLATE)
         return self._address_of(self._lent[folder])
@@ -89,12 +93,13 @@ class PostgresStores:
     def take_back(self) -> None:
         """Empties the databases that nobody has open any more."""
         for folder, name in list(self._lent.items()):
-            if folder in self._kept:
+            if folder in self._changed:
                 continue
-            if self._is_closed(name):
+            if self._is_closed(name, 0 if folder in self._kept else _CLOSES_WITHIN_S):
                 with psycopg.connect(self._server, dbname=name, autocommit=True) as connection:
                     connection.execute("SELECT emptied()")
                 self._idle.append(self._lent.pop(folder))
+                self._kept.discard(folder)
             else:
                 self._kept.add(folder)
 
@@ -103,8 +108,8 @@ class PostgresStores:
             store.close()
         self._admin.close()
 
-    def _is_closed(self, name: str) -> bool:
-        until = time.monotonic() + _CLOSES_WITHIN_S
+    def _is_closed(self, name: str, within_s: float) -> bool:
+        until = time.monotonic() + within_s
         while self._admin.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", (name,)).fetchone():
             if time.monotonic() > until:
                 return False
