@@ -126,8 +126,8 @@ TIMES = """
 AGAIN = """
 ## Once more, and on conversations of your own
 
-`make recall` writes this page; `make recall LOCOMO=folder` with other development conversations. Of any conversations
-in this form:
+`make recall` writes this page; `make recall LOCOMO=folder` with other development conversations. How long a question
+takes among 100,000 messages stands in [benchmarks](benchmarks.md#context-assembly). Of any conversations in this form:
 
 ```sh
 laplaced eval locomo locomo10.json --out rankings.jsonl
