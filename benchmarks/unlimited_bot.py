@@ -1,11 +1,11 @@
-"""`laplaced run` without Telegram's budgets (one message a second to a chat, 25 to all): what stands behind them."""
+"""`laplaced run` or `worker` without Telegram's budgets (one message a second to a chat, 25 to all)."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 
-from bot.app import run
+from bot import app, worker
 from bot.telegram.budget import Budget
 from internal.config import load
 from internal.telemetry import logs
@@ -15,4 +15,5 @@ NO_LIMIT = 1e9
 if __name__ == "__main__":
     config = load()
     logs.configure(config.secrets())
-    sys.exit(asyncio.run(run(config, budget=Budget(global_per_second=NO_LIMIT, chat_per_second=NO_LIMIT))))
+    program = worker if "worker" in sys.argv[1:] else app
+    sys.exit(asyncio.run(program.run(config, budget=Budget(global_per_second=NO_LIMIT, chat_per_second=NO_LIMIT))))

@@ -127,10 +127,10 @@ async def _acquaint(path: Path, ids: Sequence[int], known: int) -> None:
     async with Database.open(path) as database:
         await database.exclusive(migrate)
         for user in ids:
-            await database.write(partial(_add_user, user=user, known=known))
+            await database.write(partial(add_user, user=user, known=known))
 
 
-def _add_user(connection: Connection, user: int, known: int) -> None:
+def add_user(connection: Connection, user: int, known: int) -> None:
     now = datetime.now(UTC)
     access.admit(connection, Author(user, f"User {user}", language_code="ru"), allowed=[user], open_door=False, now=now)
     for number in range(known):

@@ -25,8 +25,8 @@ from internal.telemetry.logs import log_loop_trouble
 log = logging.getLogger(__name__)
 
 
-async def run(config: Config) -> int:
-    """Works until SIGTERM or SIGINT and returns 0.
+async def run(config: Config, *, budget: Budget | None = None) -> int:
+    """Works until SIGTERM or SIGINT and returns 0. `budget` is for benchmarks.
 
     Raises what `open_app` raises, SecondPoller, BadToken, and ConfigurationError where the store is a file.
     """
@@ -35,7 +35,9 @@ async def run(config: Config) -> int:
     with stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
             app = await stack.enter_async_context(open_app(config))
-            side = await stack.enter_async_context(telegram_side(app, api_base, token, Budget(), receives=False))
+            side = await stack.enter_async_context(
+                telegram_side(app, api_base, token, budget or Budget(), receives=False)
+            )
             ended = await stack.enter_async_context(_health(app))
             await side.resume()
             print(f"Worker {app.duty.name} works.", flush=True)
