@@ -60,6 +60,10 @@ ON_BOTH: Final = (
 LEFT_OUT: Final = {
     "integration/mailbox/test_inbox.py::test_a_batch_is_bounded": "commits are counted, which others make there too",
     "integration/mailbox/test_inbox.py::test_calls_at_once_share_a_commit": "as above",
+    "integration/flows/test_forgetting.py::test_nothing_of_a_forgotten_person_is_left_on_the_disk": (
+        "what is left is looked for in SQLite's files"
+    ),
+    "integration/flows/test_forgetting.py::test_everything_of_an_owner_goes_and_nothing_of_another": "as above",
     "integration/flows/test_restoring.py": "a backup is read back in place of SQLite's file",
     "integration/flows/test_restoring_forgettings.py": "as above",
     "integration/knowledge/test_fact_cost.py::test_no_statement_reads_all_that_an_owner_knows": (
