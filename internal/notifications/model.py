@@ -47,8 +47,9 @@ class Notification:
     """`text` is the matter itself (1 character or more): the words that are sent are in message `message_id`.
 
     `payload` may hold `buttons` and `together` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601,
-    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest. `reason` says
-    in a sentence why it was told, put off, merged or dropped. `event_id` is its event `notification_generated`.
+    UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest.
+    `reason` says in a sentence why it was told, put off, merged or dropped. `event_id` is its event
+    `notification_generated`.
     """
 
     user_id: int
