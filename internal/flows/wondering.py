@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from internal.storage.scope import acting_for
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import User, UserState
@@ -22,6 +21,7 @@ from internal.memory.asking_repository import Asked
 from internal.memory.retention import plasticity_of
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 log = logging.getLogger(__name__)
 

@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 from sqlalchemy import Connection
 
-from internal.storage.scope import acting_for
 from internal.errors import ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.model import Embedder, Vectors
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
 from internal.storage import vectors
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 from internal.storage.vectors import DueItem, Progress
 
 log = logging.getLogger(__name__)
