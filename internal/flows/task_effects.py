@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -159,15 +159,24 @@ class _Writing:
         fitting = [one for one in self._known.values() if one.id in found.same and one.id not in self._told]
         of_line = [one for one in self._known.values() if line.message_id and one.message_id == line.message_id]
         alike = [one for one in of_line if one in fitting]
-        timed = [one for one in of_line if one.due_at == schedule.due_at and one.recurrence == schedule.recurrence]
-        only = of_line if len(of_line) == 1 and self._alone(line) else []
+        timed = [one for one in of_line if _same_moment(one.schedule, schedule)]
+        only = of_line if len(of_line) == 1 and self._edited_at(line) else []
         pending = [one for one in fitting if not one.state.closed]
         return next((one for one in (*alike, *timed, *only, *pending) if one.id not in self._told), None)
 
-    def _alone(self, line: SliceLine) -> bool:
-        """Whether what was opened for the line in the chat may have got other words since: it was edited."""
+    def _edited_at(self, line: SliceLine) -> datetime | None:
+        """When the line was edited last: what was opened for it in the chat may have got other words since."""
         message = dialogue.by_ids(self._connection, self._run.user_id, [line.message_id or ""])
-        return bool(message and message[0].edited_at)
+        return message[0].edited_at if message else None
+
+    def _moves(self, known: Task, line: SliceLine, schedule: Schedule, *, same_line: bool) -> bool:
+        """Whether the line tells another time. What is open stays where its owner has it until he says otherwise."""
+        if schedule.due_at is None or _same_moment(schedule, known.schedule):
+            return False
+        if same_line and known.state is TaskState.OPEN:
+            edited_at = self._edited_at(line)
+            return edited_at is not None and edited_at > known.created_at
+        return same_line or line.said_at > known.created_at
 
     def _bring_up_to_date(self, known: Task, found: Found, line: SliceLine, schedule: Schedule) -> None:
         if known.state.closed:
@@ -178,11 +187,7 @@ class _Writing:
             values["title"] = found.proposed.title
         if known.person_id is None and len(found.people) == 1:
             values["person_id"] = min(found.people)
-        moves = (
-            schedule.due_at is not None
-            and schedule != known.schedule
-            and (same_line or line.said_at > known.created_at)
-        )
+        moves = self._moves(known, line, schedule, same_line=same_line)
         before = known
         if moves:
             withdraw_about(self._connection, known.user_id, known.id, "moved", self._teller.now)
@@ -230,6 +235,16 @@ class _Writing:
 
     def _ask(self, task: Task) -> None:
         ask_to_confirm(self._connection, self._user, task, self._question, self._teller.now)
+
+
+def _same_moment(one: Schedule, other: Schedule) -> bool:
+    """To the minute, which is what an agent tells: `in two hours` was read to the second in the chat."""
+    return _to_minute(one) == _to_minute(other)
+
+
+def _to_minute(schedule: Schedule) -> Schedule:
+    due = schedule.due_at
+    return schedule if due is None else replace(schedule, due_at=due.replace(second=0, microsecond=0))
 
 
 def ask_to_confirm(connection: Connection, user: User, task: Task, question: Question, now: datetime) -> None:

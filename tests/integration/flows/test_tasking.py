@@ -24,7 +24,7 @@ from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
 from internal.tasks import service
-from internal.tasks.model import Task, TaskOrigin, TaskState
+from internal.tasks.model import Schedule, Task, TaskOrigin, TaskState
 
 HOUR = timedelta(hours=1)
 
@@ -182,6 +182,33 @@ async def test_an_edited_message_moves_its_task(stage: Stage) -> None:
     assert before.next_at is not None
     assert after.next_at - before.next_at == 2 * HOUR
     assert await stage.asked() == []
+
+
+async def test_the_fragment_leaves_a_moment_that_is_about_to_come(stage: Stage) -> None:
+    """A task manager tells minutes: read with seconds in the chat, the moment would lie behind it and never be told."""
+    stage.talk.clock.advance(35 - stage.talk.clock.now().second % 60)
+    await stage.talk.exchange("remind me in 2 minutes to turn off the kettle")
+    (before,) = await stage.tasks()
+    assert before.next_at is not None
+    assert before.next_at.second > 2
+    waited = before.next_at.replace(second=1) - stage.talk.clock.now()
+    stage.talk.clock.advance(waited.total_seconds())
+    await stage.publish()
+    assert [one.next_at for one in await stage.tasks()] == [before.next_at]
+
+
+async def test_what_its_owner_put_elsewhere_stays_there(stage: Stage) -> None:
+    """By a button or in the console, before the fragment that holds his messages is read."""
+    await stage.talk.exchange("remind me in 40 minutes to call Maria")
+    await stage.talk.exchange("remind me tomorrow at 9 to feed the cat")
+    call, cat = await stage.tasks()
+    now = stage.talk.clock.now()
+    teller = service.by_owner(OWNER, now, datetime.min.time().replace(hour=9))
+    evening = Schedule(now + 20 * HOUR)
+    await stage.talk.write(lambda c: service.postpone(c, OWNER, call.id, now + 3 * HOUR, teller))
+    await stage.talk.write(lambda c: service.change(c, OWNER, cat.id, teller, schedule=evening))
+    await stage.publish()
+    assert {one.id: one.next_at for one in await stage.tasks()} == {call.id: now + 3 * HOUR, cat.id: now + 20 * HOUR}
 
 
 async def test_what_an_edited_message_says_no_more_is_taken_back(stage: Stage) -> None:
