@@ -221,10 +221,11 @@ def latest_active(connection: Connection, *, limit: int) -> list[int]:
 def full_since(connection: Connection, moment: datetime | None, size: int) -> list[int]:
     """Users who said something since `moment` (None: ever) and of whom `size` messages or more wait."""
     last, waits = messages.alias("last_published"), messages.alias("waits")
-    published = select(last.c.seq).where(last.c.id == dialogue_state.c.last_published_message_id).scalar_subquery()
+    published = select(last.c.seq).where(last.c.id == dialogue_state.c.last_published_message_id)
     count = select(func.count()).where(
         waits.c.user_id == dialogue_state.c.user_id,
-        waits.c.seq > func.coalesce(published, 0),
+        # Two levels deep nothing is correlated by itself: it would be asked of everybody's dialogues together.
+        waits.c.seq > func.coalesce(published.correlate(dialogue_state).scalar_subquery(), 0),
         waits.c.episode_id.is_(None),
     )
     query = select(dialogue_state.c.user_id).where(count.scalar_subquery() >= size)

@@ -78,7 +78,9 @@ def lag(connection: Connection, target: str) -> int:
     seen = select(func.coalesce(func.max(mirrors.c.seq), 0)).where(
         mirrors.c.user_id == users.c.user_id, mirrors.c.target == target
     )
-    behind = select(func.count()).where(changes.c.user_id == users.c.user_id, changes.c.seq > seen.scalar_subquery())
+    # Two levels deep nothing is correlated by itself: it would be the place of whoever's mirror is the furthest.
+    unseen = changes.c.seq > seen.correlate(users).scalar_subquery()
+    behind = select(func.count()).where(changes.c.user_id == users.c.user_id, unseen)
     total = select(func.coalesce(func.sum(behind.correlate(users).scalar_subquery()), 0)).select_from(users)
     return int(connection.execute(total).scalar_one())
 

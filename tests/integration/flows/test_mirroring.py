@@ -215,6 +215,20 @@ async def test_a_restart_goes_on_where_it_was(mirror: MirrorStage) -> None:
     assert await mirror.database.read(lambda c: repository.lag(c, TARGET)) == 0
 
 
+async def test_how_far_each_owner_is_behind_is_added_up(mirror: MirrorStage) -> None:
+    """Whoever is up to date hides nothing of another who is not."""
+    await mirror.node("Memory", user_id=OTHER, content="x")
+    seen = await _newest(mirror, OTHER)
+    await mirror.write(lambda c: repository.move_cursor(c, OTHER, TARGET, seen, mirror.now))
+    await mirror.node("Memory", user_id=OTHER, content="y")
+    await mirror.node("Memory", content="z")
+    newest = await _newest(mirror)
+    await mirror.write(lambda c: repository.move_cursor(c, OWNER, TARGET, newest, mirror.now))
+    behind = await _newest(mirror, OTHER) - seen
+    assert behind > 0
+    assert await mirror.database.read(lambda c: repository.lag(c, TARGET)) == behind
+
+
 async def test_a_mirror_that_is_down_holds_up_nobody_and_catches_up(mirror: MirrorStage, tmp_path: Path) -> None:
     """Messages are answered meanwhile; once it is there, empty, all of it is built."""
     server = EmbeddedFalkor(tmp_path / "late", rows=ROWS)
@@ -304,5 +318,5 @@ async def _version(mirror: MirrorStage, user_id: int = OWNER) -> str:
     return await mirror.mirroring._version(user_id)
 
 
-async def _newest(mirror: MirrorStage) -> int:
-    return await mirror.database.read(lambda c: repository.newest(c, OWNER))
+async def _newest(mirror: MirrorStage, user_id: int = OWNER) -> int:
+    return await mirror.database.read(lambda c: repository.newest(c, user_id))

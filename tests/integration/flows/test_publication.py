@@ -123,6 +123,20 @@ async def test_without_buffers_the_store_says_what_is_full(talk: Talk) -> None:
     assert await talk.read(lambda c: dialogue.full_since(c, later, 2)) == []
 
 
+async def test_what_is_full_is_counted_from_each_owners_own_place(talk: Talk) -> None:
+    """Two dialogues were published, to different places: of each, what waits behind its own place is counted."""
+    talk.buffers.kept = False
+    for owner, published, waiting in ((OWNER, 3, 1), (OTHER, 1, 2)):
+        for number in range(published):
+            await talk.exchange(str(number), user_id=owner)
+        await talk.publication().publish_now(owner)
+        for number in range(waiting):
+            await talk.exchange(str(number), user_id=owner)
+    assert sorted(await talk.read(lambda c: dialogue.full_since(c, None, 2))) == [OWNER, OTHER]
+    assert await talk.read(lambda c: dialogue.full_since(c, None, 4)) == [OTHER]
+    assert await talk.read(lambda c: dialogue.full_since(c, None, 5)) == []
+
+
 async def test_a_long_backlog_becomes_several_fragments(talk: Talk) -> None:
     """Idle and longer than a fragment: all of it, in order."""
     for number in range(5):
