@@ -9,17 +9,14 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from internal.access import repository as users
 from internal.errors import StorageDamaged, StorageError
 from internal.scheduling.clock import Clock
 from internal.storage import backup, restoring, written_file
 from internal.storage.damage import words_of_damage
-from internal.storage.driver import cause_of
 from internal.storage.engine import Database
 from internal.storage.lock import alone_in
-from internal.storage.migration import current_revision, head_revision, migrate, refuse_newer
+from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
 from internal.storage.moving import refuse_draft, refuse_half
 from internal.storage.scope import acting_for_everyone
 
@@ -58,11 +55,7 @@ async def _migrate_server(database: Database, backups: Path, clock: Clock) -> No
             with _refusing_migration():
                 made = await written_file.back_up(database, backups, clock.now())
             log.info(_BACKED_UP, extra={"backup": str(made.path)})
-        try:
-            await database.exclusive(migrate)
-        except SQLAlchemyError as error:
-            told = f"the database's tables cannot be made or brought up to date: {cause_of(error)}"
-            raise StorageError(told) from error
+        await bring_up_to_date(database)
 
 
 @contextlib.asynccontextmanager

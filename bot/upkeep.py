@@ -191,7 +191,7 @@ async def examine_here(config: Config) -> list[Check]:
     on_file = isinstance(store, Path)
     if on_file and not await asyncio.to_thread(config.data_dir.exists):
         return await examine_stopped(config, None, clock)
-    with hold_for(store, config.data_dir) if on_file else contextlib.nullcontext():
+    with acting_for_everyone(), hold_for(store, config.data_dir) if on_file else contextlib.nullcontext():
         if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
             return await examine_stopped(config, None, clock)
         async with contextlib.AsyncExitStack() as stack:

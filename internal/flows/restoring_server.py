@@ -13,7 +13,7 @@ from internal.scheduling.clock import Clock
 from internal.storage import backup, written_file
 from internal.storage.carriage import is_empty
 from internal.storage.engine import Database
-from internal.storage.migration import current_revision, head_revision, migrate, refuse_newer
+from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
 from internal.storage.replacing import replace_with
 from internal.storage.scope import acting_for_everyone
 from internal.storage.succession import read_legacy
@@ -35,7 +35,7 @@ async def restore_into(
         async with Database.open(server) as database:
             await refuse_workers(database, server)
             kept = await _kept(database, folder, clock.now(), force)
-            await database.exclusive(migrate)
+            await bring_up_to_date(database)
             legacy = await database.read(read_legacy) if kept is not None else None
             try:
                 backup.remove_with_log(draft)

@@ -14,10 +14,13 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 from sqlalchemy.dialects import registry
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 import migrations
-from internal.errors import SchemaTooNew
+from internal.errors import SchemaTooNew, StorageError
+from internal.storage.driver import cause_of
+from internal.storage.engine import Database
 from internal.storage.ordering import keep_order
 from internal.storage.scope import EVERYONE
 from internal.storage.tables import metadata
@@ -78,6 +81,15 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
         raise
     connection.exec_driver_sql("COMMIT")
     return True
+
+
+async def bring_up_to_date(database: Database) -> None:
+    """`migrate` on an open store. Raises SchemaTooNew, and StorageError where the database refuses: in one line."""
+    try:
+        await database.exclusive(migrate)
+    except SQLAlchemyError as error:
+        why, _, _ = cause_of(error).partition("\n")  # behind it stands the statement
+        raise StorageError(f"the database's tables cannot be made or brought up to date: {why}") from error
 
 
 def _begin_alone(connection: Connection) -> None:

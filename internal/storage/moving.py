@@ -33,7 +33,7 @@ from internal.storage.carriage import (
 )
 from internal.storage.content import Content, content_of
 from internal.storage.engine import Database, Snapshot
-from internal.storage.migration import current_revision, head_revision, migrate, refuse_newer
+from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
 from internal.storage.upsert import upsert
 
 Told = Callable[[str, int, int], object]
@@ -232,7 +232,7 @@ async def _need_schema(database: Database, side: str, *, made: bool = False) -> 
     revision = await database.read(current_revision)
     refuse_newer(revision)
     if revision is None and made:
-        await database.exclusive(migrate)
+        await bring_up_to_date(database)
     elif revision is None:
         raise StorageError(f"the {side} is no store of Laplaced")
     elif revision != head_revision():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert, make_url
 from stores import where_postgresql
 
 from bot.upkeep import examine_here
@@ -16,7 +19,9 @@ from internal.errors import ConfigurationError, StorageError
 from internal.flows.diagnosis import Level, check_server
 from internal.storage import postgres
 from internal.storage.engine import Database
+from internal.storage.migration import bring_up_to_date
 from internal.storage.server import ServerState
+from internal.storage.tables import search_items
 
 SERVER = ServerState("18.6", 180006, "laplaced", False, False, most_connections=100, connections=12)
 
@@ -34,6 +39,26 @@ async def test_doctor_looks_at_the_server(tmp_path: Path) -> None:
         assert found[name] is Level.OK, checks
     assert "sqlite" not in found
     assert not (tmp_path / "data").exists()
+
+
+async def test_doctor_counts_what_everybody_has_there(tmp_path: Path) -> None:
+    """It is begun for no owner: what the policies hide from nobody in particular is counted all the same."""
+    address = where_postgresql(tmp_path)
+    row = {"user_id": 1, "item": "person:1", "kind": "person", "ref_id": "1", "text": "x", "text_hash": "h", "rev": 1}
+    async with Database.open(address) as database:
+        await database.write(lambda c: c.execute(insert(search_items).values(**row)))
+    as_a_command = examine_here(config_of(tmp_path, address))
+    checks = await asyncio.create_task(as_a_command, context=contextvars.Context())
+    assert [check.told[:20] for check in checks if check.name == "vectors"] == ["1 of 1 texts wait fo"]
+
+
+async def test_server_that_makes_no_tables_is_told_in_one_line(tmp_path: Path) -> None:
+    """A role without the right to make them: no statement is shown, and no traceback."""
+    nowhere = make_url(where_postgresql(tmp_path)).update_query_dict({"options": "-c search_path=nowhere"})
+    async with Database.open(nowhere.render_as_string(hide_password=False)) as database:
+        with pytest.raises(StorageError, match="cannot be made or brought up to date: no schema") as told:
+            await bring_up_to_date(database)
+    assert "\n" not in str(told.value)
 
 
 async def test_server_that_is_away_is_a_finding_without_its_password(
