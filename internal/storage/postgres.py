@@ -36,8 +36,9 @@ CHANNEL: Final = "laplaced"
 _ANOTHER_CAME_FIRST: Final = frozenset({"40001", "40P01"})
 """SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it may be done again."""
 
-_GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03"})
-"""SQLSTATE of a server that is stopped, that starts, that has no connection free, or that waited too long for us."""
+_GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03", "57P05"})
+"""SQLSTATE of a server that is stopped, that starts, that has no connection free, or that waited too long for us,
+in the midst of a transaction or between two."""
 
 _NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
 """A worker that is paused in the midst of a transaction keeps its locks, its leases' too, no longer than this."""
@@ -197,7 +198,7 @@ class PostgresEngine:
         _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
-        connection.exec_driver_sql("BEGIN ISOLATION LEVEL READ COMMITTED")
+        _at_once(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED; {_NEVER_IDLE}")
         try:
             result = work(connection)
             connection.exec_driver_sql("COMMIT")

@@ -70,6 +70,12 @@ async def test_one_has_it_until_it_runs_out(two: tuple[Database, Database]) -> N
     assert await one.take(NAME, LONG)
 
 
+async def test_whoever_hangs_in_the_midst_of_renewing_is_cut_off(two: tuple[Database, Database]) -> None:
+    """A machine that lost its power there would keep the rows, and nobody could take over, for as long as TCP waits."""
+    patience = "SHOW idle_in_transaction_session_timeout"
+    assert await two[0].beside(lambda c: c.exec_driver_sql(patience).scalar_one()) == "10s"
+
+
 async def test_who_lost_it_writes_nothing(two: tuple[Database, Database]) -> None:
     """Whoever sleeps through his lease and wakes up after another has taken it."""
     one, other = Leases(two[0], "one"), Leases(two[1], "other")
