@@ -60,11 +60,13 @@ def publish(
     source: str,
     now: datetime,
     payload: dict[str, Any] | None = None,
-    links: dict[str, Any] | None = None,
+    links: Mapping[str, Any] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> str:
-    """Records the topic's event in the caller's transaction and returns its id."""
+    """Records the topic's event in the caller's transaction and returns its id; `links` and `about` as an event's."""
     kind = EVENT_TYPES[topic]
-    return repository.append(connection, kind, source=source, now=now, user_id=user_id, payload=payload, links=links)
+    told: dict[str, Any] = {"payload": payload, "links": links, "about": about}
+    return repository.append(connection, kind, source=source, now=now, user_id=user_id, **told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sqlalchemy import Connection
 
@@ -23,9 +23,9 @@ from internal.chronicle import repository as line
 from internal.chronicle import service as chronicle
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelReplyTruncated
-from internal.events import repository as events
 from internal.flows.mentioning import KnownNames, Mentioning, Named, mention_analyses, names_known
 from internal.flows.run_handler import Prepared, StaleDigest, StaleInput
+from internal.flows.run_results import tell_result
 from internal.flows.session_lines import SessionLine, fitted, most_telling, read_session, shown_revs
 from internal.flows.sessions import ANALYST
 from internal.flows.slices import current_revs
@@ -232,16 +232,9 @@ class AnalysisHandler:
         self, connection: Connection, run: Run, now: datetime, verdicts: Mapping[str, int], digested: AnalysisDigest
     ) -> None:
         links = {"run": run.id, "session": _session_of(run)}
-
-        def tell(kind: str, payload: dict[str, Any]) -> None:
-            events.append(
-                connection, kind, source=self.source, now=now, user_id=run.user_id, payload=payload, links=links
-            )
-
-        for refusal in digested.refused:
-            tell("operation_refused", {"reason": refusal.reason, "detail": refusal.detail})
         by_rules = sum(ruling.by_rules for ruling in digested.responses.values())
-        tell("agent_result", {"verdicts": dict(verdicts), "by_rules": by_rules, "refused": len(digested.refused)})
+        told = {"verdicts": dict(verdicts), "by_rules": by_rules, "refused": len(digested.refused)}
+        tell_result(connection, run, told, digested.refused, source=self.source, now=now, links=links)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any, Protocol
 
 from sqlalchemy import Connection
@@ -16,7 +15,6 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.model import AgentReply, Archivist, ArchivistRequest, OwnerProfile, SamePersonHint
-from internal.events import repository as events
 from internal.flows.digestion import Digestion
 from internal.flows.factual import Written, write_facts
 from internal.flows.known import KnownThings, known_things
@@ -25,6 +23,7 @@ from internal.flows.mentioning import Mentioning, SliceNames, mention_slice
 from internal.flows.rederiving import known_people, settle_profiles, take_back_profiles
 from internal.flows.remembered import from_snapshot, remembered, snapshot_of
 from internal.flows.run_handler import Prepared, StaleInput
+from internal.flows.run_results import tell_result
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.knowledge import service as knowledge
 from internal.knowledge.digest import Digest
@@ -282,26 +281,14 @@ class ArchivalHandler:
         refused: Sequence[RefusedOperation],
     ) -> None:
         """`refused` are those of which nobody has told yet: `applying` tells of its own."""
-        tell = partial(
-            events.append,
-            connection,
-            source=self.source,
-            now=now,
-            user_id=run.user_id,
-            links={"run": run.id, "fragment": run.episode_id},
-        )
-        for refusal in refused:
-            tell("operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail})
-        tell(
-            "agent_result",
-            payload={
-                "applied": outcome.applied,
-                "facts": dict(written.counts),
-                "memories": dict(memorised.counts),
-                "refused": len(refused) + len(outcome.refused),
-                "suggested": outcome.suggested,
-            },
-        )
+        told = {
+            "applied": outcome.applied,
+            "facts": dict(written.counts),
+            "memories": dict(memorised.counts),
+            "refused": len(refused) + len(outcome.refused),
+            "suggested": outcome.suggested,
+        }
+        tell_result(connection, run, told, refused, source=self.source, now=now)
 
 
 def choose(known: Sequence[Person], likely: set[int]) -> list[Person]:

@@ -15,8 +15,8 @@ from internal.access import repository as users
 from internal.agents.context_manager.output import SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
 from internal.events import agent_state
-from internal.events import repository as events
 from internal.flows.run_handler import Prepared, StaleInput
+from internal.flows.run_results import tell_result
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.flows.snapshot_shown import shown_snapshot
 from internal.people.operations import RefusedOperation
@@ -136,18 +136,10 @@ class ContextHandler:
     def _tell(
         self, connection: Connection, run: Run, now: datetime, digested: SnapshotReply, version: int | None
     ) -> None:
-        links = {"run": run.id, "fragment": run.episode_id}
-
-        def tell(kind: str, payload: dict[str, Any]) -> None:
-            events.append(
-                connection, kind, source=self.source, now=now, user_id=run.user_id, payload=payload, links=links
-            )
-
-        for refusal in digested.refused:
-            tell("operation_refused", {"reason": refusal.reason, "detail": refusal.detail})
         counts: dict[str, Any] = {part: len(digested.snapshot.part(part)) for part in PARTS}
         by = "rules" if digested.snapshot.by_rules else "model"
-        tell("agent_result", counts | {"version": version, "by": by, "refused": len(digested.refused)})
+        told = counts | {"version": version, "by": by, "refused": len(digested.refused)}
+        tell_result(connection, run, told, digested.refused, source=self.source, now=now)
 
 
 def _parted(snapshot: Snapshot, lines: Sequence[SliceLine]) -> tuple[Snapshot, Snapshot]:

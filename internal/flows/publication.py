@@ -20,7 +20,8 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused
-from internal.events import repository as events
+from internal.events import bus
+from internal.events.bus import Topic
 from internal.flows import rederiving
 from internal.flows.forgetting import everything_asked
 from internal.flows.fragment_item import follow_messages
@@ -258,9 +259,9 @@ class Publication:
         for agent in () if alone else self._agents:
             runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
         episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
-        events.append(
+        bus.publish(
             connection,
-            "dialogue_fragment_published",
+            Topic.RAW,
             source="agent:DialogueAgent",
             now=now,
             user_id=user_id,

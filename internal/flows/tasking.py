@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -16,8 +16,8 @@ from internal.access.model import User
 from internal.agents.model import AgentReply, KnownTask, OwnerProfile, TaskManager, TaskManagerRequest
 from internal.agents.task_manager.output import TaskReply, parse
 from internal.events import agent_state
-from internal.events import repository as events
 from internal.flows.run_handler import Prepared, StaleDigest, StaleInput
+from internal.flows.run_results import tell_result
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
 from internal.flows.task_effects import Found, Question, TaskEffects, applied, matched
 from internal.language.worker import LanguageWorker
@@ -171,20 +171,9 @@ class TaskingHandler:
         mine = agent_state.agent_id(AGENT, run.user_id)
         cursor = {"run": run.id, "fragment": run.episode_id, "rev": run.rev}
         agent_state.put(connection, mine, "cursor", cursor, user_id=run.user_id, now=now)
-        self._tell(connection, run, now, outcome)
+        told = {"tasks": dict(Counter(outcome.counts)), "refused": len(outcome.refused)}
+        tell_result(connection, run, told, outcome.refused, source=self.source, now=now)
         return TaskingEffects(outcome, self._observer, self._wake)
-
-    def _tell(self, connection: Connection, run: Run, now: datetime, outcome: TaskEffects) -> None:
-        links = {"run": run.id, "fragment": run.episode_id}
-
-        def tell(kind: str, payload: dict[str, Any]) -> None:
-            events.append(
-                connection, kind, source=self.source, now=now, user_id=run.user_id, payload=payload, links=links
-            )
-
-        for refusal in outcome.refused:
-            tell("operation_refused", {"reason": refusal.reason, "detail": refusal.detail})
-        tell("agent_result", {"tasks": dict(Counter(outcome.counts)), "refused": len(outcome.refused)})
 
 
 def looked_at(connection: Connection, user_id: int, lines: Sequence[SliceLine]) -> list[Task]:

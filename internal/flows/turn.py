@@ -30,7 +30,9 @@ from internal.errors import (
     ModelReplyTruncated,
     ModelUnavailable,
 )
+from internal.events import bus
 from internal.events import repository as events
+from internal.events.bus import Topic
 from internal.flows.intake import Phrases
 from internal.flows.owing import Told, owe
 from internal.flows.question import Prompts, Question, freeze
@@ -48,6 +50,9 @@ from internal.storage.engine import Database
 from internal.telemetry.cause import caused_by
 
 log = logging.getLogger(__name__)
+
+RESPONDER = "agent:Responder"
+"""Its name in events."""
 
 MAX_ATTEMPTS = 3
 """Attempts at one answer, by one process, before its user is told that it failed."""
@@ -267,7 +272,7 @@ class TurnFlow:
             owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
             answer = message.id if message else None
             told = {"message": answer, "model": reply.model, "stopped": stopped}
-            _tell(connection, "agent_result", turn, now, told, message=answer)
+            _publish(connection, turn, now, told, message=answer)
             return message, granted
 
         try:
@@ -329,8 +334,11 @@ class TurnFlow:
         def work(connection: Connection) -> None:
             if turns.finish(connection, turn, state, error):
                 owe(connection, turn, [Told(part) for part in parts], now, message_id=None, placeholder=placeholder)
-                kind = "agent_run_failed" if state is TurnState.FAILED else "agent_result"
-                _tell(connection, kind, turn, now, {"error": error} if error else {})
+                told = {"error": error} if error else {}
+                if state is TurnState.FAILED:
+                    _tell(connection, "agent_run_failed", turn, now, told)
+                else:
+                    _publish(connection, turn, now, told)
 
         await self._database.write(work, point="C4")
         self._ended(turn, state.value)
@@ -359,13 +367,17 @@ def _sorry_key(error: ModelError, user: User) -> str:
             return "answer-failed"
 
 
-def _tell(
-    connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any], **links: str | None
+def _tell(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
+    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": {"turn": turn.id}}
+    events.append(connection, kind, payload=payload, **told)
+
+
+def _publish(
+    connection: Connection, turn: Turn, now: datetime, payload: dict[str, Any], message: str | None = None
 ) -> None:
-    linked = {"turn": turn.id} | {name: ref for name, ref in links.items() if ref is not None}
-    events.append(
-        connection, kind, source="agent:Responder", now=now, user_id=turn.user_id, payload=payload, links=linked
-    )
+    links = {"turn": turn.id} | ({"message": message} if message else {})
+    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": links}
+    bus.publish(connection, Topic.PROCESSED, payload=payload, **told)
 
 
 class _Edited(Exception):

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
-from internal.events import repository as events
+from internal.events import bus
+from internal.events.bus import Topic
 from internal.notifications.model import OPEN, Notification, NotificationKind, NotificationState, Waiting
 from internal.storage.tables import notifications, users
 from internal.storage.types import new_id, one_of
 
-GENERATED: Final = "notification_generated"
 SENT: Final = "notification_sent"
 WEIGHED: Final = "notification_weighed"
 """It was put off, merged or dropped."""
@@ -45,9 +45,9 @@ def generate(
     if connection.execute(select(notifications.c.id).where(before)).first() is not None:
         return None
     notification_id = new_id()
-    event_id = events.append(
+    event_id = bus.publish(
         connection,
-        GENERATED,
+        Topic.NOTIFICATION,
         source=source,
         now=now,
         user_id=user_id,
