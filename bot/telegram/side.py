@@ -149,7 +149,7 @@ class TelegramSide:
     async def _follow(self, database: Database) -> None:
         """Looks for what is to be done whenever somebody has written into the store."""
         while True:
-            seen = database.commits
+            seen = database.heard
             self.look()
             await asyncio.sleep(LOOK_PAUSE_S)
             await database.committed(seen)

@@ -65,9 +65,9 @@ async def following(
 async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
     """Yields when it is time to look: at first, and after commits; True = only a sign of life is due."""
     while not stopping.is_set():
-        commits = database.commits
+        heard = database.heard
         yield False
-        while not stopping.is_set() and not await _first(database.committed(commits), stopping):
+        while not stopping.is_set() and not await _first(database.committed(heard), stopping):
             yield True
         await asyncio.sleep(_PAUSE_S)
 

@@ -124,7 +124,7 @@ class Mirroring:
         """Follows every commit until cancelled; a mirror that cannot be used is tried again after growing pauses."""
         pause = self._retry_base
         while True:
-            before = self._database.commits
+            before = self._database.heard
             try:
                 with acting_for_everyone():
                     await self.follow_due()

@@ -286,7 +286,7 @@ class KnowledgeSearch:
 
         Worked out once for all searches of a question, unless something is written meanwhile.
         """
-        key = ("named", user_id, self._database.commits)
+        key = ("named", user_id, self._database.heard)
         return await asked.shared.of(key, lambda: self._look_for_names(user_id, asked))
 
     async def _look_for_names(self, user_id: int, asked: Asked) -> Mapping[str, float]:

@@ -83,7 +83,7 @@ class Database:
         self._pending: deque[_Pending[Any]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
-        self._commits = 0
+        self._commits = self._asked = 0
         self._committed = asyncio.Event()
         self._hearing: dict[str, list[Callable[[str], None]]] = {}
         self._damage: asyncio.Future[StorageDamaged] = asyncio.get_running_loop().create_future()
@@ -100,11 +100,20 @@ class Database:
         Where other processes write too it never stands still: what is kept in memory is brought up to date each time.
         """
         if self._engine.moves():
-            self._commits += 1
+            self._asked += 1
+            return self._asked
+        return self._commits
+
+    @property
+    def heard(self) -> int:
+        """How many commits are known of, those of other processes as far as they were told: what `committed` takes.
+
+        Not `commits`: two that wait for the next one would wake each other by asking.
+        """
         return self._commits
 
     async def committed(self, since: int) -> None:
-        """Waits until there was a commit after `since`, a value of `commits`."""
+        """Waits until there was a commit after `since`, a value of `heard`."""
         while self._commits == since:
             await self._committed.wait()
 

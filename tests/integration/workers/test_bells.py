@@ -34,3 +34,15 @@ async def test_a_wake_comes_before_the_tick(two: tuple[Database, Database]) -> N
         while not woken._due.is_set():
             waking.wake()
             await asyncio.sleep(0.1)
+
+
+async def test_who_asks_whether_something_changed_wakes_nobody(two: tuple[Database, Database]) -> None:
+    """What is kept is looked up anew each time; whoever waits for the next commit goes on waiting meanwhile."""
+    store = two[0]
+    heard = store.heard
+    first, second = store.commits, store.commits
+    assert first != second
+    assert store.heard == heard
+    await store.write(lambda c: None)
+    await asyncio.wait_for(store.committed(heard), 20)
+    assert store.heard > heard
