@@ -341,7 +341,7 @@ async def _engine_of(where: Path | str) -> Engine:
     try:
         from internal.storage.postgres import PostgresEngine
     except ImportError as error:  # the driver is an extra: most installations need none
-        told = "storage.url is a PostgreSQL server, whose driver is missing: pip install laplaced[postgres]"
+        told = "the driver of PostgreSQL is not installed: pip install '.[postgres]' in the folder of Laplaced"
         raise ConfigurationError(told) from error
 
     return await PostgresEngine.prepared(where)

@@ -85,7 +85,7 @@ async def test_role_that_the_server_does_not_know_is_told_at_once(tmp_path: Path
 async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra the sentence says its name."""
     monkeypatch.setitem(sys.modules, "internal.storage.postgres", None)
-    with pytest.raises(ConfigurationError, match=r"pip install laplaced\[postgres\]"):
+    with pytest.raises(ConfigurationError, match=r"pip install '\.\[postgres\]'"):
         async with Database.open("postgresql://h/d"):
             pass
 
