@@ -58,8 +58,8 @@ NEEDED = {
 """Arguments without which a command is called wrongly."""
 SERVERS = frozenset({"run", "mcp"})
 """What takes the signals of its process."""
-ELSEWHERE = ("eval ", "simulate")
-"""Begins the names of commands that never open the owner's data."""
+ELSEWHERE = ("eval ", "simulate", "worker")
+"""Begins the names of commands that never open the owner's data, or none that is a file of one process."""
 HEAVY = {"aiogram", "alembic", "fastapi", "httpx", "nicegui", "numpy", "pydantic", "sqlalchemy", "uvicorn"}
 
 
