@@ -54,6 +54,14 @@ _SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "r
 """What a server that refuses a connection says of a state that passes."""
 
 _CONNECT_TIMEOUT_S: Final = 5
+
+LINE: Final[dict[str, Any]] = {
+    "connect_timeout": _CONNECT_TIMEOUT_S,
+    "keepalives_idle": 30,
+    "tcp_user_timeout": 20_000,  # ms; else a server that lost its power is waited for as long as TCP repeats itself
+}
+"""How a connection finds out that there is nobody at its other end."""
+
 _TELL_EVERY_S: Final = 0.02
 _BELLS: Final = 100
 """Most bells of one message, which holds 8,000 bytes."""
@@ -87,11 +95,10 @@ class _PostgresLink:
             poolclass=NullPool,
             **MANNER,
             connect_args={
-                "connect_timeout": _CONNECT_TIMEOUT_S,
+                **LINE,
                 "application_name": "laplaced",
                 # A server-side prepared statement belongs to a connection, which a pooler gives to somebody else.
                 "prepare_threshold": None,
-                "keepalives_idle": 30,
             },
         )
         self._sql: Connection | None = None
@@ -177,7 +184,7 @@ class PostgresEngine:
         waited = 0.0
         while True:
             try:
-                with psycopg.connect(_dsn(self._url), autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S) as asking:
+                with psycopg.connect(_dsn(self._url), autocommit=True, **LINE) as asking:
                     row = asking.execute("SELECT pg_xact_status(%s::xid8)", (xid,), prepare=False).fetchone()
                 status = row[0] if row else None
             except psycopg.OperationalError:
@@ -275,7 +282,7 @@ class PostgresEngine:
         while True:
             with contextlib.suppress(psycopg.OperationalError):
                 async with await psycopg.AsyncConnection.connect(
-                    _dsn(self._url), autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S, prepare_threshold=None
+                    _dsn(self._url), autocommit=True, prepare_threshold=None, **LINE
                 ) as connection:
                     await talk(connection)
             await asyncio.sleep(1)

@@ -8,8 +8,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
-from sqlalchemy import insert, make_url
+from sqlalchemy import Connection, insert, make_url
 from stores import where_postgresql
 
 from bot.upkeep import examine_here
@@ -80,6 +81,19 @@ async def test_role_that_the_server_does_not_know_is_told_at_once(tmp_path: Path
         async with Database.open(address):
             pass
     assert "show-me" not in str(told.value)
+
+
+async def test_a_server_that_fell_silent_is_not_waited_for_as_long_as_tcp_would(tmp_path: Path) -> None:
+    """Whatever was sent and is not acknowledged within seconds ends the connection, and another is opened."""
+
+    def told(connection: Connection) -> dict[str, str]:
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, psycopg.Connection)
+        return raw.info.get_parameters()
+
+    async with Database.open(where_postgresql(tmp_path)) as database:
+        found = await database.read(told)
+    assert {name: found.get(name) for name in postgres.LINE} == {name: str(one) for name, one in postgres.LINE.items()}
 
 
 async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
