@@ -81,8 +81,9 @@ class Doctor:
             stored = await self._examine_server(database, trouble)
         known_bot = await self._known_bot(database)
         reached = await asyncio.gather(self._ask_telegram(known_bot), self._ask_models(), self._ask_embedder())
+        folder = str(self._config.data_dir)
         return [
-            fine("config", f"read; data in {self._config.data_dir}"),
+            fine("config", f"read; data in {folder}", "config-read", folder=folder),
             *self._files(),
             *stored,
             *(check for checks in reached for check in checks),
@@ -93,7 +94,7 @@ class Doctor:
         now = self._clock.now()
         if database is None:
             fix = "correct storage.url, or see to the server; nothing is lost meanwhile"
-            return [finding("postgresql", trouble, fix), check_clock(now, None)]
+            return [finding("postgresql", trouble, fix, "postgresql-unusable", trouble=trouble), check_clock(now, None)]
         checks = [*check_server(await database.read(read_server)), await database.read(check_schema)]
         if await database.read(current_revision) == head_revision():
             found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
@@ -104,7 +105,8 @@ class Doctor:
         found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
         now = self._clock.now()
         if not await asyncio.to_thread(path.exists):
-            return [note("database", f"none at {path} yet; the first start makes it"), check_clock(now, None)]
+            none = note("database", f"none at {path} yet; the first start makes it", "database-none", path=str(path))
+            return [none, check_clock(now, None)]
         damage = await asyncio.to_thread(_quick_check, path)
         checks = [check_integrity(damage, found[0] if found else None)]
         if damage or database is None:
@@ -130,14 +132,15 @@ class Doctor:
     def _files(self) -> list[Check]:
         data, database = self._config.data_dir, self._config.store
         if not data.exists():
-            return [note("disk", f"the data folder {data} does not exist yet; the first start makes it")]
+            told = f"the data folder {data} does not exist yet; the first start makes it"
+            return [note("disk", told, "disk-no-folder", folder=str(data))]
         exposed = [
             check
             for name in get_args(KeyName)
             if (data / name).exists() and (check := check_private(data / name, (data / name).stat().st_mode))
         ]
         size = database.stat().st_size if isinstance(database, Path) and database.exists() else 0
-        checks = exposed or [fine("keys", "readable by their owner alone")]
+        checks = exposed or [fine("keys", "readable by their owner alone", "keys-private")]
         return [*checks, check_room(data, shutil.disk_usage(data).free, size)]
 
     async def _known_bot(self, database: Database | None) -> int | None:
@@ -149,7 +152,8 @@ class Doctor:
 
     async def _ask_telegram(self, known_bot: int | None) -> list[Check]:
         if self._telegram is None:
-            return [note("telegram", "no token is set: the local Telegram is started with the bot")]
+            told = "no token is set: the local Telegram is started with the bot"
+            return [note("telegram", told, "telegram-local")]
         api_base, token = self._telegram
         return await check_telegram(self._config.telegram, api_base, token, known_bot=known_bot, now=self._clock.now)
 
@@ -164,31 +168,35 @@ class Doctor:
         """One call of a few tokens to each model in use: a list of models would not tell whether the key is good."""
         config = self._config
         if config.offline_models:
-            return [fine("model", "the offline models answer: no key is set")]
+            return [fine("model", "the offline models answer: no key is set", "model-offline")]
         used = (agent for _, agent in config.agents)
         names = dict.fromkeys(agent.model for agent in used if agent.enabled)
         try:
             chat = OpenAIChat(config.llm.base_url, config.llm.api_key.get_secret_value(), observers=self._observers)
         except ConfigurationError as error:
-            return [finding("model", str(error), "correct llm.base_url and llm.api_key")]
+            fix = "correct llm.base_url and llm.api_key"
+            return [finding("model", str(error), fix, "model-misconfigured", error=str(error))]
         async with contextlib.aclosing(chat):
             return list(await asyncio.gather(*(_ask_model(chat, name) for name in names)))
 
     async def _ask_embedder(self) -> list[Check]:
         if self._config.offline_embeddings:
-            return [fine("embedding", f"the offline model {OfflineEmbedder.name} answers")]
+            name = OfflineEmbedder.name
+            return [fine("embedding", f"the offline model {name} answers", "embedding-offline", model=name)]
         wanted = self._config.embedding
+        values = {"model": wanted.model, "size": str(wanted.dimensions)}
         try:
             embedder = remote_embedder(self._config, self._observers)
             async with contextlib.aclosing(embedder):
                 await embedder.embed_queries(["ok"])
         except ModelReplyInvalid as error:
             fix = f"set embedding.dimensions to what {wanted.model} gives (now {wanted.dimensions})"
-            return [finding("embedding", str(error), fix)]
+            return [finding("embedding", str(error), fix, "embedding-size", error=str(error), **values)]
         except (ModelError, ConfigurationError) as error:
             fix = "check embedding.base_url, embedding.api_key and embedding.model; until then people are found by name"
-            return [finding("embedding", str(error), fix)]
-        return [fine("embedding", f"{wanted.model} answers with {wanted.dimensions} numbers")]
+            return [finding("embedding", str(error), fix, "embedding-error", error=str(error))]
+        told = f"{wanted.model} answers with {wanted.dimensions} numbers"
+        return [fine("embedding", told, "embedding-answers", **values)]
 
 
 async def _ask_model(chat: OpenAIChat, name: str) -> Check:
@@ -205,8 +213,8 @@ async def _ask_model(chat: OpenAIChat, name: str) -> Check:
         pass  # a thinking model spends so few tokens on thoughts: it was reached, and took the key
     except ModelError as error:
         fix = "check llm.base_url, llm.api_key and the model's name; messages are kept until it answers"
-        return finding("model", f"{name}: {error}", fix)
-    return fine("model", f"{name} answers")
+        return finding("model", f"{name}: {error}", fix, "model-error", model=name, error=str(error))
+    return fine("model", f"{name} answers", "model-answers", model=name)
 
 
 def _quick_check(path: Path) -> list[str]:

@@ -171,24 +171,22 @@ async def check_mirror(config: GraphConfig, database: Database | None, *, runnin
         imported()
     except LaplacedError as error:
         if target:
-            return finding(
-                "mirror",
-                str(error),
-                "pip install '.[graph]' in Laplaced's folder, or leave graph.mirror_url empty",
-            )
-        return note("mirror", f"none is configured, and Cypher cannot be asked: {error}")
+            fix = "pip install '.[graph]' in Laplaced's folder, or leave graph.mirror_url empty"
+            return finding("mirror", str(error), fix, "mirror-missing", error=str(error))
+        told = f"none is configured, and Cypher cannot be asked: {error}"
+        return note("mirror", told, "mirror-none-missing", error=str(error))
     if not target:
-        return fine("mirror", "none is configured; `laplaced graph query` makes one for its own use")
+        return fine("mirror", "none is configured; `laplaced graph query` makes one for its own use", "mirror-none")
     if target.startswith(EMBEDDED) and not running:
-        return note("mirror", f"{target} is started with the bot")
+        return note("mirror", f"{target} is started with the bot", "mirror-starts", target=target)
     async with contextlib.aclosing(_client(config, _url(config))) as falkor:
         try:
             await falkor.ping()
         except LaplacedError as error:
             fix = "check graph.mirror_url and the server; the bot goes on without it, and catches up by itself"
-            return finding("mirror", f"{target}: {error}", fix)
+            return finding("mirror", f"{target}: {error}", fix, "mirror-error", target=target, error=str(error))
     behind = await database.read(lambda c: repository.lag(c, target)) if database is not None else 0
-    return fine("mirror", f"{target} answers, {behind} changes behind")
+    return fine("mirror", f"{target} answers, {behind} changes behind", "mirror-answers", target=target, count=behind)
 
 
 @contextlib.asynccontextmanager

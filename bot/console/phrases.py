@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -32,9 +32,9 @@ class Phrases:
         assert not errors, (name, errors)
         return str(text)
 
-    def known(self, name: str, otherwise: str) -> str:
+    def known(self, name: str, otherwise: str, /, **values: str | int | float) -> str:
         """The phrase, or the word itself where the product learned a new one before the console did."""
-        return self(name) if self._bundle.has_message(name) else otherwise
+        return self(name, **values) if self._bundle.has_message(name) else otherwise
 
     def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
         """A time in the owner's zone, in a pattern of CLDR; a dash for none. Takes REST's ISO 8601, too."""
@@ -46,6 +46,10 @@ class Phrases:
     def ago(self, at: datetime | str, now: datetime) -> str:
         told = datetime.fromisoformat(at) if isinstance(at, str) else at
         return format_timedelta(told - now, add_direction=True, locale=self.language, format="short")
+
+    def span(self, minutes: int) -> str:
+        """A length of time in its largest unit: 3 hr."""
+        return format_timedelta(timedelta(minutes=minutes), locale=self.language, format="short", granularity="minute")
 
     def number(self, value: float) -> str:
         return format_decimal(value, locale=self.language)

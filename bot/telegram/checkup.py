@@ -40,7 +40,9 @@ async def check_telegram(
         return [_refused(refusal)]
     except (httpx.HTTPError, ValueError) as error:
         fix = "check the network, DNS and telegram.api_base"
-        return [finding("telegram", f"{api_base} does not answer as Telegram does ({type(error).__name__})", fix)]
+        kind = type(error).__name__
+        told = f"{api_base} does not answer as Telegram does ({kind})"
+        return [finding("telegram", told, fix, "telegram-unreachable", address=api_base, error=kind)]
     checks = [_token(me, known_bot), _privacy(me), _webhook(config, hook)]
     if told_at is not None:
         checks.append(_clock(told_at, now()))
@@ -60,48 +62,59 @@ async def _ask(client: httpx.AsyncClient, address: str, method: str) -> tuple[di
 def _refused(refusal: _Refused) -> Check:
     if refusal.code in (401, 404):
         fix = "take the token from @BotFather and set LAPLACED_TELEGRAM__TOKEN"
-        return finding("telegram", "Telegram does not know this bot token", fix)
-    return finding("telegram", f"Telegram refuses: {refusal.code} {refusal}", "wait, then ask again")
+        return finding("telegram", "Telegram does not know this bot token", fix, "telegram-token")
+    error = f"{refusal.code} {refusal}"
+    return finding("telegram", f"Telegram refuses: {error}", "wait, then ask again", "telegram-refuses", error=error)
 
 
 def _token(me: dict[str, Any], known_bot: int | None) -> Check:
-    told = f"the token is of @{me.get('username')}"
+    bot = str(me.get("username"))
+    told = f"the token is of @{bot}"
     if known_bot is not None and known_bot != me.get("id"):
-        return note("telegram", f"{told}, another bot than the stored chats are with ({known_bot})")
-    return fine("telegram", told)
+        told += f", another bot than the stored chats are with ({known_bot})"
+        return note("telegram", told, "telegram-other-bot", bot=bot, known=str(known_bot))
+    return fine("telegram", told, "telegram-of", bot=bot)
 
 
 def _privacy(me: dict[str, Any]) -> Check:
     if not me.get("can_read_all_group_messages"):
-        return fine("privacy", "privacy mode is on: in groups the bot sees only what is meant for it")
+        return fine("privacy", "privacy mode is on: in groups the bot sees only what is meant for it", "privacy-on")
     told = "privacy mode is off: Telegram sends the bot every message of every group it is in, though it serves none"
-    return finding("privacy", told, "in @BotFather: /setprivacy, choose the bot, Enable; then add it to groups anew")
+    fix = "in @BotFather: /setprivacy, choose the bot, Enable; then add it to groups anew"
+    return finding("privacy", told, fix, "privacy-off")
 
 
 def _webhook(config: TelegramConfig, hook: dict[str, Any]) -> Check:
     url, wanted = str(hook.get("url") or ""), config.webhook.url.rstrip("/") + config.webhook.path
     if config.mode == "polling":
         if not url:
-            return fine("webhook", "none is set, as polling needs it")
+            return fine("webhook", "none is set, as polling needs it", "webhook-none")
         told = f"one is set ({_host(url)}), so Telegram gives nothing to a poller"
-        return finding("webhook", told, "stop the program that set it and call deleteWebhook, or use its mode: webhook")
+        fix = "stop the program that set it and call deleteWebhook, or use its mode: webhook"
+        return finding("webhook", told, fix, "webhook-set", host=_host(url))
     if url != wanted:
         told = f"Telegram calls {_host(url)} instead of {_host(wanted)}" if url else "none is set"
-        return finding("webhook", told, "start the bot: it sets telegram.webhook.url; let no other program set one")
-    if hook.get("last_error_message") and hook.get("pending_update_count"):
-        told = f"Telegram cannot deliver: {hook['last_error_message']} ({hook['pending_update_count']} updates wait)"
-        return finding("webhook", told, "make telegram.webhook.url reachable from outside, with a valid certificate")
-    if int(hook.get("pending_update_count") or 0) > MANY_PENDING:
-        return note("webhook", f"{hook['pending_update_count']} updates wait at Telegram")
-    return fine("webhook", f"Telegram calls {_host(url)}")
+        fix = "start the bot: it sets telegram.webhook.url; let no other program set one"
+        key = "webhook-elsewhere" if url else "webhook-missing"
+        return finding("webhook", told, fix, key, host=_host(url), wanted=_host(wanted))
+    pending = int(hook.get("pending_update_count") or 0)
+    if hook.get("last_error_message") and pending:
+        error = str(hook["last_error_message"])
+        told = f"Telegram cannot deliver: {error} ({pending} updates wait)"
+        fix = "make telegram.webhook.url reachable from outside, with a valid certificate"
+        return finding("webhook", told, fix, "webhook-failing", error=error, count=pending)
+    if pending > MANY_PENDING:
+        return note("webhook", f"{pending} updates wait at Telegram", "webhook-waiting", count=pending)
+    return fine("webhook", f"Telegram calls {_host(url)}", "webhook-called", host=_host(url))
 
 
 def _clock(told_at: datetime, now: datetime) -> Check:
     off = abs(now - told_at)
     if off <= CLOCK_TOLERANCE:
-        return fine("time", "this machine's clock agrees with Telegram's")
-    told = f"this machine's clock is {off.total_seconds():.0f} s off Telegram's"
-    return finding("time", told, "let NTP keep the clock (timedatectl set-ntp true)")
+        return fine("time", "this machine's clock agrees with Telegram's", "time-agrees")
+    seconds = round(off.total_seconds())
+    told = f"this machine's clock is {seconds} s off Telegram's"
+    return finding("time", told, "let NTP keep the clock (timedatectl set-ntp true)", "time-off", seconds=seconds)
 
 
 def _host(url: str) -> str:

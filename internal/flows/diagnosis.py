@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +39,9 @@ BUILT = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
 
+Value = str | int | float
+
+
 class Level(StrEnum):
     OK = "ok"
     NOTE = "note"
@@ -47,24 +50,30 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one."""
+    """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one.
+
+    `told` and `fix` are English. By `key` and `values` other languages find their own words: a value ending in `_at` is
+    an ISO time, one ending in `_minutes` a span.
+    """
 
     name: str
     level: Level
     told: str
     fix: str = ""
+    key: str = ""
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
-def fine(name: str, told: str) -> Check:
-    return Check(name, Level.OK, told)
+def fine(name: str, told: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.OK, told, key=key, values=values)
 
 
-def note(name: str, told: str) -> Check:
-    return Check(name, Level.NOTE, told)
+def note(name: str, told: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.NOTE, told, key=key, values=values)
 
 
-def finding(name: str, told: str, fix: str) -> Check:
-    return Check(name, Level.FINDING, told, fix)
+def finding(name: str, told: str, fix: str, key: str, /, **values: Value) -> Check:
+    return Check(name, Level.FINDING, told, fix, key, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,51 +118,63 @@ def judge(stored: Stored, *, model: str, now: datetime, running: bool) -> list[C
 def check_schema(connection: Connection) -> Check:
     current, head = current_revision(connection), head_revision()
     if current == head:
-        return fine("schema", f"revision {current}, the newest")
+        return fine("schema", f"revision {current}, the newest", "schema-newest", revision=current or "")
     if current is None:
-        return note("schema", "an empty database; the next start fills it")
+        return note("schema", "an empty database; the next start fills it", "schema-empty")
     if current < head:
-        return note("schema", f"revision {current}; the next start makes a backup and brings it to {head}")
+        told = f"revision {current}; the next start makes a backup and brings it to {head}"
+        return note("schema", told, "schema-older", revision=current, head=head)
     newer = f"revision {current} is of a newer version of Laplaced than this one ({head})"
-    return finding("schema", newer, "run the newer version, or: laplaced restore --force OLDER_BACKUP")
+    fix = "run the newer version, or: laplaced restore --force OLDER_BACKUP"
+    return finding("schema", newer, fix, "schema-newer", revision=current, head=head)
 
 
 def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
     if tuple(int(part) for part in version.split(".")) >= WAL_FIXED:
-        return fine("sqlite", f"version {version}")
+        return fine("sqlite", f"version {version}", "sqlite-version", version=version)
     fixed = ".".join(str(part) for part in WAL_FIXED)
     told = f"version {version} has the WAL-reset bug that {fixed} fixed; Laplaced avoids it by one writing connection"
-    return note("sqlite", f"{told} (let no other program write into the database)")
+    told += " (let no other program write into the database)"
+    return note("sqlite", told, "sqlite-wal", version=version, fixed=fixed)
 
 
 def check_server(server: ServerState) -> list[Check]:
     """What a PostgreSQL server says of itself, of our role there, and of its room for workers."""
-    checks = [fine("postgresql", f"version {server.version}")]
+    checks = [fine("postgresql", f"version {server.version}", "postgresql-version", version=server.version)]
     if server.version_number < OLDEST_SERVER:
-        told = f"version {server.version} is too old: Laplaced needs {OLDEST_SERVER // 10_000} or newer"
-        checks = [finding("postgresql", told, "upgrade the server, or move to a newer one: laplaced migrate-store")]
+        wanted = str(OLDEST_SERVER // 10_000)
+        told = f"version {server.version} is too old: Laplaced needs {wanted} or newer"
+        fix = "upgrade the server, or move to a newer one: laplaced migrate-store"
+        checks = [finding("postgresql", told, fix, "postgresql-old", version=server.version, wanted=wanted)]
     if server.superuser or server.bypasses_policies:
         told = f"the role {server.role} passes by the policies that keep owners apart"
         fix = f"as an administrator: ALTER ROLE {server.role} NOSUPERUSER NOBYPASSRLS"
-        checks.append(finding("role", told, fix))
+        checks.append(finding("role", told, fix, "role-passes", role=server.role))
     else:
-        checks.append(fine("role", f"{server.role} sees what the policies let it see"))
+        checks.append(fine("role", f"{server.role} sees what the policies let it see", "role-kept", role=server.role))
+    return [*checks, _connections(server)]
+
+
+def _connections(server: ServerState) -> Check:
     room = max(server.most_connections - server.connections, 0) // CONNECTIONS
     told = f"{server.connections} of {server.most_connections} in use; a worker takes {CONNECTIONS}"
+    values = {"used": server.connections, "most": server.most_connections, "each": CONNECTIONS, "room": room}
     if room:
-        checks.append(fine("connections", f"{told}, there is room for {room} more"))
-    else:
-        fix = "raise max_connections of the server, put pgbouncer before it, or run fewer workers"
-        checks.append(finding("connections", f"{told}, there is no room for another", fix))
-    return checks
+        return fine("connections", f"{told}, there is room for {room} more", "connections-room", **values)
+    fix = "raise max_connections of the server, put pgbouncer before it, or run fewer workers"
+    return finding("connections", f"{told}, there is no room for another", fix, "connections-full", **values)
 
 
 def check_integrity(damage: Sequence[str], newest: Backup | None) -> Check:
     """`damage` is what SQLite's check said, empty for a sound file."""
     if not damage:
-        return fine("integrity", "the database file is sound")
-    fix = f"stop the bot, then: {restore_command(newest)}" if newest else "restore a backup of your own"
-    return finding("integrity", f"the database file is damaged: {damage[0]}", fix)
+        return fine("integrity", "the database file is sound", "integrity-sound")
+    told = f"the database file is damaged: {damage[0]}"
+    if newest is None:
+        return finding("integrity", told, "restore a backup of your own", "integrity-lost", damage=damage[0])
+    command = restore_command(newest)
+    fix = f"stop the bot, then: {command}"
+    return finding("integrity", told, fix, "integrity-damaged", damage=damage[0], command=command)
 
 
 def restore_command(backup: Backup) -> str:
@@ -167,86 +188,102 @@ def check_backups(
     make = "laplaced backup (from cron or a timer: see docs/operations.md)"
     if last is None:
         if oldest_user is None or now - oldest_user < STALE_BACKUP:
-            return note("backups", f"none yet; to make one: {make}")
-        return finding("backups", "there is none", make)
+            return note("backups", f"none yet; to make one: {make}", "backups-none-yet")
+        return finding("backups", "there is none", make, "backups-none")
     age = (now - last).days
     if now - last >= STALE_BACKUP:
-        return finding("backups", f"the last one is {age} days old", make)
-    return fine("backups", f"{len(backups)} in the data folder, the last was made {_ago(now - last)}")
+        return finding("backups", f"the last one is {age} days old", make, "backups-old", days=age)
+    told = f"{len(backups)} in the data folder, the last was made {_ago(now - last)}"
+    return fine("backups", told, "backups-made", count=len(backups), age_minutes=_minutes(now - last))
 
 
 def check_room(folder: Path, free: int, database: int) -> Check:
     """`free` and `database` in bytes: there must be room for the log, a backup and a restore."""
     wanted = 2 * database + 200_000_000
     told = f"{free / 1e9:.1f} GB free, the database has {database / 1e6:.1f} MB"
+    values = {"free": round(free / 1e9, 1), "size": round(database / 1e6, 1)}
     if free >= wanted:
-        return fine("disk", told)
-    return finding("disk", told, f"make room in {folder}: {wanted / 1e9:.1f} GB let backups and restores work")
+        return fine("disk", told, "disk-room", **values)
+    fix = f"make room in {folder}: {wanted / 1e9:.1f} GB let backups and restores work"
+    return finding("disk", told, fix, "disk-full", **values, folder=str(folder), wanted=round(wanted / 1e9, 1))
 
 
 def check_private(path: Path, mode: int) -> Check | None:
     """A finding if others may read a file that holds a key; None if all is well."""
     if not mode & 0o077:
         return None
-    return finding("keys", f"{path} can be read by others (mode {mode & 0o777:o})", f"chmod 600 {path}")
+    told, rights = f"{path} can be read by others (mode {mode & 0o777:o})", f"{mode & 0o777:o}"
+    return finding("keys", told, f"chmod 600 {path}", "keys-exposed", path=str(path), mode=rights)
 
 
 def check_clock(now: datetime, newest: datetime | None) -> Check:
+    shown = now.isoformat()
     if now < BUILT:
-        return finding(
-            "clock", f"it shows {now:%Y-%m-%d %H:%M} UTC, which is past", "set the clock, and let NTP keep it"
-        )
+        told = f"it shows {now:%Y-%m-%d %H:%M} UTC, which is past"
+        return finding("clock", told, "set the clock, and let NTP keep it", "clock-past", now_at=shown)
     if newest is not None and newest > now + CLOCK_SLACK:
         ahead = f"stored times reach {_span(newest - now)} into the future: the clock was wrong then, or is now"
-        return finding("clock", ahead, "set the clock, and let NTP keep it; nothing is lost meanwhile")
-    return fine("clock", f"{now:%Y-%m-%d %H:%M} UTC")
+        fix = "set the clock, and let NTP keep it; nothing is lost meanwhile"
+        return finding("clock", ahead, fix, "clock-ahead", ahead_minutes=_minutes(newest - now))
+    return fine("clock", f"{now:%Y-%m-%d %H:%M} UTC", "clock-shows", now_at=shown)
 
 
 def _quarantine(count: int) -> Check:
     if not count:
-        return fine("quarantine", "no update was put aside")
+        return fine("quarantine", "no update was put aside", "quarantine-empty")
     fix = "laplaced quarantine shows them; --replay N or all tries again, --drop N or all gives them up"
-    return finding("quarantine", f"{count} update{_s(count)} could not be handled", fix)
+    told = f"{count} update{_s(count)} could not be handled"
+    return finding("quarantine", told, fix, "quarantine-some", count=count)
 
 
 def _dead_runs(count: int) -> Check:
     if not count:
-        return fine("runs", "none was given up")
-    return finding("runs", f"{count} run{_s(count)} given up", "laplaced runs shows why; --revive tries again")
+        return fine("runs", "none was given up", "runs-none")
+    fix = "laplaced runs shows why; --revive tries again"
+    return finding("runs", f"{count} run{_s(count)} given up", fix, "runs-some", count=count)
 
 
 def _other_bots(owed: Owed) -> list[Check]:
     if not owed.foreign:
         return []
     waits = f"{owed.foreign} message{_s(owed.foreign)} of another bot's wait for its token; this bot does not send them"
-    return [note("other bot", waits)]
+    return [note("other bot", waits, "other-bot-waits", count=owed.foreign)]
 
 
 def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:
     held = f"; {owed.held} wait for people who stopped the bot" if owed.held else ""
+    values = {"count": owed.waiting, "held": owed.held}
     if owed.oldest_due_at is None:
-        return fine("outbox", f"nothing is owed{held}")
+        return fine("outbox", f"nothing is owed{held}", "outbox-empty", **values)
     late = now - owed.oldest_due_at
     if not running:
-        return note("outbox", f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}")
+        told = f"{owed.waiting} message{_s(owed.waiting)} will be sent at the next start{held}"
+        return note("outbox", told, "outbox-next-start", **values)
     if late < STUCK_AFTER:
-        return fine("outbox", f"{owed.waiting} on the way{held}")
+        return fine("outbox", f"{owed.waiting} on the way{held}", "outbox-on-way", **values)
     stuck = f"{owed.waiting} message{_s(owed.waiting)} wait, the oldest for {_span(late)}{held}"
-    return finding("outbox", stuck, "see the check of Telegram above and the log's lines send_failed; then restart")
+    fix = "see the check of Telegram above and the log's lines send_failed; then restart"
+    return finding("outbox", stuck, fix, "outbox-stuck", **values, late_minutes=_minutes(late))
 
 
 def _vectors(stored: Stored, model: str) -> Check:
-    waiting = stored.vectors.total - stored.vectors.done
+    total, foreign = stored.vectors.total, stored.foreign_vectors
+    waiting = total - stored.vectors.done
     if not waiting and not stored.foreign_vectors:
-        return fine("vectors", f"all {stored.vectors.total} of {model}")
+        return fine("vectors", f"all {stored.vectors.total} of {model}", "vectors-all", total=total, model=model)
     told = f"{waiting} of {stored.vectors.total} texts wait for a vector of {model}"
     if stored.foreign_vectors:
         told += f"; {stored.foreign_vectors} vectors of another model or size are replaced meanwhile"
-    return note("vectors", f"{told} (search finds those by name only)")
+    told += " (search finds those by name only)"
+    return note("vectors", told, "vectors-waiting", waiting=waiting, total=total, model=model, foreign=foreign)
 
 
 def _s(count: int) -> str:
     return "" if count == 1 else "s"
+
+
+def _minutes(span: timedelta) -> int:
+    return int(span.total_seconds()) // 60
 
 
 def _ago(age: timedelta) -> str:

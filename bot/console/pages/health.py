@@ -10,6 +10,7 @@ from nicegui import ui
 
 from bot.console.page import Page
 from bot.console.parts import card, chip, heading, style, told, words
+from bot.console.phrases import Phrases
 from bot.console.records import answers, button, dollars, figure, figures, question
 from bot.console.rest import Json
 from bot.console.seat import Seat
@@ -52,6 +53,19 @@ async def _own(seat: Seat) -> None:
 
 def _title(text: str) -> None:
     heading(text, 2).classes("part-title")
+
+
+def found(say: Phrases, check: Json) -> tuple[str, str]:
+    """What a check told and how it is mended, in the reader's language; the check's own English where it has none."""
+    values = {name: _value(say, name, value) for name, value in check["values"].items()}
+    name = f"found-{check['key']}"
+    return say.known(name, check["told"], **values), say.known(f"{name}-fix", check["fix"], **values)
+
+
+def _value(say: Phrases, name: str, value: str | int | float) -> str | int | float:
+    if name.endswith("_at"):
+        return say.moment(str(value))
+    return say.span(int(value)) if name.endswith("_minutes") else value
 
 
 class _House:
@@ -97,9 +111,10 @@ class _House:
                         f"check-{check['level']}"
                     )
                     words("div", say.known(f"check-{check['name'].replace(' ', '-')}", check["name"]), "check-name")
-                    words("div", check["told"], "check-told").props("lang=en")
-                    if check["fix"]:
-                        words("div", check["fix"], "check-fix").props("lang=en")
+                    told, fix = found(say, check)
+                    words("div", told, "check-told")
+                    if fix:
+                        words("div", fix, "check-fix")
 
     def _dead(self, dead: list[Json]) -> None:
         say = self._seat.say

@@ -48,7 +48,7 @@ async def operator(
     database: Database, metrics: Metrics, taken: Taken, tmp_path: Path
 ) -> AsyncIterator[httpx.AsyncClient]:
     async def examine() -> list[Check]:
-        return [fine("config", "read")]
+        return [fine("config", "read", "config-read", folder="data")]
 
     async def nobody(user_id: int) -> bool:
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,10 +11,16 @@ import pytest
 from fluent.syntax import FluentParser
 from fluent.syntax.ast import Message
 
+from bot import doctor, mirrors
 from bot.console import phrases
+from bot.console.pages.health import found
 from bot.console.phrases import LANGUAGES, Phrases, preferred
+from bot.telegram import checkup
+from internal.flows import diagnosis
+from internal.flows.diagnosis import check_clock
 
 LOCALES = Path(phrases.__file__).parent / "locales"
+CHECKING = (diagnosis, doctor, mirrors, checkup)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -27,6 +35,40 @@ def test_every_phrase_is_there_in_every_language(file: str) -> None:
     told = {lang: names(LOCALES / lang / file) for lang in LANGUAGES}
     assert told["uk"] == told["en"]
     assert told["ru"] == told["en"]
+
+
+def test_every_finding_has_its_words() -> None:
+    """English ones stand in the checks themselves; the others know the key of each, and of each way to mend it."""
+    uk, ru = (names(LOCALES / lang / "checks.ftl") for lang in ("uk", "ru"))
+    assert uk == ru
+    told = {name.removeprefix("found-") for name in uk if not name.endswith("-fix")}
+    mended = {name.removeprefix("found-").removesuffix("-fix") for name in uk if name.endswith("-fix")}
+    nodes = [node for module in CHECKING for node in ast.walk(ast.parse(Path(module.__file__ or "").read_text()))]
+    strings = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    made = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    keys = {(one.func.id, one.args[-1].value) for one in made if _is_check(one)}  # type: ignore[attr-defined]
+    assert {key for _, key in keys} <= told <= strings
+    assert {key for kind, key in keys if kind == "finding"} <= mended
+
+
+def _is_check(call: ast.Call) -> bool:
+    known = isinstance(call.func, ast.Name) and call.func.id in {"fine", "note", "finding"}
+    return known and isinstance(call.args[-1], ast.Constant)
+
+
+@pytest.mark.parametrize(("language", "hours"), [("uk", "3 год"), ("ru", "3 ч")])
+def test_a_finding_is_told_in_the_readers_language(language: str, hours: str) -> None:
+    """With its way out, and with times as the reader has them; what has no key yet stays as it was told."""
+    say = Phrases(language, "Europe/Kyiv")
+    late = asdict(check_clock(NOON, NOON + timedelta(hours=3)))
+    told, fix = found(say, late)
+    assert hours in told
+    assert "NTP" in fix
+    assert fix != late["fix"]
+    shown, none = found(say, asdict(check_clock(NOON, None)))
+    assert "14:00" in shown
+    assert none == ""
+    assert found(say, late | {"key": "never-heard-of"}) == (late["told"], late["fix"])
 
 
 def test_no_phrase_stands_twice() -> None:
