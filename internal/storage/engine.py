@@ -206,8 +206,18 @@ class Database:
             raise _refused(error) from error
 
     async def exclusive(self, function: Callable[[Connection], T]) -> T:
-        """Runs `function` on the writing connection outside any transaction (migrations, checkpoints)."""
-        return await self._writer.run(function)
+        """Runs `function` on the writing connection outside any transaction (migrations, checkpoints).
+
+        On a server that goes away meanwhile it is run again: it looks how far it came. Raises what it raises.
+        """
+        attempt = 0
+        while True:
+            try:
+                return await self._writer.run(function)
+            except SQLAlchemyError as error:
+                attempt += 1
+                if not await self._engine.once_more(error, attempt):
+                    raise
 
     async def until_damaged(self) -> NoReturn:
         """Waits for as long as the file is sound. Raises StorageDamaged: what goes on over a damaged file spoils more.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -77,7 +78,8 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
             raise_walls(connection)  # around tables that a migration made or made anew, too
             keep_order(connection)
     except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
+        with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to undo
+            connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
     return True
@@ -114,7 +116,8 @@ def migrate_to(connection: Connection, revision: str) -> None:
     try:
         _upgrade(connection, revision)
     except BaseException:
-        connection.exec_driver_sql("ROLLBACK")
+        with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to undo
+            connection.exec_driver_sql("ROLLBACK")
         raise
     connection.exec_driver_sql("COMMIT")
 
