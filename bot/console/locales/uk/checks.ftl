@@ -65,7 +65,7 @@ found-outbox-stuck = Не надіслано: { $count }, найдовше че�
    *[other] ; чекають на тих, хто зупинив бота: { $held }
 }
 found-outbox-stuck-fix = подивіться перевірку Telegram і рядки send_failed у журналі, потім перезапустіть
-found-postgresql-old = Версія { $version } застара: потрібна { $wanted } або новіша
+found-postgresql-old = Версія { $version } надто стара: потрібна { $wanted } або новіша
 found-postgresql-old-fix = оновіть сервер або переїдьте на новіший: laplaced migrate-store
 found-postgresql-unusable = { $trouble }
 found-postgresql-unusable-fix = виправте storage.url або подбайте про сервер; доти нічого не губиться

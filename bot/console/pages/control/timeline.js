@@ -32,8 +32,8 @@ export default {
                :style="{ top: (first + n) * ${ROW} + 'px', '--strands': lanes.length * gap + 'px' }" @click="choose(first + n)">
             <span class="event-dot" :style="{ left: laneOf(row) * gap + 8 + 'px' }"></span>
             <div class="event-words">
-              <div class="event-head"><b>{{ row.title }}</b><span class="event-who">{{ row.who }}</span><time>{{ clock(row.timestamp) }}</time></div>
-              <div class="event-text">{{ row.text }}</div>
+              <div class="event-head"><b>{{ row.title }}</b><span v-if="row.text" class="event-who">{{ row.who }}</span><time>{{ clock(row.timestamp) }}</time></div>
+              <div class="event-text"><template v-if="row.text">{{ row.text }}</template><span v-else class="event-who">{{ row.who }}</span></div>
             </div>
           </div>
         </div>
