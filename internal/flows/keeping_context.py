@@ -14,7 +14,6 @@ from sqlalchemy import Connection
 from internal.access import repository as users
 from internal.agents.context_manager.output import SnapshotReply, parse_snapshot
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, OwnerProfile
-from internal.events import agent_state
 from internal.flows.run_handler import Prepared, StaleInput
 from internal.flows.run_results import tell_result
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
@@ -127,9 +126,6 @@ class ContextHandler:
         version = None
         if digested.snapshot != before:
             version = snapshots.add(connection, run.user_id, digested.snapshot, now=now, run_id=run.id).version
-        cursor = {"run": run.id, "fragment": run.episode_id, "rev": run.rev}
-        mine = agent_state.agent_id(AGENT, run.user_id)
-        agent_state.put(connection, mine, "cursor", cursor, user_id=run.user_id, now=now)
         self._tell(connection, run, now, digested, version)
         return ContextEffects(digested.refused, self._observer, self._wake)
 

@@ -15,7 +15,6 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import AgentReply, KnownTask, OwnerProfile, TaskManager, TaskManagerRequest
 from internal.agents.task_manager.output import TaskReply, parse
-from internal.events import agent_state
 from internal.flows.run_handler import Prepared, StaleDigest, StaleInput
 from internal.flows.run_results import tell_result
 from internal.flows.slices import SliceLine, current_revs, read_slice, revs
@@ -168,9 +167,6 @@ class TaskingHandler:
         outcome = applied(
             connection, run, asked.user, asked.lines, known, digested.found, digested.reply, teller, self._question
         )
-        mine = agent_state.agent_id(AGENT, run.user_id)
-        cursor = {"run": run.id, "fragment": run.episode_id, "rev": run.rev}
-        agent_state.put(connection, mine, "cursor", cursor, user_id=run.user_id, now=now)
         told = {"tasks": dict(Counter(outcome.counts)), "refused": len(outcome.refused)}
         tell_result(connection, run, told, outcome.refused, source=self.source, now=now)
         return TaskingEffects(outcome, self._observer, self._wake)

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, select
 
 from internal.agents.archivist.digest import Digester
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
+from internal.events import agent_state
 from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
 from internal.flows.digestion import Digestion
 from internal.flows.ingestion import add_episode, text_segments
@@ -169,6 +170,9 @@ async def test_a_fragment_becomes_people(stage: Stage) -> None:
     assert [person.display_name for person in await stage.people()] == ["Петров"]
     assert (stage.counted.applied, stage.counted.timed) == ([(OWNER, "Added", 1)], [OWNER])
     assert stage.counted.woken == 1
+    mine = agent_state.agent_id("archivist", OWNER)
+    cursor = await stage.talk.read(lambda c: agent_state.get_json(c, mine, "cursor"))
+    assert cursor == {"run": run.id, "fragment": run.episode_id, "rev": run.rev}
 
 
 async def test_what_was_edited_meanwhile_proves_nothing(stage: Stage) -> None:
