@@ -173,6 +173,6 @@ class LifeOfFacts(RuleBasedStateMachine):
 
 
 LifeOfFacts.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=14, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=20, stateful_step_count=14, suppress_health_check=[HealthCheck.too_slow]
 )
 TestLifeOfFacts = LifeOfFacts.TestCase

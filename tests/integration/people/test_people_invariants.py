@@ -189,6 +189,6 @@ def _content(matrix: PeopleMatrix) -> object:
 
 
 LifeOfPeople.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=20, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )
 TestLifeOfPeople = LifeOfPeople.TestCase

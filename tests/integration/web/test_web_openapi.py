@@ -189,7 +189,7 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     async with serving(sole.app, "127.0.0.1", 0) as server:
         command = [str(Path(sys.executable).with_name("st")), "--config-file", "schemathesis.toml", "run"]
         command += [f"{server.url}/openapi.json", "--checks", CHECKS, "--phases", "coverage,fuzzing"]
-        command += ["--max-examples", "6", "--seed", "1", "--no-color", "--suppress-health-check", "all"]
+        command += ["--max-examples", "2", "--seed", "1", "--no-color", "--suppress-health-check", "all"]
         process = await asyncio.create_subprocess_exec(
             *command, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
