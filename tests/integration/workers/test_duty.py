@@ -65,7 +65,7 @@ async def test_who_lacks_jobs_steps_back(two: tuple[Database, Database]) -> None
             await second.leases.take(f"{SERVING}{second.name}", 20 * SHORT)
             await until(lambda: not first.leads)
             async with asyncio.timeout(10):
-                while not await second.leases.take(CLOCK):  # it is given back a moment after that
+                while not await second.leases.take(CLOCK):  # noqa: ASYNC110 - given back a moment after that
                     await asyncio.sleep(0.05)
 
 
