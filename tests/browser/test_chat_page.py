@@ -261,6 +261,7 @@ async def test_two_tabs_stay_alike(open_chat: OpenChat, control: ControlClient) 
     await expect(two.bubble("звідси видно?")).to_be_visible()
     await two.page.close()
     await one.person("Emma").click()
+    await expect(one.person("Emma")).to_have_class(re.compile("chosen"))  # until then she still looks at the chat
     await one.bot("sendMessage", chat_id=user, text="видно")
     await expect(other.person("Мар’яна").locator(".person-unread")).to_have_text("1")
     await expect(other.person("Мар’яна").locator(".person-preview")).to_have_text("видно")
