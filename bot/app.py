@@ -140,8 +140,10 @@ async def telegram_side(
         stack.push_async_callback(bot.session.close)
         await _notice_token(app, bot.id)
         delivery = Delivery(database, clock)
-        part = Part(database, app.duty.leases, Districts(app.duty.leases, counted=budget.share))
-        town: Town = part.districts if database.shared else WHOLE_TOWN
+        part = None
+        if database.shared:
+            part = Part(database, app.duty.leases, Districts(app.duty.leases, counted=budget.share))
+        town: Town = WHOLE_TOWN if part is None else part.districts
         sender = Sender(bot, delivery, budget, metrics, clock, town)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
@@ -179,9 +181,7 @@ async def telegram_side(
             poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
         elif receives:
             await set_webhook(bot, config.telegram, _webhook_secret(config))
-        yield TelegramSide(
-            bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part if database.shared else None
-        )
+        yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part)
 
 
 def _services(app: App, menus: ChatMenus) -> Services:

@@ -108,7 +108,7 @@ def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
 
 
 def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
-    # Imported here: aiogram takes seconds, and `laplaced archive` seldom has a question to ask.
+    # Imported here: aiogram takes most of a second, and `laplaced archive` seldom has a question to ask.
     from bot.telegram.suggesting import ask_first
 
     ask_first(connection, user_id, now)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# SQLAlchemy has one such class for each dialect. This one's clauses are compiled by both; a contract test holds that.
+# SQLAlchemy has one such class for each dialect. This one's clauses are compiled by both: every suite that runs
+# on both engines holds that.
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 __all__ = ["upsert"]

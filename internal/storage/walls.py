@@ -67,14 +67,6 @@ def raise_walls(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def climbs(connection: Connection) -> bool:
-    """Whether the program's role is one that no policy holds: a superuser, or one with BYPASSRLS."""
-    if connection.dialect.name != "postgresql":
-        return False
-    found = connection.exec_driver_sql("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
-    return bool(found.scalar_one())
-
-
 @contextlib.contextmanager
 def across_owners(connection: Connection) -> Iterator[None]:
     """Statements inside reach every owner's rows, in a unit of work that acts for one.
