@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from internal.config import Config
     from internal.language.worker import LanguageWorker
+    from internal.scheduling.clock import Clock
     from internal.storage.engine import Database
     from internal.storage.lock import Holder
 
@@ -28,16 +29,17 @@ async def open_chronicle(config: Config, server: Holder | None) -> AsyncIterator
         else:
             from bot.upkeep import open_stopped
             from internal.language.worker import LanguageWorker
+            from internal.scheduling.store_clock import clock_of
 
             database = await stack.enter_async_context(open_stopped(config))
             worker = LanguageWorker()
             stack.push_async_callback(worker.close)
-            rest = Rest.inside(_application(config, database, worker), "")
+            rest = Rest.inside(_application(config, database, worker, await clock_of(database)), "")
         stack.push_async_callback(rest.aclose)
         yield rest
 
 
-def _application(config: Config, database: Database, worker: LanguageWorker) -> FastAPI:
+def _application(config: Config, database: Database, worker: LanguageWorker, clock: Clock) -> FastAPI:
     """`/chronicle`, `/snapshots` and `/tasks` inside this process: nobody else can call it, so there is no key."""
     from fastapi import FastAPI
 
@@ -48,7 +50,6 @@ def _application(config: Config, database: Database, worker: LanguageWorker) -> 
     from bot.web.tasks import tasks_router
     from internal.flows.auditing import Auditing
     from internal.flows.sessions import ANALYST, Chronicling
-    from internal.scheduling.clock import SystemClock
 
     allowed = config.access.allowed_user_ids
 
@@ -56,10 +57,10 @@ def _application(config: Config, database: Database, worker: LanguageWorker) -> 
         return user_id in allowed
 
     chronicling = Chronicling([ANALYST] if config.agents.analyst.enabled else [])
-    auditing = Auditing(database, SystemClock(), worker, chronicling)
+    auditing = Auditing(database, clock, worker, chronicling)
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     app.include_router(chronicle_router(database, owners, Chronicle(auditing, config.persona.name)))
-    app.include_router(snapshots_router(database, SystemClock(), owners))
-    app.include_router(tasks_router(database, SystemClock(), owners, config.notifications.whole_day_at))
+    app.include_router(snapshots_router(database, clock, owners))
+    app.include_router(tasks_router(database, clock, owners, config.notifications.whole_day_at))
     answer_faults_as_json(app)
     return app

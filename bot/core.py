@@ -56,6 +56,7 @@ from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.duty import Duty
 from internal.scheduling.model import RunState
+from internal.scheduling.store_clock import ASKED, StoreClock, clock_of
 from internal.scheduling.ticker import Ticker
 from internal.storage import backup
 from internal.storage.engine import Database
@@ -198,7 +199,8 @@ class App:
             self.ticker,
             self.clock,
             [
-                Job("clock", self.setback.look),
+                Job("server clock", self._ask_clock, ASKED, everywhere=True),
+                Job("clock", self._look_at_clock, everywhere=True),
                 Job("reminders", self.reminding.fire_due),
                 *delivery,
                 Job("publication", lambda: self._published(self.publication.publish_due())),
@@ -222,6 +224,16 @@ class App:
             self.duty,
             modestly=not delivery,
         )
+
+    async def _ask_clock(self) -> None:
+        if isinstance(self.clock, StoreClock):
+            await self.clock.ask()
+
+    async def _look_at_clock(self) -> None:
+        if self.duty.leads:
+            await self.setback.look()
+        else:
+            self.setback.forget()
 
     async def _published(self, publishing: Awaitable[int]) -> None:
         """What was published is worked on by whoever has a place free: this process looks next, the others now."""
@@ -256,26 +268,28 @@ class App:
         return total
 
     async def _counts(self, owner: int) -> dict[RunState, int]:
-        return await self.database.read(lambda c: runs.counts(c, owner))
+        with acting_for(owner):
+            return await self.database.read(lambda c: runs.counts(c, owner))
 
 
 @contextlib.asynccontextmanager
 async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterator[App]:
     """Takes the data folder, opens and migrates the database, builds the models.
 
-    Raises StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
+    Without a `clock` everything goes by the server's, or by this machine's where the store is a file. Raises
+    StorageLocked, StorageError, SchemaTooNew and ConfigurationError.
     """
-    clock = clock or SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         lock = stack.enter_context(hold_for(config.store, config.data_dir))
         backups = backup.folder_of(config.data_dir)
-        database = await stack.enter_async_context(open_database(config.store, backups, clock))
+        database = await stack.enter_async_context(open_database(config.store, backups, clock or SystemClock()))
         hmac_key = ensure_key(config.data_dir, "hmac_key")
         redact.tell(hmac_key)
         metrics = Metrics(config.metrics, hmac_key, database.path, mirror=target_of(config.graph))
         last = await last_backup(database, backups)
         if last is not None:
             metrics.backup_finished(last)
+        clock = clock or await clock_of(database, metrics)
         recorder = CallRecorder(database, clock)
         stack.push_async_callback(recorder.flush)
         worker = LanguageWorker()

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import shutil
 import sqlite3
+import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.database import last_backup
@@ -24,6 +26,7 @@ from internal.flows.diagnosis import (
     Check,
     check_backups,
     check_clock,
+    check_clocks,
     check_integrity,
     check_private,
     check_room,
@@ -41,11 +44,12 @@ from internal.llm.model import ChatMessage, ChatRequest
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 from internal.scheduling.clock import Clock
+from internal.scheduling.districts import somebody_serves
 from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import KeyName
 from internal.storage.migration import current_revision, head_revision
-from internal.storage.server import read_server
+from internal.storage.server import database_bytes, read_server, server_time
 
 PROBE_TOKENS = 16
 PROBE_TIMEOUT_S = 20.0
@@ -84,7 +88,7 @@ class Doctor:
         folder = str(self._config.data_dir)
         return [
             fine("config", f"read; data in {folder}", "config-read", folder=folder),
-            *self._files(),
+            *self._files(await self._size(database)),
             *stored,
             *(check for checks in reached for check in checks),
             await self._ask_mirror(database),
@@ -95,7 +99,8 @@ class Doctor:
         if database is None:
             fix = "correct storage.url, or see to the server; nothing is lost meanwhile"
             return [finding("postgresql", trouble, fix, "postgresql-unusable", trouble=trouble), check_clock(now, None)]
-        checks = [*check_server(await database.read(read_server)), await database.read(check_schema)]
+        clocks = check_clocks(await database.read(_ahead))
+        checks = [*check_server(await database.read(read_server)), clocks, await database.read(check_schema)]
         if await database.read(current_revision) == head_revision():
             found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
             checks += await self._judge(database, found, now)
@@ -124,13 +129,23 @@ class Doctor:
             model, dimensions = config.embedding.model, config.embedding.dimensions
         stored = await database.read(lambda c: read_stored(c, model, dimensions))
         last = await last_backup(database, backup.folder_of(config.data_dir))
+        running = self._running or (database.shared and await database.read(somebody_serves))
         return [
-            *judge(stored, model=model, now=now, running=self._running),
+            *judge(stored, model=model, now=now, running=running),
             check_backups(found, last, stored.oldest_user, now),
         ]
 
-    def _files(self) -> list[Check]:
-        data, database = self._config.data_dir, self._config.store
+    async def _size(self, database: Database | None) -> int | None:
+        """Bytes of what is stored; None where the server does not tell."""
+        store = self._config.store
+        if isinstance(store, Path):
+            return store.stat().st_size if store.exists() else 0
+        with contextlib.suppress(StorageError, SQLAlchemyError):
+            return None if database is None else await database.read(database_bytes)
+        return None
+
+    def _files(self, size: int | None) -> list[Check]:
+        data = self._config.data_dir
         if not data.exists():
             told = f"the data folder {data} does not exist yet; the first start makes it"
             return [note("disk", told, "disk-no-folder", folder=str(data))]
@@ -139,7 +154,6 @@ class Doctor:
             for name in get_args(KeyName)
             if (data / name).exists() and (check := check_private(data / name, (data / name).stat().st_mode))
         ]
-        size = database.stat().st_size if isinstance(database, Path) and database.exists() else 0
         checks = exposed or [fine("keys", "readable by their owner alone", "keys-private")]
         return [*checks, check_room(data, shutil.disk_usage(data).free, size)]
 
@@ -215,6 +229,12 @@ async def _ask_model(chat: OpenAIChat, name: str) -> Check:
         fix = "check llm.base_url, llm.api_key and the model's name; messages are kept until it answers"
         return finding("model", f"{name}: {error}", fix, "model-error", model=name, error=str(error))
     return fine("model", f"{name} answers", "model-answers", model=name)
+
+
+def _ahead(connection: Connection) -> timedelta:
+    """How far the server's clock is ahead of this machine's."""
+    asked = server_time(connection, time.monotonic)
+    return asked.at - (datetime.now(UTC) - timedelta(seconds=time.monotonic() - asked.counted))
 
 
 def _quick_check(path: Path) -> list[str]:

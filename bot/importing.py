@@ -91,7 +91,7 @@ async def open_importing(config: Config, server: Holder | None, *, dry_run: bool
     from bot.web.owners import Owners
     from internal.access import repository as users
     from internal.flows.importing import Importing as LocalImporting
-    from internal.scheduling.clock import SystemClock
+    from internal.scheduling.store_clock import clock_of
 
     allowed, open_door = config.access.allowed_user_ids, config.local_telegram
 
@@ -101,7 +101,7 @@ async def open_importing(config: Config, server: Holder | None, *, dry_run: bool
 
     async with open_as_started(config, only_look=dry_run) as database:
         owners = Owners(database, allows, allowed=allowed, open_door=open_door)
-        yield LocalImporting(database, SystemClock(), importing_agents(config), owners)
+        yield LocalImporting(database, await clock_of(database), importing_agents(config), owners)
 
 
 async def run_import(config: Config, order: ImportOrder, importing: Importing) -> list[str]:

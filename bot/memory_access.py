@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from internal.config import Config
+    from internal.scheduling.clock import Clock
     from internal.storage.engine import Database
     from internal.storage.lock import Holder
 
@@ -26,14 +27,15 @@ async def open_memory(config: Config, server: Holder | None) -> AsyncIterator[Re
             rest = Rest.of_server(server.url or "", key_of(config))
         else:
             from bot.upkeep import open_stopped
+            from internal.scheduling.store_clock import clock_of
 
             database = await stack.enter_async_context(open_stopped(config))
-            rest = Rest.inside(_application(config, database), "")
+            rest = Rest.inside(_application(config, database, await clock_of(database)), "")
         stack.push_async_callback(rest.aclose)
         yield rest
 
 
-def _application(config: Config, database: Database) -> FastAPI:
+def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
     """Nothing but `/memory`, inside this process: nobody else can call it, so there is no key."""
     from fastapi import FastAPI
 
@@ -43,10 +45,9 @@ def _application(config: Config, database: Database) -> FastAPI:
     from internal.flows.forgetting import Eraser
     from internal.flows.nights import Nights
     from internal.memory.maintenance import MaintenanceReport
-    from internal.scheduling.clock import SystemClock
     from internal.storage.keys import ensure_key
 
-    clock, allowed = SystemClock(), config.access.allowed_user_ids
+    allowed = config.access.allowed_user_ids
     nights = Nights(database, clock, config.memory)
 
     async def allows(user_id: int) -> bool:

@@ -25,6 +25,7 @@ from internal.mailbox.model import InboxRow, QuarantinedUpdate
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import Run
+from internal.scheduling.store_clock import clock_of
 from internal.storage import backup, written_file
 from internal.storage.engine import Database
 from internal.storage.lock import alone_in, hold_for
@@ -137,8 +138,8 @@ async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
     Raises StorageLocked, StorageError when there is no database, StorageDamaged, and StorageError for a schema that
     the next start has to migrate first.
     """
-    clock = SystemClock()
     async with open_stopped(config) as database:
+        clock = await clock_of(database)
         yield Upkeep(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
 
 

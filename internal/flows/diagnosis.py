@@ -26,6 +26,7 @@ STUCK_AFTER = timedelta(minutes=10)
 
 STALE_BACKUP = timedelta(days=7)
 CLOCK_SLACK = timedelta(minutes=2)
+CLOCKS_APART = timedelta(seconds=5)
 WAL_FIXED = (3, 51, 3)
 """SQLite before it can corrupt a database when two connections write and one resets the log. Source: sqlite.org."""
 
@@ -152,7 +153,22 @@ def check_server(server: ServerState) -> list[Check]:
         checks.append(finding("role", told, fix, "role-passes", role=server.role))
     else:
         checks.append(fine("role", f"{server.role} sees what the policies let it see", "role-kept", role=server.role))
+    if server.encoding != "UTF8":
+        told = f"the database is encoded as {server.encoding}, which cannot hold every language"
+        fix = "CREATE DATABASE laplaced ENCODING 'UTF8' TEMPLATE template0, then: laplaced migrate-store"
+        checks.append(finding("encoding", told, fix, "encoding-other", encoding=server.encoding))
     return [*checks, _connections(server)]
+
+
+def check_clocks(ahead: timedelta) -> Check:
+    """How far a server's clock is ahead of this machine's. What is due goes by the server's."""
+    seconds = round(abs(ahead).total_seconds(), 1)
+    if abs(ahead) <= CLOCKS_APART:
+        told = f"the server's and this machine's are {seconds} s apart"
+        return fine("clocks", told, "clocks-agree", seconds=seconds)
+    way = "ahead of" if ahead > timedelta(0) else "behind"
+    told = f"the server's is {seconds} s {way} this machine's; what is due goes by the server's"
+    return finding("clocks", told, "let NTP keep both", "clocks-differ", seconds=seconds)
 
 
 def _connections(server: ServerState) -> Check:
@@ -197,8 +213,10 @@ def check_backups(
     return fine("backups", told, "backups-made", count=len(backups), age_minutes=_minutes(now - last))
 
 
-def check_room(folder: Path, free: int, database: int) -> Check:
-    """`free` and `database` in bytes: there must be room for the log, a backup and a restore."""
+def check_room(folder: Path, free: int, database: int | None) -> Check:
+    """`free` and `database` in bytes, None if nobody knows: there must be room for the log, a backup and a restore."""
+    if database is None:
+        return fine("disk", f"{free / 1e9:.1f} GB free", "disk-free", free=round(free / 1e9, 1))
     wanted = 2 * database + 200_000_000
     told = f"{free / 1e9:.1f} GB free, the database has {database / 1e6:.1f} MB"
     values = {"free": round(free / 1e9, 1), "size": round(database / 1e6, 1)}

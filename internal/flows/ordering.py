@@ -13,6 +13,7 @@ from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import DAILY_COST, Run, RunState
 from internal.storage.engine import Database
+from internal.storage.scope import acting_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ async def archive_now(database: Database, clock: Clock, publication: Publication
     """Makes everything of this user ready to be worked on at once; the runs themselves are the run loop's."""
     published = await publication.publish_now(user_id)
     now = clock.now()
-    ordered = await database.write(lambda c: _make_due(c, user_id, now))
+    with acting_for(user_id):
+        ordered = await database.write(lambda c: _make_due(c, user_id, now))
     return replace(ordered, fragments=len(published), messages=sum(fragment.said for fragment in published))
 
 

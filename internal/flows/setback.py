@@ -21,7 +21,11 @@ LONGEST = timedelta(hours=1)
 
 
 class Setback:
-    """Compares the clock with one that only counts forward. `look` is called often; it costs nothing in between."""
+    """Compares the clock with one that only counts forward. `look` is called often; it costs nothing in between.
+
+    Of several processes the one that keeps the clock looks. What another has noticed is not to be made up for twice:
+    who does not keep it calls `forget`.
+    """
 
     def __init__(
         self,
@@ -36,6 +40,10 @@ class Setback:
         self._database, self._clock, self._monotonic = database, clock, monotonic or passing
         self._longest = max(longest, LONGEST)
         self._seen: tuple[datetime, float] | None = None
+
+    def forget(self) -> None:
+        """The next look is a first one: somebody else has looked meanwhile."""
+        self._seen = None
 
     async def look(self) -> None:
         """At its first call too: the clock may have been set back while the program was stopped."""

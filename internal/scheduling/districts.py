@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection
 
 from internal.errors import LeaseLost, StorageError
+from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
 from internal.scheduling.model import DISTRICTS
 from internal.storage.fence import Fence, fenced
@@ -36,6 +37,11 @@ HANDING_OVER_S: Final = 8.0
 def district_of(number: int) -> int:
     """The district of a chat; statements in SQL say the same (`in_districts`)."""
     return abs(number) % DISTRICTS
+
+
+def somebody_serves(connection: Connection) -> bool:
+    """Whether a process that delivers messages lives, on a store that several may share."""
+    return bool(lease_repository.standing(connection, SERVING))
 
 
 class Service(Protocol):
@@ -146,15 +152,17 @@ class Districts:
         return SERVING + self._leases.holder
 
     async def _keep(self) -> None:
+        loop, every = asyncio.get_running_loop(), self._length.total_seconds() / RENEWALS
         while True:
+            begun = loop.time()
             try:
                 async with asyncio.timeout(self._length.total_seconds()):
                     await self._look_round()
             except Exception:  # border of the keeper: what is not renewed runs out by itself
                 log.exception("districts_not_renewed", extra={"held": len(self._held)})
                 # What is at work goes on: without the database it writes nothing, and afterwards it may be ours yet.
-                self._sure = asyncio.get_running_loop().time() < self._until
-            await asyncio.sleep(self._length.total_seconds() / RENEWALS)
+                self._sure = loop.time() < self._until
+            await asyncio.sleep(max(begun + every - loop.time(), every / 4))
 
     async def _look_round(self) -> None:
         """Renews what is ours, then takes or gives away so that all workers have equal parts."""

@@ -1,8 +1,10 @@
-"""What a PostgreSQL server tells about itself: its version, our role, its connections and the size of the database."""
+"""What a PostgreSQL server tells about itself: version, our role, connections, the database's size, the time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, text
 
@@ -11,6 +13,7 @@ _STATE = text(
     SELECT current_setting('server_version') AS version,
            current_setting('server_version_num')::int AS version_number,
            role.rolname AS role, role.rolsuper AS superuser, role.rolbypassrls AS bypasses_policies,
+           current_setting('server_encoding') AS encoding,
            current_setting('max_connections')::int AS most_connections,
            (SELECT sum(numbackends) FROM pg_stat_database)::int AS connections
     FROM pg_roles AS role WHERE role.rolname = current_user
@@ -20,15 +23,36 @@ _STATE = text(
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """`version_number` is PostgreSQL's own, 180006 for 18.6; `connections` are everybody's, ours among them."""
+    """`version_number` is PostgreSQL's own, 180006 for 18.6; `connections` are everybody's, ours among them.
+
+    `encoding` is the database's, "UTF8" as a rule.
+    """
 
     version: str
     version_number: int
     role: str
     superuser: bool
     bypasses_policies: bool
+    encoding: str
     most_connections: int
     connections: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTime:
+    """What time it was at the server when our counter showed `counted`, give or take `within` seconds."""
+
+    at: datetime
+    counted: float
+    within: float
+
+
+def server_time(connection: Connection, monotonic: Callable[[], float]) -> ServerTime:
+    """Asks the server's clock; `monotonic` counts our seconds meanwhile. Only for PostgreSQL."""
+    before = monotonic()
+    at: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+    after = monotonic()
+    return ServerTime(at.astimezone(UTC), (before + after) / 2, (after - before) / 2)
 
 
 def read_server(connection: Connection) -> ServerState:

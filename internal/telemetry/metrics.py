@@ -91,6 +91,9 @@ class Metrics:
         self._quarantined = self._counter("updates_quarantined", "Updates that could not be handled.")
         self._unknown = self._counter("sends_unknown", "Sends whose outcome nobody knows.")
         self._last_poll = self._gauge("last_poll_timestamp_seconds", "When updates were last asked for; 0: never.")
+        self._clock_ahead = self._gauge(
+            "server_clock_ahead_seconds", "How far the database server's clock is ahead of this machine's; 0: a file."
+        )
         self._last_backup = self._gauge("last_backup_timestamp_seconds", "When the last backup ended; 0: never.")
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
@@ -197,6 +200,10 @@ class Metrics:
             self._last_poll.set_to_current_time()
         else:
             self._last_poll.set(at.timestamp())
+
+    def clock_compared(self, seconds: float) -> None:
+        """The database's server's clock is so far ahead of this machine's; negative: behind."""
+        self._clock_ahead.set(seconds)
 
     def backup_finished(self, at: datetime) -> None:
         self._last_backup.set(at.timestamp())

@@ -43,7 +43,7 @@ class World:
         def work(connection: Connection) -> None:
             access.admit(connection, Author(USER, "Olena"), allowed={USER}, open_door=False, now=now)
             row = mailbox.put(connection, Outgoing(USER, 1, USER, "Hi", "key"), now)
-            mailbox.postpone(connection, row or "", due_at, "429")
+            mailbox.postpone(connection, USER, row or "", due_at, "429")
             connection.execute(insert(dialogue_state).values(user_id=USER, is_active=True, last_activity=active))
 
         await self.database.write(work)
@@ -117,3 +117,17 @@ async def test_a_pause_that_was_configured_is_kept(world: World) -> None:
     await world.wait_until(world.clock.now() + 3 * 60 * MINUTE, world.clock.now())
     await world.watch(longest=4 * 60 * MINUTE).look()
     assert await world.waits() == 3 * 60 * MINUTE
+
+
+async def test_what_another_process_made_up_for_is_not_made_up_for_again(world: World) -> None:
+    """Two see the same clock go back: the one that keeps it looks, the other forgets, and takes over afterwards."""
+    keeper, other = world.watch(), world.watch()
+    await keeper.look()
+    await other.look()
+    await world.wait_until(world.clock.now() + 10 * MINUTE, world.clock.now())
+    world.clock.advance(-3 * MINUTE)
+    await keeper.look()
+    other.forget()
+    await other.look()
+    await other.look()
+    assert await world.waits() == 10 * MINUTE

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -17,14 +18,18 @@ from bot.upkeep import examine_here
 from bot.worker import telegram_of
 from internal.config import Config, load
 from internal.errors import ConfigurationError, StorageError
-from internal.flows.diagnosis import Level, check_server
+from internal.flows.diagnosis import Level, check_clocks, check_server
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing
+from internal.scheduling.districts import SERVING
+from internal.scheduling.leases import Leases
 from internal.storage import postgres
 from internal.storage.engine import Database
 from internal.storage.migration import bring_up_to_date
 from internal.storage.server import ServerState
 from internal.storage.tables import search_items
 
-SERVER = ServerState("18.6", 180006, "laplaced", False, False, most_connections=100, connections=12)
+SERVER = ServerState("18.6", 180006, "laplaced", False, False, "UTF8", most_connections=100, connections=12)
 
 
 def config_of(tmp_path: Path, url: str, **more: str) -> Config:
@@ -36,7 +41,7 @@ async def test_doctor_looks_at_the_server(tmp_path: Path) -> None:
     """Its version, our role and its room are told, and the schema; nothing is made in the data folder."""
     checks = await examine_here(config_of(tmp_path, where_postgresql(tmp_path)))
     found = {check.name: check.level for check in checks}
-    for name in ("postgresql", "role", "connections", "schema"):
+    for name in ("postgresql", "role", "connections", "schema", "clocks"):
         assert found[name] is Level.OK, checks
     assert "sqlite" not in found
     assert not (tmp_path / "data").exists()
@@ -51,6 +56,28 @@ async def test_doctor_counts_what_everybody_has_there(tmp_path: Path) -> None:
     as_a_command = examine_here(config_of(tmp_path, address))
     checks = await asyncio.create_task(as_a_command, context=contextvars.Context())
     assert [check.told[:20] for check in checks if check.name == "vectors"] == ["1 of 1 texts wait fo"]
+
+
+async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
+    """Where only workers live, what is owed for hours is stuck; and the size is the server's, not that of no file."""
+    address, old = where_postgresql(tmp_path), datetime.now(UTC) - timedelta(hours=3)
+    config = config_of(tmp_path, address)
+    config.data_dir.mkdir()
+    async with Database.open(address) as database:
+        await database.write(lambda c: mailbox.put(c, Outgoing(1, 1, 1, "Hi", "key"), old))
+        without = {check.name: check for check in await examine_here(config)}
+        await Leases(database, "w").take(f"{SERVING}w")
+        beside = {check.name: check for check in await examine_here(config)}
+    assert (without["outbox"].key, beside["outbox"].key) == ("outbox-next-start", "outbox-stuck")
+    assert float(without["disk"].values["size"]) > 1
+
+
+@pytest.mark.parametrize(("minutes", "level"), [(0, Level.OK), (3, Level.FINDING), (-3, Level.FINDING)])
+def test_clocks_that_differ_are_told(minutes: int, level: Level) -> None:
+    """A machine minutes off is a finding, though what is due does not suffer."""
+    check = check_clocks(timedelta(minutes=minutes))
+    assert check.level is level
+    assert (minutes < 0) == ("behind" in check.told)
 
 
 async def test_server_that_makes_no_tables_is_told_in_one_line(tmp_path: Path) -> None:
@@ -112,6 +139,7 @@ async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.M
         (replace(SERVER, superuser=True), "role"),
         (replace(SERVER, bypasses_policies=True), "role"),
         (replace(SERVER, connections=96), "connections"),
+        (replace(SERVER, encoding="SQL_ASCII"), "encoding"),
     ],
 )
 def test_what_a_server_must_be(server: ServerState, finding: str | None) -> None:

@@ -103,6 +103,7 @@ def test_small_disk_is_a_finding() -> None:
     """There must be room for the database twice over, and some."""
     assert check_room(Path("data"), 10**9, 10**8).level is Level.OK
     assert check_room(Path("data"), 10**9, 5 * 10**8).level is Level.FINDING
+    assert check_room(Path("data"), 10**9, None).told == "1.0 GB free"
 
 
 @pytest.mark.parametrize(("mode", "fine"), [(0o100600, True), (0o100400, True), (0o100640, False), (0o100604, False)])

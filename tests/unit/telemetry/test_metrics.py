@@ -50,6 +50,7 @@ CONTRACT = {
     "laplaced_runs_dead": set(),
     "laplaced_mirror_lag_changes": set(),
     "laplaced_last_backup_timestamp_seconds": set(),
+    "laplaced_server_clock_ahead_seconds": set(),
     "process_start_time_seconds": set(),
     "process_resident_memory_bytes": set(),
     "process_cpu_seconds_total": set(),

@@ -1,0 +1,89 @@
+"""One clock for all processes of a store: its server's, which each of them can ask.
+
+Reminders, pauses and what may be spent in a day are stored as times and judged by `now`. Of two machines whose clocks
+are minutes apart one would be early and the other late; so a process on a server asks it what time it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from internal.scheduling.clock import Clock, SystemClock
+from internal.storage.engine import Database
+from internal.storage.server import ServerTime, server_time
+
+log = logging.getLogger(__name__)
+
+ASKED: Final = timedelta(seconds=30)
+"""How often the server is asked: no oscillator is wrong by a millisecond in so short a time."""
+
+APART: Final = timedelta(seconds=5)
+"""A machine whose clock differs by more is told of: its log and its certificates go by that clock."""
+
+_SURE: Final = timedelta(seconds=1)
+"""An answer that took longer says too little about the time."""
+
+_TRIES: Final = 3
+
+
+class ClockObserver(Protocol):
+    def clock_compared(self, seconds: float) -> None:
+        """How far the server's clock is ahead of this machine's."""
+        ...
+
+
+class StoreClock:
+    """The server's time. Between two answers it goes on by a clock that nobody sets."""
+
+    def __init__(
+        self,
+        database: Database,
+        observer: ClockObserver | None = None,
+        *,
+        own: Callable[[], datetime] = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`own` is this machine's clock, which counts until the first answer; `monotonic` is one that only counts."""
+        self._database, self._observer = database, observer
+        self._own, self._monotonic = own, monotonic
+        self._shown, self._counted = own(), monotonic()
+        self._apart = False
+
+    def now(self) -> datetime:
+        return self._shown + timedelta(seconds=self._monotonic() - self._counted)
+
+    async def ask(self) -> None:
+        """Sets it by the server. Raises StorageError when there is no answer; it goes on as it was."""
+        answers = [await self._asked() for _ in range(_TRIES)]
+        best = min(answers, key=lambda answer: answer.within)
+        if best.within > _SURE.total_seconds():
+            log.info("store_clock_not_asked", extra={"within_s": round(best.within, 1)})
+            return
+        self._shown, self._counted = best.at, best.counted
+        self._compare(self.now() - self._own())
+
+    async def _asked(self) -> ServerTime:
+        return await self._database.read(lambda c: server_time(c, self._monotonic))
+
+    def _compare(self, ahead: timedelta) -> None:
+        if self._observer is not None:
+            self._observer.clock_compared(ahead.total_seconds())
+        before, self._apart = self._apart, abs(ahead) > APART
+        if self._apart and not before:
+            log.warning("clock_differs", extra={"server_ahead_s": round(ahead.total_seconds(), 1)})
+
+
+async def clock_of(database: Database, observer: ClockObserver | None = None) -> Clock:
+    """What a process goes by: of a file its machine's clock, of a server that server's.
+
+    Raises StorageError when the server gives no answer.
+    """
+    if not database.shared:
+        return SystemClock()
+    clock = StoreClock(database, observer)
+    await clock.ask()
+    return clock
