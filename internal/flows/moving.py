@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+import secrets
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import make_url
 
-from internal.errors import Refused, StorageError
-from internal.scheduling import lease_repository as leases
+from internal.errors import LeaseLost, Refused, StorageError
+from internal.scheduling.leases import Leases
+from internal.scheduling.model import MOVING, NAME_LENGTH
 from internal.storage import backup, moving, restoring, written_file
 from internal.storage.carriage import is_empty
 from internal.storage.engine import Database
-from internal.storage.lock import hold
-from internal.storage.migration import current_revision
+from internal.storage.lock import LOCK_FILE, hold
+from internal.storage.migration import bring_up_to_date, current_revision
 from internal.storage.moving import Moved, Told
 from internal.storage.scope import acting_for_everyone
 
 _NO_DATABASE: Final = "there is no database at"
+
+_HELD: Final = timedelta(seconds=30)
+"""How long a killed command keeps a server's store from being worked on; and an outage must be shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +65,38 @@ async def migrate_store(
         await asyncio.to_thread(_need_folder, source)
         owned = [target] if while_running else [source, target]
         folders = {store.resolve().parent: store.parent for store in owned if isinstance(store, Path)}
-        for _, place in sorted(folders.items()):
+        for whole, place in sorted(folders.items()):
+            held.callback(_clear_away, [one for one in (whole, *whole.parents) if not one.exists()])
             held.enter_context(hold(place))
-        async with _opened(source) as origin:
-            if not while_running:
-                await refuse_workers(origin, source)
+        async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
             if isinstance(target, Path):
                 return await _into_file(origin, name_of(source), Path(name_of(target)), now, told, force)
             return await _into_server(origin, name_of(source), target, now, told, force, folder)
 
 
-async def refuse_workers(database: Database, store: Path | str) -> None:
-    """Raises Refused("running") while a process works on the store: what it writes now would be lost."""
-    if await database.read(current_revision) is None:
+@contextlib.asynccontextmanager
+async def alone(database: Database, store: Path | str) -> AsyncIterator[None]:
+    """No process works on the store, and none begins to, until the block ends: what it wrote would be lost.
+
+    A file's folder is held for that; and where no tables are, nobody works. Raises Refused("running"), and StorageError
+    when the server was out of reach for so long that somebody may have begun.
+    """
+    if not database.shared or await database.read(current_revision) is None:
+        yield
         return
-    holders = set((await database.read(lambda c: leases.standing(c, ""))).values())
+    leases = Leases(database, secrets.token_hex(NAME_LENGTH // 2))
+    if not await leases.take(MOVING, _HELD):
+        raise Refused("running", f"another command moves or replaces {name_of(store)}")
+    try:
+        async with leases.kept(MOVING, _HELD):
+            await _refuse_workers(leases, store)
+            yield
+    except LeaseLost:
+        raise StorageError(f"{name_of(store)} was out of reach for too long; run the same command again") from None
+
+
+async def _refuse_workers(leases: Leases, store: Path | str) -> None:
+    holders = set((await leases.standing("")).values()) - {leases.holder}
     if holders:
         who = f"{len(holders)} process{'es work' if len(holders) > 1 else ' works'}"
         raise Refused("running", f"{who} on {name_of(store)}; stop every laplaced run and laplaced worker first")
@@ -111,13 +134,16 @@ async def _into_server(
 ) -> Move:
     kept: list[Path] = []
     async with Database.open(server) as database:
-        await refuse_workers(database, server)
 
         async def keep() -> None:
             await asyncio.to_thread(backup.private_folder, folder)
             kept.append((await written_file.back_up_to(database, place_for_replaced(folder, now), now)).path)
 
-        moved = await moving.move(origin, database, name=name, told=told, force=force, keep=keep)
+        if await database.read(current_revision) is None:
+            await moving.need_source(origin)  # first: where nothing is moved, nothing is made
+            await bring_up_to_date(database)
+        async with alone(database, server):
+            moved = await moving.move(origin, database, name=name, told=told, force=force, keep=keep)
     return Move(moved, next(iter(kept), None))
 
 
@@ -147,6 +173,15 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, tol
         return Move(moved, None)
     await asyncio.to_thread(backup.closed_up, draft)
     return Move(moved, await asyncio.to_thread(restoring.put_in_place, draft, path, now))
+
+
+def _clear_away(made: Sequence[Path]) -> None:
+    """Takes back folders, the innermost first, that were made to be held and that nothing was put into."""
+    with contextlib.suppress(OSError):
+        if made and [file.name for file in made[0].iterdir()] == [LOCK_FILE]:
+            (made[0] / LOCK_FILE).unlink()
+        for folder in made:
+            folder.rmdir()
 
 
 def _drop(drafts: Iterable[Path], wanted: Path) -> None:

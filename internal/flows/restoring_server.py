@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import datetime
 from pathlib import Path
 
 from internal.errors import Refused
-from internal.flows.moving import place_for_replaced, refuse_workers
+from internal.flows.moving import alone, place_for_replaced
 from internal.flows.restoring import Restored, bring_up
 from internal.scheduling.clock import Clock
 from internal.storage import backup, written_file
@@ -32,10 +33,13 @@ async def restore_into(
     await asyncio.to_thread(backup.private_folder, folder)
     draft = folder / ".laplaced.db.restoring"
     with acting_for_everyone():
-        async with Database.open(server) as database:
-            await refuse_workers(database, server)
+        async with Database.open(server) as database, contextlib.AsyncExitStack() as stack:
+            if begun := await database.read(current_revision) is not None:
+                await stack.enter_async_context(alone(database, server))
             kept = await _kept(database, folder, clock.now(), force)
             await bring_up_to_date(database)
+            if not begun:
+                await stack.enter_async_context(alone(database, server))
             legacy = await database.read(read_legacy) if kept is not None else None
             try:
                 backup.remove_with_log(draft)

@@ -15,11 +15,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from typing import Final, NoReturn
 
-from internal.errors import StorageError
+from internal.errors import StorageError, StorageLocked
 from internal.scheduling import lease_repository
 from internal.scheduling.districts import SERVING
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.model import NAME_LENGTH, WORKER
+from internal.scheduling.model import MOVING, NAME_LENGTH, WORKER
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
@@ -61,11 +61,15 @@ class Duty:
 
     @contextlib.asynccontextmanager
     async def on(self) -> AsyncIterator[None]:
-        """The others know that this process lives, until the block ends; then they have at once all that it had."""
+        """The others know that this process lives, until the block ends; then they have at once all that it had.
+
+        Raises StorageLocked while a command moves or replaces the whole store.
+        """
         if not self._shared:
             yield
             return
         await self._look()
+        await self._refuse_moving()
         looking = asyncio.create_task(self._keep_looking(), name="duty")
         try:
             yield
@@ -94,11 +98,14 @@ class Duty:
             self._sooner.set()
 
     async def _keep_looking(self) -> NoReturn:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._every):
+                async with asyncio.timeout(max(begun + self._every - loop.time(), self._every / 4)):
                     await self._sooner.wait()
             self._sooner.clear()
+            begun = loop.time()
             try:
                 await self._look()
             except StorageError:  # the leases run out; it is tried again
@@ -115,6 +122,12 @@ class Duty:
             self._lead_until(asked + self._length.total_seconds())
         else:
             self._lead_until(float("-inf"))
+
+    async def _refuse_moving(self) -> None:
+        # We are known to live by now: whoever moves the store and asks after this finds us.
+        if await self.leases.standing(MOVING):
+            await self.leases.release_all()
+            raise StorageLocked("the store is being moved or replaced; start again when that has ended")
 
     async def _another_delivers(self) -> bool:
         return bool(set((await self.leases.standing(SERVING)).values()) - {self.name})

@@ -71,8 +71,8 @@ class Leases:
         return await self._database.read(lambda c: repository.holder_of(c, name)) == self.holder
 
     async def standing(self, prefix: str) -> dict[str, str]:
-        """Every lease whose name begins so and that has not run out, with its holder."""
-        return await self._database.read(lambda c: repository.standing(c, prefix))
+        """Every lease whose name begins so and that has not run out, with its holder. Waits for no other reading."""
+        return await self._database.beside(lambda c: repository.standing(c, prefix))
 
     def fence(self, name: str) -> Fence:
         """What a unit of work in the lease's name checks first: LeaseLost if another has taken it."""

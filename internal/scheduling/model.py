@@ -19,6 +19,9 @@ DAILY_COST: Final = "daily_cost"
 WORKER: Final = "worker:"
 """Begins the name of the lease by which a process is known to live; the process's name follows."""
 
+MOVING: Final = "store:moving"
+"""The lease of a command that replaces or moves a whole store: no process begins to work on it meanwhile."""
+
 NAME_LENGTH: Final = 16
 """Characters of a process's name; what it claims begins with it."""
 

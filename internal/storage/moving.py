@@ -102,8 +102,7 @@ async def move(
     and then it is emptied after `keep`. Raises StorageError for a schema that is not this program's on either side.
     A target that is not the same afterwards stays marked as half a store.
     """
-    await _need_schema(source, "source")
-    await source.read(refuse_half)
+    await need_source(source)
     await _need_schema(target, "target", made=True)
     tables = carried_tables()
     async with source.snapshot() as snapshot:
@@ -122,6 +121,12 @@ async def move(
     if not moved.differing:
         await target.write(_move.drop)
     return moved
+
+
+async def need_source(source: Database) -> None:
+    """Raises StorageError for what cannot be moved: no store, one of an older schema, half a store; SchemaTooNew."""
+    await _need_schema(source, "source")
+    await source.read(refuse_half)
 
 
 async def look(
