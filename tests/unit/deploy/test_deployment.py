@@ -24,24 +24,28 @@ ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+ON_TOP: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.postgresql.yaml").read_text(encoding="utf-8"))
+MORE: dict[str, dict[str, Any]] = {name: one for name, one in ON_TOP["services"].items() if name not in SERVICES}
+ALL = SERVICES | MORE
 UNIT = (DEPLOY / "laplaced.service").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 DRAIN_S = 25
 """What docs/operations.md promises that the bot needs at most."""
 
 
-def test_compose_file_follows_its_specification() -> None:
+def test_compose_files_follow_their_specification() -> None:
     """The schema of the Compose specification has nothing to say."""
     checker = Path(sys.executable).with_name("check-jsonschema")
-    command = [checker, "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml"]
+    files = [DEPLOY / "compose.yaml", DEPLOY / "compose.postgresql.yaml"]
+    command = [checker, "--builtin-schema", "vendor.compose-spec", *files]
     told = subprocess.run(command, check=False, capture_output=True, text=True)
     assert told.returncode == 0, told.stdout + told.stderr
 
 
-@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("name", ALL)
 def test_no_service_has_more_rights_than_it_needs(name: str) -> None:
     """Not root, nothing to gain, nothing to write but volumes; watched, and restarted."""
-    service = SERVICES[name]
+    service = ALL[name]
     assert int(service["user"].split(":")[0]) > 0
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -57,16 +61,22 @@ def test_ports_are_open_to_this_machine_only(name: str) -> None:
     assert all(port.startswith("127.0.0.1:") for port in SERVICES[name]["ports"])
 
 
-@pytest.mark.parametrize("name", SERVICES)
+def test_database_and_workers_are_reached_from_inside_alone() -> None:
+    """Several of one service could not share a port of the machine, and nobody outside needs the database."""
+    assert set(MORE) == {"postgresql", "worker"}
+    assert not any("ports" in service for service in MORE.values())
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_what_is_mounted_is_there(name: str) -> None:
     """A volume is declared; a file or folder of the repository exists and cannot be written."""
-    for mount in SERVICES[name]["volumes"]:
+    for mount in ALL[name]["volumes"]:
         source, _, *mode = mount.split(":")
         if source.startswith("."):
             assert (DEPLOY / source).exists()
             assert mode == ["ro"]
         else:
-            assert source in COMPOSE["volumes"]
+            assert source in COMPOSE["volumes"] | ON_TOP["volumes"]
 
 
 def test_images_are_pinned() -> None:
@@ -76,6 +86,7 @@ def test_images_are_pinned() -> None:
     others = [service["image"] for service in SERVICES.values() if service["image"] != own]
     assert len(others) == 2
     assert all(re.search(r":v?\d+\.\d+\.\d+$", image) for image in others)
+    assert re.search(r"^postgres:\d+\.\d+$", MORE["postgresql"]["image"])
 
 
 def test_bot_is_started_as_its_image_expects() -> None:
@@ -89,6 +100,29 @@ def test_bot_is_started_as_its_image_expects() -> None:
     assert "http://127.0.0.1:9081/healthz" in bot["healthcheck"]["test"][-1]
     [job] = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["scrape_configs"]
     assert job["static_configs"] == [{"targets": ["bot:9081"]}]
+
+
+def test_workers_share_the_store_and_the_folder_of_the_bot() -> None:
+    """Image, user, secrets, settings and keys are the bot's; each waits for the server, and is watched by its page."""
+    bot, worker = SERVICES["bot"], MORE["worker"]
+    for shared in ("image", "user", "volumes", "stop_grace_period"):
+        assert worker[shared] == bot[shared]
+    bot = ON_TOP["services"]["bot"]
+    assert worker["env_file"] == [*SERVICES["bot"]["env_file"], *bot["env_file"]]
+    assert worker["depends_on"] == bot["depends_on"] == {"postgresql": {"condition": "service_healthy"}}
+    told = dict(worker["environment"])
+    port = told.pop("LAPLACED_SERVER__WORKER_PORT")
+    assert told == bot["environment"]
+    assert load(None, told).store == "postgresql://laplaced@postgresql/laplaced"
+    assert f"http://127.0.0.1:{port}/healthz" in worker["healthcheck"]["test"][-1]
+
+
+def test_role_of_the_database_passes_by_no_policy() -> None:
+    """The server's own superuser cannot log in from anywhere, and the role is the one of the address."""
+    made = (DEPLOY / "postgresql.sh").read_text(encoding="utf-8")
+    assert "CREATE ROLE laplaced LOGIN NOSUPERUSER NOBYPASSRLS" in made
+    assert "CREATE DATABASE laplaced OWNER laplaced ENCODING 'UTF8'" in made
+    assert "ALTER ROLE postgres PASSWORD NULL" in made
 
 
 def test_grafana_finds_what_is_provisioned() -> None:
@@ -135,7 +169,7 @@ def asked(port: int, *commands: str) -> bytes:
 
 def test_secrets_come_from_files_that_are_never_committed() -> None:
     """Each env file has an example without a value, is ignored by git, and the bot's names keys that it knows."""
-    for name in (path for service in SERVICES.values() for path in service.get("env_file", [])):
+    for name in (path for service in ALL.values() for path in service.get("env_file", [])):
         lines = (DEPLOY / f"{name}.example").read_text(encoding="utf-8").splitlines()
         assert all(line.startswith("#") or line.endswith("=") or not line for line in lines)
         ignored = subprocess.run(["git", "check-ignore", "-q", f"deploy/{name}"], cwd=ROOT, check=False)
