@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound
+from internal.storage.owners import hold_owner
 from internal.storage.tables import messages, settings, spend, users
 from internal.storage.walls import across_owners
 
@@ -46,6 +47,7 @@ def add(connection: Connection, user: User) -> User:
 
 def change(connection: Connection, user_id: int, **values: Any) -> User:
     """Sets columns of one user and returns him as he is then. Raises NotFound for an unknown user."""
+    hold_owner(connection, user_id)
     row = connection.execute(
         update(users).where(users.c.user_id == user_id).values(**values).returning(users)
     ).one_or_none()

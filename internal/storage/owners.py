@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from internal.errors import NotFound
 from internal.storage.tables import changes, users
+
+# Events and changes are numbered under the owner's lock. It is taken before his row: two transactions that took them in
+# opposite orders would block each other until the server notices.
+_LOCKED: Final = select(func.pg_advisory_xact_lock(bindparam("owner")))
 
 ChangeOp = Literal["put", "delete"]
 
@@ -19,6 +23,9 @@ _ADVANCED: Final = {
     .values({counter: users.c[counter] + bindparam("count")})
     .returning(users.c[counter])
     for counter in ("next_seq", "next_rev")
+}
+_LOCKED_AND_ADVANCED: Final = {
+    counter: advanced.where(_LOCKED.scalar_subquery().is_not(None)) for counter, advanced in _ADVANCED.items()
 }
 
 
@@ -32,13 +39,20 @@ def next_rev(connection: Connection, user_id: int) -> int:
     return _advance(connection, user_id, "next_rev", 1)
 
 
+def hold_owner(connection: Connection, user_id: int) -> None:
+    """To be called before an owner's row is written in another way than by the counters above: the lock comes first."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(_LOCKED, {"owner": user_id})
+
+
 def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
     """Tells caches and mirrors that a row changed. Carries ids only: readers look at the current row."""
     connection.execute(_CHANGED, {"user_id": user_id, "kind": kind, "id": ref, "op": op})
 
 
 def _advance(connection: Connection, user_id: int, counter: str, count: int) -> int:
-    after = connection.execute(_ADVANCED[counter], {"owner": user_id, "count": count}).scalar_one_or_none()
+    advanced = _ADVANCED if connection.dialect.name == "sqlite" else _LOCKED_AND_ADVANCED
+    after = connection.execute(advanced[counter], {"owner": user_id, "count": count}).scalar_one_or_none()
     if after is None:
         raise NotFound(f"there is no user {user_id}")
     return int(after) - count
