@@ -100,9 +100,10 @@ class Publication:
         if self._buffers.kept:
             return list(self._buffers.full(self._config.max_messages))
         looked = self._clock.now()
-        since, self._looked = self._looked, looked - LOOKED_BACK
-        size = self._config.max_messages
-        return await self._database.read(lambda c: dialogue.full_since(c, since, size))
+        since, size = self._looked, self._config.max_messages
+        full = await self._database.read(lambda c: dialogue.full_since(c, since, size))
+        self._looked = looked - LOOKED_BACK  # not before: a read that fails is to be made up for
+        return full
 
     async def publish_ended(self) -> int:
         """Publishes what was said in the sessions that this process saw end; how many fragments were made."""

@@ -53,12 +53,16 @@ def edges_between(
     now: datetime,
     limit: int,
 ) -> list[Edge]:
-    """The visible edges of either direction between two sets of nodes, at most some thousands each."""
+    """The visible edges of either direction between two sets of nodes, at most some thousands each.
+
+    Of more than `limit` in a direction the same ones each time.
+    """
     found: dict[str, Edge] = {}
     for near, far in _ENDS:
         ends = graph_edges.c[near].in_(list(one)), graph_edges.c[far].in_(list(other))
         query = select(graph_edges).where(graph_edges.c.user_id == user_id, *ends, _there(wanted), *visible())
-        rows = connection.execute(query.where(*holding(wanted, now)).limit(limit))
+        query = query.where(*holding(wanted, now)).order_by(graph_edges.c[near], graph_edges.c.id)
+        rows = connection.execute(query.limit(limit))
         found |= {row.id: edge_of(row) for row in rows}
     return list(found.values())
 

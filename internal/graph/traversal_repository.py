@@ -36,7 +36,9 @@ def steps(
         )
         for start in range(0, len(frontier), BATCH):
             batch = query.where(ends[0].in_(frontier[start : start + BATCH]))
-            yield from (tuple(row) for row in connection.execute(batch.limit(limit)))
+            # Where there are more, the same ones each time.
+            batch = batch.order_by(ends[0], graph_edges.c.id).limit(limit)
+            yield from (tuple(row) for row in connection.execute(batch))
 
 
 def matching_ids(connection: Connection, user_id: int, ids: Sequence[str], wanted: NodeFilter) -> set[str]:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from flow_stage import BOT, OTHER, OWNER, Talk, prepared
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from stores import refuse, relent, where
 
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import HIDDEN_MARK, DialogueState
-from internal.errors import Refused
+from internal.errors import Refused, StorageError
 from internal.flows.forgetting import ask_forget
+from internal.flows.publication import LOOKED_BACK
 from internal.storage.engine import Database
 from internal.storage.tables import dialogue_state, episodes, messages, runs, segments
 
@@ -121,6 +124,29 @@ async def test_without_buffers_the_store_says_what_is_full(talk: Talk) -> None:
     assert await talk.read(lambda c: dialogue.full_since(c, None, 3)) == []
     later = talk.clock.now() + timedelta(minutes=1)
     assert await talk.read(lambda c: dialogue.full_since(c, later, 2)) == []
+
+
+async def test_a_look_that_failed_is_made_up_for(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What became full before it is found by the next look."""
+    talk.buffers.kept = False
+    publication = talk.publication(max_messages=4)
+    assert await publication.publish_due() == 0
+    talk.clock.advance(LOOKED_BACK * 3)
+    for number in range(2):
+        await talk.exchange(str(number))
+    talk.clock.advance(LOOKED_BACK * 2)
+    read, failures = talk.database.read, iter([True])
+
+    async def failing(work: Callable[[Connection], Any]) -> Any:
+        found = await read(work)
+        if found == [OWNER] and next(failures, False):
+            raise StorageError("away")
+        return found
+
+    monkeypatch.setattr(talk.database, "read", failing)
+    with pytest.raises(StorageError):
+        await publication.publish_due()
+    assert await publication.publish_due() == 1
 
 
 async def test_what_is_full_is_counted_from_each_owners_own_place(talk: Talk) -> None:
