@@ -71,33 +71,38 @@ class Reminding:
     async def _fire_of(self, owner: int, task_ids: list[str], now: datetime) -> int:
         try:
             with acting_for(owner):
-                return await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
+                fired = await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
         except StorageError:
             raise
         except Exception:  # border of one owner: the others' tasks are due all the same
             log.exception("firing_failed", extra={"user_id": owner})
             return 0
+        for task, told in fired:
+            if told:
+                log.info("task_fired", extra={"user_id": owner, "task": task.id})
+        return len(fired)
 
-    def _fire(self, connection: Connection, user_id: int, task_ids: list[str], now: datetime) -> int:
-        """Everything is looked at once more: what was due may be done, or postponed, by now."""
+    def _fire(
+        self, connection: Connection, user_id: int, task_ids: list[str], now: datetime
+    ) -> list[tuple[Task, bool]]:
+        """The tasks that were due, and whether each is told of now. What was due may be done, or postponed, by now."""
         user = users.get(connection, user_id)
         there = (tasks.get(connection, user_id, task_id) for task_id in task_ids)
         due = [task for task in there if task is not None and task.next_at is not None and task.next_at <= now]
-        for task in due:
-            self._fire_one(connection, user, task, now)
-        return len(due)
+        return [(task, self._fire_one(connection, user, task, now)) for task in due]
 
-    def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> None:
+    def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> bool:
+        """False where its moment was told of already, by a database that this one was copied from."""
         moment = task.next_at
         assert moment is not None
         following = next_firing(task.schedule, self._whole_day_at, now)
         withdraw_about(connection, user.user_id, task.id, "told_again", now)
         notification_id = self._generate(connection, user, task, moment, now)
-        if notification_id is None:  # told of already, by a database that this one was copied from
+        if notification_id is None:
             tasks.change(connection, task, now, next_at=following)
-            return
+            return False
         tasks.fired(connection, task, notification_id, following, now)
-        log.info("task_fired", extra={"user_id": user.user_id, "task": task.id})
+        return True
 
     def _generate(self, connection: Connection, user: User, task: Task, moment: datetime, now: datetime) -> str | None:
         told: dict[str, Any] = {

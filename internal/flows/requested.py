@@ -68,11 +68,15 @@ class Requested:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """A task that was opened (None: it could not be), as it is told, and what stands below, in Bot API form."""
+    """A task that was opened (None: it could not be), as it is told, and what stands below, in Bot API form.
+
+    `refused` is why it could not be, a short stable word.
+    """
 
     task: Task | None
     part: Rendered
     keyboard: list[list[dict[str, Any]]]
+    refused: str | None = None
 
 
 Told = Callable[[User, Task | None, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
@@ -138,15 +142,19 @@ class Requests:
         granted = []
         for reminder in requested.reminders:
             task: Task | None = None
+            refused: str | None = None
             try:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
-                log.info("request_refused", extra={"user_id": user.user_id, "reason": refusal.reason})
-            granted.append(Granted(task, *self._told(user, task, now)))
+                refused = refusal.reason
+            granted.append(Granted(task, *self._told(user, task, now), refused))
         return granted
 
     def count(self, granted: Sequence[Granted]) -> None:
-        """Counts what was opened, after the commit."""
+        """Counts what was opened and logs what was not, after the commit."""
+        for one in granted:
+            if one.refused is not None:
+                log.info("request_refused", extra={"reason": one.refused})
         self._observer.tasks_changed("opened", sum(one.task is not None for one in granted))
 
     def _opened(self, connection: Connection, question: Question, reminder: Reminder, now: datetime) -> Task:

@@ -62,7 +62,10 @@ class Wondering:
         self._looked |= dict.fromkeys(looked, now)
         for user_id in ready:
             with acting_for(user_id):
-                asked += await self._database.write(lambda c: self._ask_one(c, user_id, now))  # noqa: B023 - awaited here
+                about = await self._database.write(lambda c: self._ask_one(c, user_id, now))  # noqa: B023 - awaited here
+            if about is not None:
+                asked += 1
+                log.info("owner_asked", extra={"user_id": user_id, "about": about})
         return asked
 
     def _ready(self, connection: Connection, now: datetime) -> tuple[list[int], list[int]]:
@@ -78,16 +81,15 @@ class Wondering:
                 ready.append(user_id)
         return ready, looked
 
-    def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> int:
-        """Everything is looked at once more: he may have written since."""
+    def _ask_one(self, connection: Connection, user_id: int, now: datetime) -> str | None:
+        """What he was asked about, None if nothing. Everything is looked at once more: he may have written since."""
         user = users.get(connection, user_id)
         found = asking.next_question(connection, user_id, self._plasticity, now)
         if found is None or not self._fits(connection, user, now):
-            return 0
+            return None
         about, refs = found
         self._ask(connection, user, asking_repository.note(connection, user_id, about, refs, now), now)
-        log.info("owner_asked", extra={"user_id": user_id, "about": about})
-        return 1
+        return about
 
     def _fits(self, connection: Connection, user: User, now: datetime) -> bool:
         """By day, in nobody's way: no dialogue, nothing else to answer, not too often, not to who is away."""
