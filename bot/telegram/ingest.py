@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from aiogram import Bot
@@ -20,6 +21,7 @@ from bot.telegram.drafts import STOP_CALLBACK, TelegramDrafts
 from bot.telegram.handlers.services import Menu
 from bot.telegram.handlers.start import start_code
 from bot.telegram.lanes import Lanes
+from bot.telegram.occasions import occasion_of
 from bot.telegram.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.polling import RawUpdate
 from bot.telegram.reading import author_of, chat_of, incoming_of, is_command
@@ -29,7 +31,8 @@ from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
-from internal.flows.intake import Intake, Phrases, tell_command
+from internal.events.occasion import Occasion, on_occasion
+from internal.flows.intake import Intake, Phrases
 from internal.flows.turn import TurnFlow
 from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
@@ -312,23 +315,24 @@ class Ingest:
 
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
-        with acting_for(user.user_id):
+        now = self._clock.now()
+        occasion = occasion_of(update, row, user, now)
+        with acting_for(user.user_id), on_occasion(occasion):
             handled = await self._handlers.handle(update, row, user)
-            now = self._clock.now()
         if not isinstance(handled, bool):
-            await self._database.write(lambda c: tell_command(c, row, user, now))
-            self.tray.do_beside(
-                row, user.user_id, lambda: self._until_done(row, lambda: self._finish(row, user, handled))
-            )
+            await self._database.write(lambda c: events.tell_occasion(c, occasion, now))
+            rest = partial(self._finish, row, user, occasion, handled)
+            self.tray.do_beside(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
-        await self._in_transaction(row, InboxState.INGESTED, lambda c: tell_command(c, row, user, now), user)
+        tell = partial(events.tell_occasion, occasion=occasion, now=now)
+        await self._in_transaction(row, InboxState.INGESTED, tell, user)
         self._wake_outbox()
 
-    async def _finish(self, row: InboxRow, user: User, rest: Work) -> None:
+    async def _finish(self, row: InboxRow, user: User, occasion: Occasion, rest: Work) -> None:
         """What a command left to be done beside the chat; until then its update counts as not worked off."""
-        with acting_for(user.user_id):
+        with acting_for(user.user_id), on_occasion(occasion):
             await rest()
         await self._settle(row, InboxState.INGESTED, user)
         self._wake_outbox()

@@ -10,11 +10,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
 from aiogram.types import CallbackQuery
+from sqlalchemy import Connection
 
 from bot.telegram.chat import Keyboard
 from bot.telegram.delivery import describe
 from bot.telegram.rendering import render
 from internal.access.model import User
+from internal.events import repository as events
+from internal.events.occasion import current_occasion
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, OutgoingKind, Rendered
 from internal.scheduling.clock import Clock
@@ -156,8 +159,15 @@ class OutboxChat:
         )
 
     async def _owe(self, rows: list[Outgoing]) -> None:
-        now = self._clock.now()
-        await self._database.write(lambda c: [mailbox.put(c, row, now) for row in rows])
+        now, occasion = self._clock.now(), current_occasion()
+
+        def work(connection: Connection) -> None:
+            if occasion is not None:  # told first, or what is sent at once would lead back to nothing
+                events.tell_occasion(connection, occasion, now)
+            for row in rows:
+                mailbox.put(connection, row, now)
+
+        await self._database.write(work)
 
 
 def buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:

@@ -40,6 +40,7 @@ _TO_SEND: Final = (
     _Step("update", "update", ("command_received",)),
 )
 _TO_PUBLISH: Final = (_Step("messages", "message", _SAID, every=True),)
+_TO_FORGET: Final = (_Step("forgetting", "forgetting", ("forgetting_asked",)),)
 _TO_EDIT: Final = (_Step("message", "message", ("message_received",)),)
 _TO_RESULT: Final = (
     _Step("run", "run", _BEGUN),
@@ -58,6 +59,9 @@ _BEFORE: Final[Mapping[str, tuple[_Step, ...]]] = {
     "session_closed": _TO_PUBLISH,
     "episode_added": (),
     "command_received": (),
+    "forgetting_asked": (),
+    "forgetting_undone": _TO_FORGET,
+    "forgotten": _TO_FORGET,
 }
 
 
@@ -81,6 +85,12 @@ def with_cause(
         if found:
             return {**links, CAUSED_BY: _one_or_all(found if step.every else found[-1:])}
     return dict(links)
+
+
+def also_caused_by(links: Mapping[str, Any], cause: str) -> dict[str, Any]:
+    """The links with one cause more, which may be among them."""
+    causes = [str(ref) for ref in refs(links.get(CAUSED_BY))]
+    return {**links, CAUSED_BY: _one_or_all(list(dict.fromkeys([*causes, cause])))}
 
 
 def _one_or_all(found: list[str]) -> str | list[str]:

@@ -9,8 +9,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 
 from internal.events import link_repository
-from internal.events.causes import with_cause
+from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
+from internal.events.occasion import COMMAND, Occasion, current_occasion
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
@@ -31,17 +32,32 @@ def append(
     """Records one event and returns its id.
 
     `links` holds an id, or several, by what it is to this event; `caused_by` is found if it is not said. `about` is
-    looked at to find it and not kept: the messages of a fragment.
+    looked at to find it and not kept: the messages of a fragment. What happens on an occasion is caused by that, too.
     """
     event_id = new_id()
     kept = dict(links or {})
     if user_id is not None:
         kept = with_cause(connection, user_id, event_type, kept, about or {})
+        occasion = current_occasion()
+        if occasion is not None and occasion.user_id == user_id and event_type != COMMAND:
+            kept = also_caused_by(kept, tell_occasion(connection, occasion, now))
     told = {"user_id": user_id, "timestamp": now, "event_type": event_type, "source": source}
     added = connection.execute(_ADD, {"id": event_id, **told, "payload": payload or {}, "links": kept or None})
     if user_id is not None and kept and added.inserted_primary_key is not None:
         link_repository.add(connection, user_id, added.inserted_primary_key.seq, kept)
     return event_id
+
+
+def tell_occasion(connection: Connection, occasion: Occasion, now: datetime) -> str:
+    """The event of a command, button press or answer, appended before the first thing that it led to; its id.
+
+    Told again, by a handler that runs again after a crash for one, it is the same event.
+    """
+    known = link_repository.telling(connection, occasion.user_id, "update", [occasion.key], [COMMAND])
+    if known:
+        return known[0]
+    told: dict[str, Any] = {"payload": dict(occasion.told), "links": {"update": occasion.key}}
+    return append(connection, COMMAND, source=f"user:{occasion.user_id}", now=now, user_id=occasion.user_id, **told)
 
 
 def append_changes(

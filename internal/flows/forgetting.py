@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
@@ -17,6 +17,7 @@ from internal.chronicle import repository as line
 from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.source_repository import echoes
 from internal.errors import Conflict, NotFound, Refused
+from internal.events import repository as events
 from internal.flows import erasing, retold
 from internal.flows.fallen import Fallen
 from internal.flows.hiding import check, hide, show
@@ -34,6 +35,10 @@ from internal.storage.scope import acting_for, acting_for_everyone
 log = logging.getLogger(__name__)
 
 UNDO_WINDOW: Final = timedelta(minutes=10)
+
+ASKED, UNDONE, ERASED = "forgetting_asked", "forgetting_undone", "forgotten"
+"""The events of its steps."""
+
 _BATCH: Final = 50
 _CHECKPOINTS: Final = 20
 _CHECKPOINT_PAUSE: Final = 0.1
@@ -85,6 +90,7 @@ def ask(
     asked = erasure.ask(connection, user_id, kind, ref_id, now=now, due_at=due_at or now + UNDO_WINDOW)
     hide(connection, asked)
     _touch_events(connection, asked)
+    tell(connection, ASKED, asked, now, until=asked.due_at.isoformat())
     for echo in echoes(connection, user_id, asked.ref_id or "") if kind == "message" else ():
         ask(connection, user_id, "message", echo, now=now, due_at=asked.due_at)
     return asked
@@ -175,6 +181,21 @@ def _touch_events(connection: Connection, asked: Forgetting) -> None:
     line.touch(connection, user_id, sorted(touched))
 
 
+def tell(
+    connection: Connection, step: str, asked: Forgetting, now: datetime, source: str | None = None, **told: Any
+) -> None:
+    """The event of ASKED, UNDONE or ERASED, by the owner if no `source` is named; it holds ids and no words."""
+    events.append(
+        connection,
+        step,
+        source=source or f"user:{asked.user_id}",
+        now=now,
+        user_id=asked.user_id,
+        payload={"kind": asked.kind, **told},
+        links={"forgetting": asked.id},
+    )
+
+
 def _messages_of(connection: Connection, asked: Forgetting) -> set[str]:
     if asked.kind == "message" and asked.ref_id is not None:
         return {asked.ref_id}
@@ -230,7 +251,7 @@ class Eraser:
             if kind == EVERYTHING and asked.id not in {one.id for one in erasure.due(connection, now, limit=_BATCH)}:
                 raise Conflict("a message is being answered; try again in a moment")
             erasure.close(connection, asked, "done")
-            fallen = self._erase(connection, asked)
+            fallen = self._erase(connection, asked, source=f"user:{user_id}")
             for message_id in told:
                 with suppress(NotFound):  # gone with the fragment that had no other line
                     fallen.join(erasing.erase_message(connection, user_id, message_id, now=now))
@@ -259,14 +280,18 @@ class Eraser:
         told = {"user_id": forgetting.user_id, "forgetting": forgetting.id, "kind": forgetting.kind}
         log.info("forgotten", extra=told | {"backups_still_holding": holding, "fallen": fallen and fallen.counts()})
 
-    def _erase(self, connection: Connection, forgetting: Forgetting) -> Fallen:
+    def _erase(self, connection: Connection, forgetting: Forgetting, source: str = "system:forgetting") -> Fallen:
         """What is gone already, with its episode for example, is done."""
+        now = self._clock.now()
         try:
-            return self._erasing(forgetting)(connection)
+            fallen = self._erasing(forgetting)(connection)
         except (NotFound, Refused):
             if forgetting.kind == "fact" and forgetting.ref_id is not None:
-                set_aside.erase(connection, forgetting.user_id, [forgetting.ref_id], now=self._clock.now())
-            return Fallen()
+                set_aside.erase(connection, forgetting.user_id, [forgetting.ref_id], now=now)
+            fallen = Fallen()
+        if forgetting.kind != EVERYTHING:  # of whom nothing is kept, nothing is told
+            tell(connection, ERASED, forgetting, now, source, fallen=fallen.counts())
+        return fallen
 
     def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], Fallen]:
         user_id, ref_id, now = forgetting.user_id, forgetting.ref_id or "", self._clock.now()

@@ -23,7 +23,7 @@ from internal.flows import sessions
 from internal.flows.rederiving import after_edit
 from internal.flows.sessions import UNJUDGED, Chronicling
 from internal.mailbox import repository as mailbox
-from internal.mailbox.model import InboxRow, InboxState, Outgoing, update_key
+from internal.mailbox.model import InboxState, Outgoing, update_key
 from internal.people import service as people
 from internal.scheduling.clock import Clock
 from internal.storage.engine import Database
@@ -159,15 +159,6 @@ class Intake:
         sessions.after_edit(connection, message, now)
         _tell(connection, "message_edited", update_n, message, now)
         return message
-
-
-def tell_command(connection: Connection, row: InboxRow, user: User, now: datetime) -> None:
-    """A command or button that was dealt with is no message of the dialogue; it is told without its words."""
-    told = {"update_id": row.update_id}
-    source, links = f"user:{user.user_id}", {"update": row.key}
-    events.append(
-        connection, "command_received", source=source, now=now, user_id=user.user_id, payload=told, links=links
-    )
 
 
 def _tell(

@@ -26,6 +26,7 @@ from internal.errors import (
     ModelUnavailable,
 )
 from internal.events import repository as events
+from internal.events.occasion import on_occasion
 from internal.flows.forgetting import everything_asked
 from internal.flows.run_handler import Effects, Prepared, RunHandler, StaleDigest, StaleInput
 from internal.knowledge import repository as episodes
@@ -104,7 +105,8 @@ class RunLoop:
 
     async def _ready_for(self, user_id: int) -> bool:
         now, agents = self._clock.now(), [handler.agent for handler in self._handlers]
-        return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
+        with acting_for(user_id):
+            return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
 
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: its claim dies with the process, or its lease."""
@@ -144,7 +146,8 @@ class RunLoop:
 
     async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
-            with acting_for(run.user_id):
+            # Begun while a command is dealt with, it is caused by what it works on all the same.
+            with acting_for(run.user_id), on_occasion(None):
                 claimed = await self._claim(handler, run)
                 if claimed is not None:
                     await self._attempt(handler, claimed)

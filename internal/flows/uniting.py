@@ -11,16 +11,19 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from internal.events import repository as events
 from internal.knowledge import service as knowledge
 from internal.memory import service as memory
 from internal.people import service as people
 from internal.people.model import Person
+from internal.people.service import Sender
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
     """The owner's own merge, the target as it is then; raises as `people.merging.merge`."""
     target = people.merge(connection, user_id, source_id, target_id, now=now)
     _in_step(connection, user_id, [target.entity_id], now)
+    _tell(connection, user_id, "people_merged", {"source": source_id, "target": target.id}, now)
     return target
 
 
@@ -38,6 +41,7 @@ def accept(connection: Connection, user_id: int, suggestion_id: str, *, now: dat
     """Does what was suggested about a person; raises as `people.service.accept`."""
     person = people.accept(connection, user_id, suggestion_id, now=now)
     _in_step(connection, user_id, [person.entity_id], now)
+    _tell(connection, user_id, "suggestion_accepted", {"suggestion": suggestion_id, "person": person.id}, now)
     return person
 
 
@@ -53,14 +57,29 @@ def edit(
     """The owner's own change of a profile; facts are found under the new name. Raises as `people.service.edit`."""
     person = people.edit(connection, user_id, person_id, changes, now=now, expected_rev=expected_rev)
     _in_step(connection, user_id, [person.entity_id], now)
+    _tell(connection, user_id, "person_changed", {"person": person.id, "fields": sorted(changes)}, now)
+    return person
+
+
+def note_contact(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:
+    """Somebody whose contact card the owner sent; raises as `people.service.from_metadata`."""
+    person = people.from_metadata(connection, user_id, sender, seen_at=seen_at, now=now)
+    _tell(connection, user_id, "person_changed", {"person": person.id}, now)
     return person
 
 
 def _apart(connection: Connection, user_id: int, pair: tuple[Person, Person], now: datetime) -> tuple[Person, Person]:
-    _in_step(connection, user_id, [one.entity_id for one in pair], now)
+    source, target = pair
+    _in_step(connection, user_id, [source.entity_id, target.entity_id], now)
+    _tell(connection, user_id, "people_split", {"source": source.id, "target": target.id}, now)
     return pair
 
 
 def _in_step(connection: Connection, user_id: int, entity_ids: Sequence[str], now: datetime) -> None:
     knowledge.reproject(connection, user_id, entity_ids, now=now)
     memory.reproject(connection, user_id, entity_ids, now=now)
+
+
+def _tell(connection: Connection, user_id: int, kind: str, payload: dict[str, Any], now: datetime) -> None:
+    """The event of what the owner did; it holds ids and no words."""
+    events.append(connection, kind, source=f"user:{user_id}", now=now, user_id=user_id, payload=payload)

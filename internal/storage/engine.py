@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
@@ -147,12 +148,13 @@ class Database:
 
         `point` names the commit point (C1..C13) for crash tests. Whatever `work` raises undoes it and is raised
         here; a failing disk raises StorageError, a damaged file StorageDamaged. Work that waits is skipped if its
-        caller is cancelled; work that has begun is finished.
+        caller is cancelled; work that has begun is finished. On its thread it sees its caller's context variables.
         """
         if self._closed:
             raise StorageError("the database is closed")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._pending.append(_Pending(work, done, point, current_scope(), current_fence()))
+        context = copy_context()
+        self._pending.append(_Pending(lambda c: context.run(work, c), done, point, current_scope(), current_fence()))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write_pending(), name="database-writer")
         return await done

@@ -11,7 +11,8 @@ from bot.telegram.handlers.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.reading import attachments_of
-from internal.people import repository, service
+from internal.flows import uniting
+from internal.people import repository
 from internal.people.model import Person
 from internal.people.service import Sender
 
@@ -43,7 +44,7 @@ async def _remember(sender: Sender, message: Message, chat: Chat, services: Serv
     def work(connection: Connection) -> tuple[bool, Person]:
         known = repository.by_telegram_id(connection, user.user_id, sender.telegram_id)
         seen_at = message.date
-        return known is not None, service.from_metadata(connection, user.user_id, sender, seen_at=seen_at, now=now)
+        return known is not None, uniting.note_contact(connection, user.user_id, sender, seen_at=seen_at, now=now)
 
     known, person = await services.write(work)
     key = "contact-updated" if known else "contact-added"

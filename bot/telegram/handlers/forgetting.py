@@ -222,12 +222,13 @@ async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, 
 
 
 async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
-    user_id = chat.user.user_id
+    user_id, now = chat.user.user_id, services.clock.now()
 
     def work(connection: Connection) -> bool:
         state = erasure.state(connection, user_id, callback_data.forgetting)
         if state == "pending":
-            forgetting.undo(connection, user_id, callback_data.forgetting)
+            asked = forgetting.undo(connection, user_id, callback_data.forgetting)
+            forgetting.tell(connection, forgetting.UNDONE, asked, now)
         return state in ("pending", "undone")
 
     in_time = await services.write(work)

@@ -84,7 +84,7 @@ async def circle_pressed(query: CallbackQuery, callback_data: PersonButton, chat
 async def circle_chosen(query: CallbackQuery, callback_data: CircleButton, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     moved = await services.write(
-        lambda c: service.move(c, user.user_id, callback_data.person, callback_data.circle, now=now)
+        lambda c: uniting.edit(c, user.user_id, callback_data.person, {"circle": callback_data.circle}, now=now)
     )
     await chat.toast()
     await chat.edit(profile(user, moved), actions(user, moved))

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from bot.telegram.chat import Chat, Keyboard
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
+from bot.telegram.occasions import occasion_of
 from bot.telegram.rendering import LIMIT, render, utf16_len
 from internal.access import repository as users
 from internal.access import service as access
@@ -26,6 +27,7 @@ from internal.agents.model import ResponderRequest
 from internal.config import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
+from internal.events.occasion import on_occasion
 from internal.flows.ordering import Ordered
 from internal.flows.past import PastQuestions
 from internal.flows.publication import Publication
@@ -36,6 +38,7 @@ from internal.language.dated_questions import DatedQuestion, dated_question
 from internal.language.names import NAME_WEIGHT, mentions, name_boosts
 from internal.language.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
+from internal.mailbox.model import InboxRow, InboxState
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
@@ -295,8 +298,11 @@ class World:
 
     async def feed_again(self, update: Update, user_id: int = 1) -> list[Said]:
         self.said.clear()
-        chat: Chat = WritingChat(await self.user(user_id), self.said)
-        with acting_for(user_id):  # as whoever works off the updates does
+        user = await self.user(user_id)
+        chat: Chat = WritingChat(user, self.said)
+        row = InboxRow(update.update_id, 7, update.update_id, "", InboxState.RECEIVED, 0, self.clock.now())
+        occasion = occasion_of(update, row, user, self.clock.now())
+        with acting_for(user_id), on_occasion(occasion):  # as whoever works off the updates does
             result = await self.dispatcher.feed_update(self.bot, update, chat=chat)
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 
