@@ -6,11 +6,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.errors import NotFound
+from internal.errors import NotFound, Refused
 from internal.flows.reminding import withdraw_about
 from internal.people import service as people
 from internal.tasks import service
-from internal.tasks.model import Schedule, Task, TaskState
+from internal.tasks.model import Schedule, Task, TaskState, first_firing
 from internal.tasks.service import Teller
 
 
@@ -39,7 +39,14 @@ def postpone(connection: Connection, user_id: int, task_id: str, moment: datetim
 
 
 def move(connection: Connection, user_id: int, task_id: str, schedule: Schedule, teller: Teller) -> Task:
-    """It is due at another time; a proposed one is meant then. Raises NotFound, Refused("recurrence")."""
+    """It is due at another time; a proposed one is meant then.
+
+    Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be told of again.
+    """
+    before = service.task(connection, user_id, task_id)
+    dated = schedule.due_at is not None and not before.state.closed
+    if dated and first_firing(schedule, teller.whole_day_at, teller.now) is None:
+        raise Refused("past", "that moment is over")
     withdraw_about(connection, user_id, task_id, "moved", teller.now)
     moved = service.change(connection, user_id, task_id, teller, schedule=schedule)
     return service.confirm(connection, user_id, task_id, teller) if moved.state is TaskState.PROPOSED else moved

@@ -173,10 +173,23 @@ class _Writing:
         """Whether the line tells another time. What is open stays where its owner has it until he says otherwise."""
         if schedule.due_at is None or _same_moment(schedule, known.schedule):
             return False
+        settled_at = service.time_settled_at(self._connection, known)
         if same_line and known.state is TaskState.OPEN:
             edited_at = self._edited_at(line)
-            return edited_at is not None and edited_at > known.created_at
-        return same_line or line.said_at > known.created_at
+            return edited_at is not None and edited_at > settled_at
+        return same_line or line.said_at > settled_at
+
+    def _is_late(self, proposed: ProposedTask, schedule: Schedule) -> bool:
+        """Whether it was asked for and its moment passed a little while ago: it is told of at once.
+
+        Raises Refused("past") for what will not be told of at all.
+        """
+        now = self._teller.now
+        if schedule.due_at is None or first_firing(schedule, self._teller.whole_day_at, now) is not None:
+            return False
+        if proposed.asked and schedule.recurrence is None and now - schedule.due_at < LATE:
+            return True
+        raise Refused("past", "its day is over")
 
     def _bring_up_to_date(self, known: Task, found: Found, line: SliceLine, schedule: Schedule) -> None:
         if known.state.closed:
@@ -188,6 +201,7 @@ class _Writing:
         if known.person_id is None and len(found.people) == 1:
             values["person_id"] = min(found.people)
         moves = self._moves(known, line, schedule, same_line=same_line)
+        late = moves and self._is_late(found.proposed, schedule)
         before = known
         if moves:
             withdraw_about(self._connection, known.user_id, known.id, "moved", self._teller.now)
@@ -199,6 +213,8 @@ class _Writing:
             withdraw_about(self._connection, known.user_id, known.id, "confirmed", self._teller.now)
         elif moves and known.state is TaskState.PROPOSED:
             self._ask(known)
+        if late and known.state is TaskState.OPEN:
+            known = tasks.change(self._connection, known, self._teller.now, next_at=self._teller.now)
         if known.rev != before.rev:
             self.effects.counts["changed"] += 1
 
@@ -209,11 +225,7 @@ class _Writing:
             if now - line.said_at > TOO_OLD:
                 raise Refused("old", "it was said long ago and names no day ahead")
             return False
-        if first_firing(schedule, self._teller.whole_day_at, now) is not None:
-            return False
-        if proposed.asked and now - schedule.due_at < LATE:
-            return True
-        raise Refused("past", "its day is over")
+        return self._is_late(proposed, schedule)
 
     def _new(self, found: Found, line: SliceLine, schedule: Schedule) -> NewTask:
         told = found.proposed

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time
+from types import MappingProxyType
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound, Refused
-from internal.events import agent_state
+from internal.events import agent_state, link_repository
 from internal.events import repository as events
 from internal.storage.types import new_id
 from internal.tasks import repository
@@ -38,6 +39,9 @@ PENDING: Final = "pending_tasks"
 """Key of the agent's state: a JSON array of id, title, due_at, recurrence and state of what is open or proposed."""
 POSTPONED: Final = "task_postponed"
 """The event of a task whose owner named another moment at which it is told of."""
+CHANGED: Final = "task_changed"
+"""The event of other words or another time; `fields` names them, everything about its time as `due_at`."""
+_OF_TIME: Final = frozenset({"due_at", "whole_day", "tz", "next_at"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +204,19 @@ def change(
             "tz": schedule.tz,
             "next_at": None if waits else first_firing(schedule, teller.whole_day_at, teller.now),
         }
-    unchanged = all(getattr(found, name) == value for name, value in values.items())
-    return found if unchanged else _changed(connection, found, "task_changed", teller, **values)
+    others = {name for name, value in values.items() if getattr(found, name) != value}
+    if not others:
+        return found
+    fields = {"due_at" if name in _OF_TIME else name for name in others}
+    return _changed(connection, found, CHANGED, teller, {"fields": sorted(fields)}, **values)
+
+
+def time_settled_at(connection: Connection, found: Task) -> datetime:
+    """When its owner said last when it is to be told of: as it was opened, or by a button, a word or a page since."""
+    told = link_repository.telling(connection, found.user_id, "task", [found.id], [POSTPONED, CHANGED])
+    own = [one for one in events.by_ids(connection, found.user_id, told) if one.source == f"user:{found.user_id}"]
+    of_time = [one for one in own if one.event_type == POSTPONED or "due_at" in one.payload.get("fields", ())]
+    return max([found.created_at, *(one.timestamp for one in of_time)])
 
 
 def move_zone(connection: Connection, user_id: int, zone: str, teller: Teller) -> int:
@@ -212,7 +227,7 @@ def move_zone(connection: Connection, user_id: int, zone: str, teller: Teller) -
     count = 0
     for found in repository.pending(connection, user_id):
         if values := moved(found, zone, teller.whole_day_at):
-            event_id = _tell(connection, user_id, found.id, "task_changed", teller, {}, found.event_id)
+            event_id = _tell(connection, user_id, found.id, CHANGED, teller, {}, found.event_id)
             repository.change(connection, found, teller.now, **values, event_id=event_id)
             count += 1
     if count:
@@ -254,8 +269,15 @@ def _closed(connection: Connection, found: Task, state: TaskState, teller: Telle
     return _changed(connection, found, f"task_{state.value}", teller, **told)
 
 
-def _changed(connection: Connection, found: Task, event: str, teller: Teller, **values: Any) -> Task:
-    event_id = _tell(connection, found.user_id, found.id, event, teller, {}, found.event_id)
+def _changed(
+    connection: Connection,
+    found: Task,
+    event: str,
+    teller: Teller,
+    payload: Mapping[str, Any] = MappingProxyType({}),
+    **values: Any,
+) -> Task:
+    event_id = _tell(connection, found.user_id, found.id, event, teller, payload, found.event_id)
     changed = repository.change(connection, found, teller.now, **values, event_id=event_id)
     publish(connection, found.user_id, teller.now)
     return changed

@@ -148,7 +148,15 @@ async def time_typed(message: Message, awaiting: Awaiting, chat: Chat, services:
     if schedule is None:
         await ask(chat, services, awaiting, phrase(user.lang, "task-when-unknown"))
         return
-    task, person = await services.write(lambda c: _moved(c, user, awaiting.details["task"], schedule, services, now))
+    try:
+        task, person = await services.write(
+            lambda c: _moved(c, user, awaiting.details["task"], schedule, services, now)
+        )
+    except Refused as refusal:
+        if refusal.reason != "past":
+            raise
+        await ask(chat, services, awaiting, phrase(user.lang, "refused-past"))
+        return
     await chat.say(*card(user, task, now, person, HERE))
 
 

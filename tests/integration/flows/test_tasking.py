@@ -211,6 +211,62 @@ async def test_what_its_owner_put_elsewhere_stays_there(stage: Stage) -> None:
     assert {one.id: one.next_at for one in await stage.tasks()} == {call.id: now + 3 * HOUR, cat.id: now + 20 * HOUR}
 
 
+async def edited(stage: Stage, text: str) -> None:
+    """The owner's only message gets other words, and the fragment is read once more."""
+    said = next(one for one in await stage.talk.messages() if one.role == "user")
+    stage.talk.clock.advance(60)
+    await stage.talk.edit(said, text)
+    stage.talk.clock.advance(120)
+
+
+async def test_what_was_put_off_after_an_edit_stays_put_off(stage: Stage) -> None:
+    """The edit is read later than the button was pressed; the words it has now are kept, and so is his decision."""
+    await stage.said("remind me tomorrow at 9 to call Maria")
+    (task,) = await stage.tasks()
+    await edited(stage, "remind me tomorrow at 11 to call Mary")
+    now = stage.talk.clock.now()
+    teller = service.by_owner(OWNER, now, datetime.min.time().replace(hour=9))
+    await stage.talk.write(lambda c: service.postpone(c, OWNER, task.id, now + 3 * HOUR, teller))
+    await stage.work_off()
+    (after,) = await stage.tasks()
+    assert (after.title, after.next_at, after.due_at) == ("Call Mary", now + 3 * HOUR, task.due_at)
+
+
+async def test_an_edit_after_a_put_off_moves_the_task(stage: Stage) -> None:
+    """What he says last counts."""
+    await stage.said("remind me tomorrow at 9 to call Maria")
+    (task,) = await stage.tasks()
+    now = stage.talk.clock.now()
+    teller = service.by_owner(OWNER, now, datetime.min.time().replace(hour=9))
+    await stage.talk.write(lambda c: service.postpone(c, OWNER, task.id, now + 3 * HOUR, teller))
+    await edited(stage, "remind me tomorrow at 11 to call Maria")
+    await stage.work_off()
+    assert task.next_at is not None
+    assert [one.next_at for one in await stage.tasks()] == [task.next_at + 2 * HOUR]
+
+
+async def test_an_edit_to_an_hour_that_is_over_is_told_at_once(stage: Stage) -> None:
+    """It was to be told two hours ago: he hears of it now, and not never."""
+    stage.talk.clock.set(stage.talk.clock.now().replace(hour=15))
+    await stage.said("remind me today at 20:00 to call Maria")
+    await edited(stage, "remind me today at 13:00 to call Maria")
+    await stage.work_off()
+    (task,) = await stage.tasks()
+    assert (task.state, task.next_at) == (TaskState.OPEN, stage.talk.clock.now())
+
+
+async def test_an_edit_to_a_day_that_is_over_leaves_the_task_where_it_is(stage: Stage) -> None:
+    """A reminder does not vanish; that it was not moved is told as an event."""
+    await stage.said("remind me tomorrow at 9 to call Maria")
+    (before,) = await stage.tasks()
+    await edited(stage, "remind me on 2 January 2026 at 9 to call Maria")
+    await stage.work_off()
+    (after,) = await stage.tasks()
+    assert (after.state, after.next_at, after.due_at) == (TaskState.OPEN, before.next_at, before.due_at)
+    assert stage.counted.refused == ["past"]
+    assert [one.payload["reason"] for one in await stage.talk.events("operation_refused")] == ["past"]
+
+
 async def test_what_an_edited_message_says_no_more_is_taken_back(stage: Stage) -> None:
     """A proposal goes, a reminder is cancelled."""
     await stage.said("remind me tomorrow at 9 to call Maria", "I have to buy milk tomorrow")

@@ -97,6 +97,19 @@ async def test_what_is_no_time_is_asked_again_and_a_sentence_is_no_answer(world:
     assert only(await world.send("I was at the sea with Peter yesterday, it was lovely.")).how == "unhandled"
 
 
+async def test_a_time_that_is_over_is_asked_again(world: World) -> None:
+    """The task stays where it is until he names one that is still ahead."""
+    await world.admit(1, "Olena")
+    said = only(await world.send("/tasks add call mum on 5 December at 9"))
+    before = await the_task(world)
+    await world.press(said.buttons["Another time"])
+    again = only(await world.send("on 5 November 2026 at 9"))
+    assert (again.text, again.force_reply) == ("That moment is over.", True)
+    assert await the_task(world) == before
+    await world.send("on 6 December at 9")
+    assert (await the_task(world)).next_at == datetime(2026, 12, 6, 9, tzinfo=UTC)
+
+
 async def test_somebody_elses_task_cannot_be_touched(world: World) -> None:
     """A button made for another is refused, and nothing changes."""
     await world.admit(1, "Olena")
