@@ -36,6 +36,10 @@ class Phrases:
         """The phrase, or the word itself where the product learned a new one before the console did."""
         return self(name, **values) if self._bundle.has_message(name) else otherwise
 
+    def reason(self, told: str) -> str:
+        """Why something was decided: a rule's key in the reader's language, a model's sentence as it is."""
+        return self.known(f"reason-{told.replace('_', '-')}", told)
+
     def moment(self, at: datetime | str | None, form: str = "d MMM y, HH:mm") -> str:
         """A time in the owner's zone, in a pattern of CLDR; a dash for none. Takes REST's ISO 8601, too."""
         if at is None:

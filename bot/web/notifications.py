@@ -18,7 +18,8 @@ from internal.storage.engine import Database
 class NotificationOut(BaseModel):
     """`event_id` is its event `notification_generated`, `message_id` the message in which it was told.
 
-    `not_before` is when it may be told at the earliest, `merged_into` the notification with which it was told.
+    `not_before` is when it may be told at the earliest, `merged_into` the notification with which it was told. `reason`
+    is a key such as `quiet` where a rule decided, and a sentence where a model did.
     """
 
     model_config = ConfigDict(from_attributes=True)

@@ -20,7 +20,6 @@ from internal.access import service as access
 from internal.access.model import User
 from internal.agents.context_manager.output import Decision, parse_decisions
 from internal.agents.context_manager.weighing import weigh
-from internal.agents.context_manager.wording import clock as clock_words
 from internal.agents.context_manager.wording import phrase, told, told_together
 from internal.agents.model import ContextManager, OwnerProfile, WeighingRequest
 from internal.dialogue import repository as dialogue
@@ -240,9 +239,8 @@ class Notifying:
             return []
         effects: list[tuple[str, str, float | None]] = []
         for one in found.settled:
-            reason = phrase(user.lang, "reason-settled")
-            notifications.drop(connection, user.user_id, [one.id], reason, now)
-            weighed(connection, one, "drop", reason, now, by="rules")
+            notifications.drop(connection, user.user_id, [one.id], "settled", now)
+            weighed(connection, one, "drop", "settled", now, by="rules")
             effects.append((one.kind.value, "drop", None))
         effects += self._put_off_quiet(connection, found, now)
         effects += self._put_off(connection, found.request, decisions, now)
@@ -250,6 +248,8 @@ class Notifying:
             if tell(connection, user, found.bot_id, telling, self._rendering, now) is None:
                 log.warning("notification_says_nothing", extra={"notification": telling.first.id})
                 notifications.drop(connection, user.user_id, [one.id for one in telling.about], "says_nothing", now)
+                for one in telling.about:
+                    weighed(connection, one, "drop", "says_nothing", now)
                 continue
             decision = "now" if len(telling.about) == 1 else "merge"
             waited = ((one, max(0.0, (now - one.not_before).total_seconds())) for one in telling.about)
@@ -263,10 +263,9 @@ class Notifying:
         until, user = found.quiet_until, found.user
         if until is None or not found.quiet:
             return []
-        reason = phrase(user.lang, "reason-quiet", until=clock_words(until, user.lang, user.tz, now))
-        notifications.defer(connection, user.user_id, [one.id for one in found.quiet], until, reason, now)
+        notifications.defer(connection, user.user_id, [one.id for one in found.quiet], until, "quiet", now)
         for one in found.quiet:
-            weighed(connection, one, "later", reason, now, until=until.isoformat(), by="rules")
+            weighed(connection, one, "later", "quiet", now, until=until.isoformat(), by="rules")
         return [(one.kind.value, "later", None) for one in found.quiet]
 
     @staticmethod
@@ -319,8 +318,7 @@ def _bounded(one: Notification, decision: Decision, request: WeighingRequest) ->
     """A decision within what an agent may decide: nothing is put off for ever, and a question is not dropped."""
     if decision.choice == "later" and not decision.by_rules:
         if one.attempts >= PATIENCE:
-            reason = phrase(request.owner.language, "reason-patience")
-            return Decision(one.id, "now", reason, by_rules=True)
+            return Decision(one.id, "now", "patience", by_rules=True)
         latest = request.now + (LATER if one.urgent else LONGEST)
         until = decision.until or request.now + LATER
         return replace(decision, until=min(max(until, request.now + timedelta(minutes=1)), latest))

@@ -181,6 +181,7 @@ def _tell_event(
             "decision": "now" if len(telling.about) == 1 else "merge",
             "reason": telling.reason,
             "by": "rules" if telling.by_rules else "model",
+            **({"count": len(telling.about)} if len(telling.about) > 1 else {}),
         },
         links={
             "caused_by": causes[0] if len(causes) == 1 else causes,

@@ -48,8 +48,8 @@ class Notification:
 
     `payload` may hold `buttons` and `together` (rows of {"text", "callback_data"}, Bot API form), `due_at` (ISO 8601,
     UTC) and `whole_day`, and whatever its kind needs besides. `not_before` is when it may be told at the earliest.
-    `reason` says in a sentence why it was told, put off, merged or dropped. `event_id` is its event
-    `notification_generated`.
+    `reason` says why it was told, put off, merged or dropped: a key such as `quiet` where a rule decided, which the
+    console says in the reader's language, or the sentence of a model. `event_id` is its event `notification_generated`.
     """
 
     user_id: int

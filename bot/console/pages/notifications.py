@@ -57,7 +57,7 @@ class _Notices:
                 if notice["urgent"]:
                     chip(say("notice-urgent"), "bad")
             if notice["reason"]:
-                words("div", say("notice-why", reason=notice["reason"]), "notice-why")
+                words("div", say("notice-why", reason=say.reason(notice["reason"])), "notice-why")
             with ui.element("div").classes("notice-times"):
                 words("span", say.known(f"notice-kind-{notice['kind']}", notice["kind"]))
                 words("span", say("notice-made", at=say.moment(notice["created_at"])))

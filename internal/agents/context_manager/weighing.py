@@ -1,6 +1,7 @@
 """What becomes of notifications by rules: told as they come, several in one message, the same never twice. Pure.
 
-The rules know nothing of what goes on: not whether a thing is done, nor whether the moment is a bad one.
+The rules know nothing of what goes on: not whether a thing is done, nor whether the moment is a bad one. Their reasons
+are keys, which whoever shows them puts into the reader's language; a model's are sentences.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from internal.agents.context_manager.output import Choice, Decision
-from internal.agents.context_manager.wording import phrase
-from internal.agents.model import Language, WeighingRequest
+from internal.agents.model import WeighingRequest
 from internal.notifications.model import Notification
 
 QUESTIONS_AT_ONCE: Final = 3
@@ -22,22 +22,21 @@ BETWEEN_QUESTIONS: Final = timedelta(minutes=30)
 
 def weigh(request: WeighingRequest) -> dict[str, Decision]:
     """A decision about each notification, by its id."""
-    language = request.owner.language
     made: dict[str, Decision] = {}
     told: set[tuple[str, str]] = set()
     questions = 0
     for one in request.notifications:
         same = (one.kind.value, " ".join(one.text.casefold().split()))
         if same in told and not one.kind.fixed:
-            made[one.id] = _decided(one, "drop", "reason-twice", language)
+            made[one.id] = _decided(one, "drop", "twice")
             continue
         told.add(same)
         questions += one.kind.fixed
         if one.kind.fixed and questions > QUESTIONS_AT_ONCE:
             until = request.now + BETWEEN_QUESTIONS
-            made[one.id] = Decision(one.id, "later", phrase(language, "reason-many"), until=until, by_rules=True)
+            made[one.id] = Decision(one.id, "later", "many", until=until, by_rules=True)
         else:
-            made[one.id] = _decided(one, "now", "reason-now", language)
+            made[one.id] = _decided(one, "now", "now")
     return _together(request, made)
 
 
@@ -46,9 +45,8 @@ def _together(request: WeighingRequest, made: Mapping[str, Decision]) -> dict[st
     plain = [one for one in request.notifications if not one.kind.fixed and made[one.id].choice == "now"]
     if len(plain) < 2:
         return dict(made)
-    reason = phrase(request.owner.language, "reason-merged", count=len(plain))
-    return {**made, **{one.id: Decision(one.id, "merge", reason, by_rules=True) for one in plain}}
+    return {**made, **{one.id: Decision(one.id, "merge", "merged", by_rules=True) for one in plain}}
 
 
-def _decided(one: Notification, choice: Choice, key: str, language: Language) -> Decision:
-    return Decision(one.id, choice, phrase(language, key), by_rules=True)
+def _decided(one: Notification, choice: Choice, reason: str) -> Decision:
+    return Decision(one.id, choice, reason, by_rules=True)

@@ -1,4 +1,4 @@
-"""What is told without a model's words, and why, in the owner's language. Pure."""
+"""What is told without a model's words, in the owner's language. Pure."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ async def test_quiet_hours_are_those_of_the_owners_clock(stage: Stage) -> None:
     assert await stage.states() == ["deferred", "sent"]
     [put_off] = await stage.talk.events("notification_weighed")
     assert put_off.payload["decision"] == "later"
-    assert put_off.payload["reason"] == "Quiet hours until 08:00."
+    assert put_off.payload["reason"] == "quiet"
     stage.at(23, 1)
     await stage.look()
     assert await stage.states() == ["sent", "sent"]

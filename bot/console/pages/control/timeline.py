@@ -19,6 +19,7 @@ _WORDS: Final = ("lanes", "pause", "follow", "timeline", "loading", "nothing")
 _ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _OWN: Final = re.compile(r"[A-Za-z][A-Za-z_]*")
 _NUMBERS: Final = frozenset({"update_id", "tg_id", "seq", "first_seq", "last_seq", "part"})
+_MOMENTS: Final = frozenset({"until"})
 _FEW: Final = 3
 """More of anything are counted, not listed."""
 
@@ -104,11 +105,19 @@ def summary(say: Phrases, payload: Json) -> str:
     """The payload in one line, without ids and numbers of rows, which say nothing to people."""
     told = ((name, value) for name, value in payload.items() if name not in _NUMBERS and not _is_id(value))
     parts = [
-        f"{say.known(f'field-{name}', name.replace('_', ' '))}: {_short(say, value)}"
+        f"{say.known(f'field-{name}', name.replace('_', ' '))}: {_told(say, name, value)}"
         for name, value in told
         if value not in (None, "", [], {}, False) and (name, value) != ("attempt", 1)
     ]
     return " · ".join(parts)[:240]
+
+
+def _told(say: Phrases, name: str, value: object) -> str:
+    if name == "reason" and isinstance(value, str):
+        return say.reason(value)
+    if name in _MOMENTS and isinstance(value, str):
+        return say.moment(value)
+    return _short(say, value)
 
 
 def _is_id(value: object) -> bool:
@@ -118,7 +127,7 @@ def _is_id(value: object) -> bool:
 def _short(say: Phrases, value: object) -> str:
     if isinstance(value, list):
         many = len(value) > _FEW or any(isinstance(one, dict) or _is_id(one) for one in value)
-        return str(len(value)) if many else ", ".join(map(str, value))
+        return str(len(value)) if many else ", ".join(_word(say, one) for one in value)
     if isinstance(value, dict):
         return ", ".join(f"{_word(say, name)} {_word(say, told)}" for name, told in value.items())
     return _word(say, value)
