@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from bot.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.archivist.digest import Digester
+from internal.agents.model import TaskManager
 from internal.config import Config
 from internal.flows.analysis import REPLY_TOKENS, AnalysisHandler
 from internal.flows.archival import ArchivalHandler
@@ -41,52 +42,58 @@ def background_agents(
     """The agents that work in the background, those that are enabled."""
     reader = WorkerNameReader(worker)
     mentioning = Mentioning(database, reader)
+    persona, wake = config.persona.name, ticker.wake
     handlers: list[RunHandler[Any, Any]] = []
     if config.agents.archivist.enabled:
+        digestion = Digestion(database, Digester(worker, models.embedder))
         archivist = ArchivalHandler(
             database,
             clock,
             models.archivist,
             reader,
-            Digestion(database, Digester(worker, models.embedder)),
+            digestion,
             metrics,
             mentioning=mentioning,
             types=entity_types(config),
-            persona_name=config.persona.name,
+            persona_name=persona,
             tombstone_key=hmac_key,
             ask_owner=ask_owner,
-            wake=ticker.wake,
+            wake=wake,
         )
         handlers.append(archivist)
     if models.analyst is not None:
+        most = max(1, config.agents.analyst.max_tokens // REPLY_TOKENS)
         analyst = AnalysisHandler(
-            database,
-            models.analyst,
-            mentioning,
-            metrics,
-            persona_name=config.persona.name,
-            most_judged=max(1, config.agents.analyst.max_tokens // REPLY_TOKENS),
-            wake=ticker.wake,
+            database, models.analyst, mentioning, metrics, persona_name=persona, most_judged=most, wake=wake
         )
         handlers.append(analyst)
     if models.context_manager is not None:
-        persona, wake = config.persona.name, ticker.wake
-        context = ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake)
-        handlers.append(context)
+        handlers.append(ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake))
     if models.task_manager is not None:
-        tasks = TaskingHandler(
-            database,
-            models.task_manager,
-            worker,
-            reader,
-            metrics,
-            persona_name=config.persona.name,
-            whole_day_at=config.notifications.whole_day_at,
-            question=task_question,
-            wake=ticker.wake,
-        )
-        handlers.append(tasks)
+        handlers.append(_task_manager(config, database, metrics, models.task_manager, worker, reader, ticker))
     return handlers
+
+
+def _task_manager(
+    config: Config,
+    database: Database,
+    metrics: Metrics,
+    manager: TaskManager,
+    worker: LanguageWorker,
+    reader: WorkerNameReader,
+    ticker: Ticker,
+) -> TaskingHandler:
+    return TaskingHandler(
+        database,
+        manager,
+        worker,
+        reader,
+        metrics,
+        persona_name=config.persona.name,
+        whole_day_at=config.notifications.whole_day_at,
+        question=task_question,
+        wake=ticker.wake,
+    )
 
 
 def task_question(user: User, task: Task, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:

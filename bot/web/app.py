@@ -109,7 +109,27 @@ def build_web(
 
     Raises ConfigurationError for a webhook's path that is taken; ValueError for an empty key.
     """
-    app = DescribedApi(
+    app = _api()
+    console = console or Console(api_key)
+    app.include_router(index_router(chat_page, mcp, console.url))
+    app.include_router(documentation_router(app.title, app.openapi_url or ""))
+    app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
+    app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+    _tell_what_happens(app, database, owners, stopping or asyncio.Event())
+    app.include_router(snapshots_router(database, clock, owners))
+    app.include_router(tasks_router(database, clock, owners, whole_day_at))
+    app.include_router(spend_router(database, clock, owners, daily_limit_usd))
+    app.include_router(console_router(database, clock, console))
+    _tell_what_is_known(app, database, clock, owners, graph, memory, cypher, chronicle)
+    _take_orders(app, archive, recall, upkeep, importing, keeping)
+    app.include_router(simulator_router(simulator), include_in_schema=False)
+    _stand_guard(app, api_key, allowed_hosts, webhook, Sessions(database, clock))
+    answer_faults_as_json(app)
+    return app
+
+
+def _api() -> FastAPI:
+    return DescribedApi(
         title="Laplaced",
         description=_ABOUT,
         version=version("laplaced"),
@@ -117,24 +137,44 @@ def build_web(
         redoc_url=None,
         separate_input_output_schemas=False,
     )
-    console = console or Console(api_key)
-    app.include_router(index_router(chat_page, mcp, console.url))
-    app.include_router(documentation_router(app.title, app.openapi_url or ""))
-    app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
-    app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+
+
+def _stand_guard(
+    app: FastAPI, api_key: str, allowed_hosts: Collection[str], webhook: Webhook | None, recognise: Sessions
+) -> None:
+    """Lets nobody in without a key or a session but where a path has a secret of its own, the webhook for one."""
+    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
+    if webhook is not None:
+        _refuse_taken(app, webhook.path)
+        app.include_router(webhook_router(webhook), include_in_schema=False)
+        hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
+    app.add_middleware(BodyLimit)
+    app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
+
+
+def _tell_what_happens(app: FastAPI, database: Database, owners: Owners, stopping: asyncio.Event) -> None:
+    """What is only read: events with what led to them, users, receipts, notifications, teams, model calls."""
     app.include_router(receipts_router(database))
     app.include_router(notifications_router(database, owners))
-    app.include_router(snapshots_router(database, clock, owners))
-    stopping = stopping or asyncio.Event()
     app.include_router(events_router(database, owners, stopping))
     app.include_router(chain_router(database, owners))
     app.include_router(teams_router(database, owners))
-    app.include_router(tasks_router(database, clock, owners, whole_day_at))
     app.include_router(timeline_router(database, owners, stopping))
     app.include_router(users_router(database, owners))
     app.include_router(model_calls_router(database, owners))
-    app.include_router(spend_router(database, clock, owners, daily_limit_usd))
-    app.include_router(console_router(database, clock, console))
+
+
+def _tell_what_is_known(
+    app: FastAPI,
+    database: Database,
+    clock: Clock,
+    owners: Owners,
+    graph: Graph | None,
+    memory: Memory | None,
+    cypher: Cypher | None,
+    chronicle: Chronicle | None,
+) -> None:
+    """The graphs and the chronicle, those that this program has."""
     if graph is not None:
         app.include_router(graph_router(database, clock, owners, graph))
         app.include_router(exploring_router(database, clock, owners))
@@ -144,18 +184,6 @@ def build_web(
         app.include_router(cypher_router(owners, cypher))
     if chronicle is not None:
         app.include_router(chronicle_router(database, owners, chronicle))
-    _take_orders(app, archive, recall, upkeep, importing, keeping)
-    app.include_router(simulator_router(simulator), include_in_schema=False)
-    hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
-    if webhook is not None:
-        _refuse_taken(app, webhook.path)
-        app.include_router(webhook_router(webhook), include_in_schema=False)
-        hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
-    app.add_middleware(BodyLimit)
-    recognise = Sessions(database, clock)
-    app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
-    answer_faults_as_json(app)
-    return app
 
 
 def _take_orders(

@@ -58,12 +58,12 @@ class TimelineOut(BaseModel):
 def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event) -> APIRouter:
     """`stopping` ends every stream."""
     router = APIRouter(prefix="/timeline", tags=["timeline"], dependencies=KEYED)
+    _add_live(router, database, owners, stopping)  # before the event of any id, or `stream` would be one
+    _add_pages(router, database, owners)
+    return router
 
-    async def wanted_of(asked: int | None, hide: list[str], types: list[str], only: list[str]) -> Wanted:
-        if asked is not None:
-            await owners.stored(asked)
-        return Wanted(asked, hide, types, only)
 
+def _add_pages(router: APIRouter, database: Database, owners: Owners) -> None:
     @router.get("", responses=READING)
     async def page(
         asked: AskedUser = None,
@@ -79,7 +79,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
         `hide` leaves sources out, `only` are ids.
         """
-        wanted = await wanted_of(asked, hide, type_, only)
+        wanted = await _wanted(owners, asked, hide, type_, only)
 
         def read(connection: Connection) -> TimelineOut:
             if after is not None:
@@ -91,6 +91,20 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
         return await database.read(read)
 
+    @router.get("/{event_id}", responses=READING)
+    async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
+        wanted = await _wanted(owners, asked, [], [], [])
+
+        def read(connection: Connection) -> PlacedOut:
+            found = timeline.one(connection, wanted, event_id)
+            if found is None:
+                raise NotFound(f"there is no event {event_id}")
+            return _told_of(connection, [found])[0]
+
+        return await database.read(read)
+
+
+def _add_live(router: APIRouter, database: Database, owners: Owners, stopping: asyncio.Event) -> None:
     @router.get("/stream", include_in_schema=False)
     async def stream(
         request: Request,
@@ -103,7 +117,7 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
 
         Of everybody's, one may come after others of a later place, and some may be told again.
         """
-        wanted = await wanted_of(asked, hide, type_, [])
+        wanted = await _wanted(owners, asked, hide, type_, [])
         admitted = admission(request.scope)
         found: AsyncIterator[PlacedOut | None]
         if asked is None:
@@ -115,19 +129,11 @@ def timeline_router(database: Database, owners: Owners, stopping: asyncio.Event)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(_told(found), media_type="text/event-stream", headers=headers)
 
-    @router.get("/{event_id}", responses=READING)
-    async def one(event_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> PlacedOut:
-        wanted = await wanted_of(asked, [], [], [])
 
-        def read(connection: Connection) -> PlacedOut:
-            found = timeline.one(connection, wanted, event_id)
-            if found is None:
-                raise NotFound(f"there is no event {event_id}")
-            return _told_of(connection, [found])[0]
-
-        return await database.read(read)
-
-    return router
+async def _wanted(owners: Owners, asked: int | None, hide: list[str], types: list[str], only: list[str]) -> Wanted:
+    if asked is not None:
+        await owners.stored(asked)
+    return Wanted(asked, hide, types, only)
 
 
 async def _told(following: AsyncIterator[PlacedOut | None]) -> AsyncIterator[str]:
