@@ -77,9 +77,11 @@ class Intake:
         """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
         now = self._clock.now()
         with acting_for(user.user_id):
-            taken = await self._database.write(
+            taken, refusal = await self._database.write(
                 lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
             )
+        if refusal is not None:  # the message is kept all the same: it is his owner's
+            log.info("author_not_remembered", extra={"reason": refusal})
         if taken.message is not None:
             self._buffers.add(taken.message, now)
         return taken
@@ -92,16 +94,17 @@ class Intake:
 
     def _take(
         self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
-    ) -> Taken:
+    ) -> tuple[Taken, str | None]:
+        """What was stored, and why the author of a forward was not remembered."""
         if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
-            return Taken(None, None)
+            return Taken(None, None), None
         verdict = self._verdict(connection, user, incoming) if answer else Allowed()
         metadata = clock_metadata(incoming.timestamp, user.tz)
         message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
         if message is None:
-            return Taken(None, None)
+            return Taken(None, None), None
         dialogue.touch(connection, user.user_id, now)
-        _remember_author(connection, incoming, now)
+        refusal = _remember_author(connection, incoming, now)
         turn = None
         if answer and isinstance(verdict, Allowed):
             turn = self._turn_for(connection, incoming, message, now)
@@ -111,7 +114,7 @@ class Intake:
         closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
         limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
         _tell(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
-        return Taken(message, turn, closed)
+        return Taken(message, turn, closed), refusal
 
     def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
         return access.may_speak(
@@ -186,13 +189,14 @@ def _tell(
     )
 
 
-def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> None:
-    """A forward with an author creates or updates that person by Telegram id."""
+def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
+    """A forward with an author creates or updates that person by Telegram id; the reason where it is refused."""
     origin = incoming.forward
     if origin is None or origin.user_id is None or origin.user_id in (incoming.user_id, incoming.bot_id):
-        return
+        return None
     sender = people.Sender(origin.user_id, origin.name, origin.username)
     try:
         people.from_metadata(connection, incoming.user_id, sender, seen_at=incoming.timestamp, now=now)
-    except Refused as refusal:  # the message is kept all the same: it is his owner's
-        log.info("author_not_remembered", extra={"reason": refusal.reason})
+    except Refused as refusal:
+        return refusal.reason
+    return None

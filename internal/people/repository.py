@@ -191,9 +191,9 @@ def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int
 def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:
     """In two steps: joined into one, SQLite would read everybody the owner knows."""
     entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
-    ids = list(connection.execute(entities.distinct().limit(_CHUNK)).scalars())
-    query = select(people).where(people.c.entity_id.in_(ids), _VISIBLE)
-    return [person_of(row) for row in connection.execute(query) if row.user_id == user_id]
+    ids = list(connection.execute(entities.distinct().order_by(name_keys.c.entity_id).limit(_CHUNK)).scalars())
+    query = select(people).where(people.c.user_id == user_id, people.c.entity_id.in_(ids), _VISIBLE)
+    return list(map(person_of, connection.execute(query)))
 
 
 def rejected_keys(connection: Connection, user_id: int, entity_id: str) -> set[str]:
