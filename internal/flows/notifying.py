@@ -66,6 +66,10 @@ PATIENCE: Final = 3
 """How often a model may put the same thing off; after that it is told."""
 
 
+Effect = tuple[str, str, float | None]
+"""What `NotificationObserver.notification_decided` is told: kind, decision, seconds waited."""
+
+
 class NotificationObserver(Protocol):
     def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
         """`decision` is now, merge, later or drop; what was told had waited so many seconds since it might be."""
@@ -152,7 +156,9 @@ class Notifying:
         if found is None:
             return
         decisions = await self._decide(found)
-        effects = await self._database.write(lambda c: self._apply(c, found, decisions, self._clock.now()))
+        effects, silent = await self._database.write(lambda c: self._apply(c, found, decisions, self._clock.now()))
+        for notification_id in silent:
+            log.warning("notification_says_nothing", extra={"notification": notification_id})
         for effect in effects:
             self._observer.notification_decided(*effect)
         if any(decision in ("now", "merge") for _, decision, _ in effects):
@@ -228,16 +234,20 @@ class Notifying:
 
     def _apply(
         self, connection: Connection, found: _Situation, decisions: Mapping[str, Decision], now: datetime
-    ) -> list[tuple[str, str, float | None]]:
-        """Writes what was decided, unless something came between: then all of it is weighed again."""
+    ) -> tuple[list[Effect], list[str]]:
+        """Writes what was decided, unless something came between: then all of it is weighed again.
+
+        What came of it, and the notifications that were to be told and said nothing.
+        """
         user = users.get(connection, found.user.user_id)
         if not self._may_be_told(connection, user, found.bot_id):
-            return []
+            return [], []
         if not notifications.are_open(connection, user.user_id, found.all_ids):
-            return []
+            return [], []
         if any(_is_settled(connection, one) for one in found.request.notifications):
-            return []
-        effects: list[tuple[str, str, float | None]] = []
+            return [], []
+        effects: list[Effect] = []
+        silent: list[str] = []
         for one in found.settled:
             notifications.drop(connection, user.user_id, [one.id], "settled", now)
             weighed(connection, one, "drop", "settled", now, by="rules")
@@ -246,7 +256,7 @@ class Notifying:
         effects += self._put_off(connection, found.request, decisions, now)
         for telling in tellings(found.request, decisions):
             if tell(connection, user, found.bot_id, telling, self._rendering, now) is None:
-                log.warning("notification_says_nothing", extra={"notification": telling.first.id})
+                silent.append(telling.first.id)
                 notifications.drop(connection, user.user_id, [one.id for one in telling.about], "says_nothing", now)
                 for one in telling.about:
                     weighed(connection, one, "drop", "says_nothing", now)
@@ -256,10 +266,10 @@ class Notifying:
             effects += [(one.kind.value, decision, seconds) for one, seconds in waited]
         if found.seen is not None:
             _subscription(user.user_id).advance(connection, found.seen, now)
-        return effects
+        return effects, silent
 
     @staticmethod
-    def _put_off_quiet(connection: Connection, found: _Situation, now: datetime) -> list[tuple[str, str, float | None]]:
+    def _put_off_quiet(connection: Connection, found: _Situation, now: datetime) -> list[Effect]:
         until, user = found.quiet_until, found.user
         if until is None or not found.quiet:
             return []
@@ -271,9 +281,9 @@ class Notifying:
     @staticmethod
     def _put_off(
         connection: Connection, request: WeighingRequest, decisions: Mapping[str, Decision], now: datetime
-    ) -> list[tuple[str, str, float | None]]:
+    ) -> list[Effect]:
         """What is told later, and what never is."""
-        effects: list[tuple[str, str, float | None]] = []
+        effects: list[Effect] = []
         for one in request.notifications:
             decision = decisions[one.id]
             by = "rules" if decision.by_rules else "model"
