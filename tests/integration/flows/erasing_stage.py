@@ -171,9 +171,14 @@ class ErasingStage:
         return await self.talk.read(lambda c: _tables_with(c, text.casefold()))
 
     def files_with(self, text: str) -> list[str]:
-        """The database's files that hold this text anywhere, in free pages too, in any of three cases."""
+        """The database's files that hold this text anywhere, in free pages too, in any of three cases.
+
+        None of a server's: which of its pages are free is its own affair.
+        """
         forms = {form.encode() for form in (text, text.casefold(), text.upper(), text.capitalize())}
         path = self.database.path
+        if path is None:
+            return []
         files = sorted(path.parent.glob(path.name + "*"))
         return [file.name for file in files if any(form in file.read_bytes() for form in forms)]
 

@@ -271,7 +271,7 @@ async def test_everything_goes(stage: ErasingStage) -> None:
     )
     await stage.said("Канарейкин любит чай")
     await stage.told("Канарейкин пишет")
-    assert stage.files_with(CANARY)
+    assert stage.database.path is None or stage.files_with(CANARY)
     await stage.forget("everything", None)
     assert await stage.tables_with(CANARY) == set()
     assert stage.files_with(CANARY) == []
