@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from handler_world import NOW, Said, World, only
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from bot.telegram import suggesting
 from bot.telegram.handlers.buttons import ContradictionButton, FactButton, FactsButton
@@ -32,6 +32,7 @@ from internal.mailbox.model import Outgoing
 from internal.people import repository as people
 from internal.people import support, support_repository
 from internal.storage import erasure
+from internal.storage.tables import outbox
 from internal.storage.types import new_id
 
 
@@ -795,14 +796,14 @@ async def test_the_daily_limit_holds_for_the_past_too(world: World, life: Life) 
 # -- contradictions
 
 
-async def owed(world: World, user_id: int = 1) -> list[str]:
+async def owed(world: World, user_id: int = 1) -> list[dict[str, Any]]:
     """What the background owes the owner."""
 
-    def work(connection: Connection) -> list[str]:
+    def work(connection: Connection) -> list[dict[str, Any]]:
         users.write_setting(connection, "bot_id", 7)
         suggesting.ask_first(connection, user_id, NOW)
-        rows = connection.exec_driver_sql("SELECT payload FROM outbox WHERE dedupe LIKE 'suggestion:%'")
-        return [row.payload for row in rows]
+        query = select(outbox.c.payload).where(outbox.c.dedupe.startswith("suggestion:"))
+        return list(connection.execute(query).scalars())
 
     return await world.write(work)
 
