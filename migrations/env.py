@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from alembic import context
 
+from internal.storage.numbering import stands_on
 from internal.storage.tables import metadata
 from internal.storage.types import Moment, Text
 
@@ -18,11 +19,22 @@ def render_item(kind: str, item: Any, asked: Any) -> str | Literal[False]:
     return "sa.BigInteger()" if kind == "type" and isinstance(item, Moment) else False
 
 
+def is_of_this_engine(item: Any, name: str | None, kind: str, reflected: bool, compared_to: Any) -> bool:
+    """Leaves out the indexes that another engine alone has."""
+    return reflected or kind != "index" or stands_on(item, context.get_context().dialect.name)
+
+
 def run() -> None:
     connection = context.config.attributes.get("connection")
     if connection is None:
         raise SystemExit("migrations run when Laplaced starts; there is no separate command")
-    context.configure(connection=connection, target_metadata=metadata, render_as_batch=True, render_item=render_item)
+    context.configure(
+        connection=connection,
+        target_metadata=metadata,
+        render_as_batch=True,
+        render_item=render_item,
+        include_object=is_of_this_engine,
+    )
     with context.begin_transaction():
         context.run_migrations()
 

@@ -88,6 +88,7 @@ LEFT_OUT: Final = {
         "no PostgreSQL is so old: its stores begin at 0007, with the tables as they are"
     ),
     "integration/storage/test_migration.py::test_a_hundred_thousand_messages_are_migrated_in_seconds": "as before",
+    "integration/storage/test_migration.py::test_rows_keep_their_numbers_when_keys_are_led_by_the_owner": "as before",
     "integration/storage/test_stored_figures.py": "the figures are those of SQLite's file",
 }
 """Tests that do not run on PostgreSQL, by folder, file or `file::function`, each with its reason."""

@@ -87,7 +87,9 @@ class TelegramDrafts:
             await asyncio.gather(showing.editing, return_exceptions=True)
         if showing is not None and showing.owed:
             # Behind the write that may still be under way: a read beside it would not see its placeholder.
-            placeholder = await self._database.write(lambda c: mailbox.by_dedupe(c, _placeholder_key(turn)))
+            placeholder = await self._database.write(
+                lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn))
+            )
         else:
             placeholder = await self._placeholder(turn)
         return _placeholder_key(turn) if placeholder is not None else None
@@ -206,7 +208,7 @@ class TelegramDrafts:
         self._wake_outbox()
 
     async def _placeholder(self, turn: Turn) -> OutboxRow | None:
-        return await self._database.read(lambda c: mailbox.by_dedupe(c, _placeholder_key(turn)))
+        return await self._database.read(lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn)))
 
 
 def draft_id_of(turn_id: str) -> int:

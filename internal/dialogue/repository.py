@@ -8,7 +8,19 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, Text, bindparam, cast, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Text,
+    bindparam,
+    cast,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from internal.dialogue import item_repository
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
@@ -20,9 +32,10 @@ from internal.storage.upsert import upsert
 
 # Run at every message: built once, for building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)
-# The same for what a prompt brings along. Owners are compared afterwards: with `user_id =` beside it SQLite reads the
-# owner's whole log instead of the ids.
-_BY_IDS: Final = select(messages).where(messages.c.id.in_(bindparam("ids", expanding=True)))
+# The same for what a prompt brings along.
+_BY_IDS: Final = select(messages).where(
+    messages.c.user_id == bindparam("owner"), messages.c.id.in_(bindparam("ids", expanding=True))
+)
 _SENT: Final = select(messages).where(
     messages.c.user_id == bindparam("owner"),
     messages.c.bot_id == bindparam("bot"),
@@ -132,8 +145,8 @@ def of_turn(connection: Connection, turn: Turn) -> list[Message]:
 
 def by_ids(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Message]:
     """The messages with these ids that still exist, in order."""
-    found = connection.execute(_BY_IDS, {"ids": list(ids)})
-    return sorted((message_of(row) for row in found if row.user_id == user_id), key=lambda message: message.seq)
+    found = connection.execute(_BY_IDS, {"owner": user_id, "ids": list(ids)})
+    return sorted(map(message_of, found), key=lambda message: message.seq)
 
 
 def of_episode(connection: Connection, user_id: int, first_seq: int, last_seq: int) -> list[Message]:
@@ -221,7 +234,7 @@ def latest_active(connection: Connection, *, limit: int) -> list[int]:
 def full_since(connection: Connection, moment: datetime | None, size: int) -> list[int]:
     """Users who said something since `moment` (None: ever) and of whom `size` messages or more wait."""
     last, waits = messages.alias("last_published"), messages.alias("waits")
-    published = select(last.c.seq).where(last.c.id == dialogue_state.c.last_published_message_id)
+    published = select(last.c.seq).where(_is_published(last))
     count = select(func.count()).where(
         waits.c.user_id == dialogue_state.c.user_id,
         # Two levels deep nothing is correlated by itself: it would be asked of everybody's dialogues together.
@@ -243,7 +256,7 @@ def restorable(connection: Connection) -> list[DialogueState]:
     left = (
         select(messages.c.user_id, func.aggregate_strings(cast(messages.c.seq, Text), ",").label("seqs"))
         .join(dialogue_state, dialogue_state.c.user_id == messages.c.user_id)
-        .outerjoin(last, last.c.id == dialogue_state.c.last_published_message_id)
+        .outerjoin(last, _is_published(last))
         .where(messages.c.episode_id.is_(None), messages.c.seq > func.coalesce(last.c.seq, 0))
         .group_by(messages.c.user_id)
     )
@@ -256,11 +269,17 @@ def restorable(connection: Connection) -> list[DialogueState]:
     ]
 
 
+def _is_published(last: FromClause) -> ColumnElement[bool]:
+    """Whether a message is the last one of its dialogue that was published."""
+    state = dialogue_state.c
+    return (last.c.user_id == state.user_id) & (last.c.id == state.last_published_message_id)
+
+
 def _waiting(user_id: int) -> Select[Any]:
     last = messages.alias("last_published")
     published = (
         select(last.c.seq)
-        .join(dialogue_state, dialogue_state.c.last_published_message_id == last.c.id)
+        .join(dialogue_state, _is_published(last))
         .where(dialogue_state.c.user_id == user_id)
         .scalar_subquery()
     )

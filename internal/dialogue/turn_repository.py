@@ -20,11 +20,10 @@ _OPEN = one_of(turns.c.state, (TurnState.COLLECTING, TurnState.RUNNING))
 _COLLECTING = turns.c.state == literal_column(f"'{TurnState.COLLECTING.value}'")
 
 
-def collecting(connection: Connection, bot_id: int, lane: str) -> Turn | None:
-    """The lane's one turn that still takes messages."""
-    row = connection.execute(
-        select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, _COLLECTING)
-    ).one_or_none()
+def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
+    """The owner's one turn of the lane that still takes messages."""
+    place = (turns.c.user_id == user_id) & (turns.c.bot_id == bot_id) & (turns.c.lane == lane)
+    row = connection.execute(select(turns).where(place, _COLLECTING)).one_or_none()
     return None if row is None else _turn(row)
 
 

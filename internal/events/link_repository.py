@@ -17,11 +17,13 @@ CAUSED_BY: Final = "caused_by"
 _CHUNK: Final = 500
 """Most values of one IN list."""
 
+_LINKING: Final = (event_links.c.user_id == events.c.user_id) & (event_links.c.event_seq == events.c.seq)
+
 # Built once: every event that is appended asks for its cause and keeps its links.
 _ADD: Final = insert(event_links)
 _TELLING: Final = (
     select(events.c.seq, events.c.id)
-    .join(event_links, event_links.c.event_seq == events.c.seq)
+    .join(event_links, _LINKING)
     .where(event_links.c.user_id == bindparam("owner"), event_links.c.name == bindparam("named"))
     .where(event_links.c.ref.in_(bindparam("held", expanding=True)))
     .where(events.c.event_type.in_(bindparam("types", expanding=True)))
@@ -70,7 +72,7 @@ def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> 
         query = (
             select(cause.c.seq, events.c.id, cause.c.id.label("cause_id"))
             .select_from(events)
-            .join(event_links, event_links.c.event_seq == events.c.seq)
+            .join(event_links, _LINKING)
             .join(cause, (cause.c.id == event_links.c.ref) & (cause.c.user_id == user_id))
             .where(events.c.id.in_(part), events.c.user_id == user_id, event_links.c.name == CAUSED_BY)
         )
@@ -84,7 +86,7 @@ def effects(connection: Connection, user_id: int, event_ids: Collection[str]) ->
     for part in chunks(event_ids):
         query = (
             select(events.c.seq, events.c.id, event_links.c.ref)
-            .join(events, events.c.seq == event_links.c.event_seq)
+            .join(events, _LINKING)
             .where(event_links.c.user_id == user_id, event_links.c.ref.in_(part), event_links.c.name == CAUSED_BY)
         )
         found += connection.execute(query)

@@ -88,7 +88,8 @@ def listing(
     """Events of one owner, oldest first; `after` is an event id, exclusive."""
     query = select(events).where(*_of(user_id, event_type, source)).order_by(events.c.seq).limit(limit)
     if after is not None:
-        query = query.where(events.c.seq > select(events.c.seq).where(events.c.id == after).scalar_subquery())
+        place = select(events.c.seq).where(events.c.user_id == user_id, events.c.id == after)
+        query = query.where(events.c.seq > place.scalar_subquery())
     return [_event(row) for row in connection.execute(query)]
 
 

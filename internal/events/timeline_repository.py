@@ -103,15 +103,17 @@ def _placed(connection: Connection, rows: Collection[Row[Any]]) -> list[Placed]:
         (row.seq, Event(row.id, row.timestamp, row.event_type, row.source, row.payload, row.links, row.user_id))
         for row in rows
     ]
-    texts = _texts(connection, {event.payload.get("message") for _, event in found})
+    texts = _texts(connection, [event for _, event in found])
     return [Placed(place, event, *texts.get(event.payload.get("message") or "", ())) for place, event in found]
 
 
-def _texts(connection: Connection, message_ids: Collection[Any]) -> dict[str, tuple[str, datetime]]:
-    """The beginning of each message, and when it was said."""
-    ids = sorted(one for one in message_ids if isinstance(one, str))
-    if not ids:
+def _texts(connection: Connection, found: Collection[Event]) -> dict[str, tuple[str, datetime]]:
+    """The beginning of each message that these are about, and when it was said."""
+    ids = sorted({one for one in (event.payload.get("message") for event in found) if isinstance(one, str)})
+    owners = sorted({event.user_id for event in found if event.user_id is not None})
+    if not ids or not owners:
         return {}
     beginning = func.substr(messages.c.content, 1, _TEXT)
-    query = select(messages.c.id, beginning, messages.c.timestamp).where(messages.c.id.in_(ids))
+    theirs = messages.c.user_id.in_(owners) & messages.c.id.in_(ids)
+    query = select(messages.c.id, beginning, messages.c.timestamp).where(theirs)
     return {message_id: (text, said_at) for message_id, text, said_at in connection.execute(query)}

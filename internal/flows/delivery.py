@@ -70,7 +70,11 @@ class Delivery:
         """C5: what to send, an edit with its target. None if the row is settled already."""
 
         def work(connection: Connection) -> Outgoing | None:
-            return _addressed(connection, row.outgoing) if mailbox.mark_sending(connection, row.id) else None
+            return (
+                _addressed(connection, row.outgoing)
+                if mailbox.mark_sending(connection, row.outgoing.user_id, row.id)
+                else None
+            )
 
         return await self._database.write(work, point="C5")
 
@@ -79,7 +83,7 @@ class Delivery:
         now = self._clock.now()
 
         def work(connection: Connection) -> None:
-            if not mailbox.mark_sent(connection, row.id, tg_id):
+            if not mailbox.mark_sent(connection, row.outgoing.user_id, row.id, tg_id):
                 return  # another worker, which took this for lost, was told so first
             events.append(
                 connection,
@@ -101,7 +105,7 @@ class Delivery:
             return
         wait = timedelta(seconds=after) if after is not None else pause(row.attempts + 1, RETRY_BASE, RETRY_MAX)
         due_at = self._clock.now() + wait
-        await self._database.write(lambda c: mailbox.postpone(c, row.id, due_at, error))
+        await self._database.write(lambda c: mailbox.postpone(c, row.outgoing.user_id, row.id, due_at, error))
 
     async def unknown(self, row: OutboxRow, error: str) -> None:
         """May have been delivered: once more after a while, and given up the second time."""
@@ -131,26 +135,26 @@ class Delivery:
 
         def work(connection: Connection) -> None:
             mailbox.move_chat(connection, old, chat_id)
-            mailbox.postpone(connection, row.id, due_at, "chat moved")
+            mailbox.postpone(connection, row.outgoing.user_id, row.id, due_at, "chat moved")
 
         await self._database.write(work)
 
     def _interrupted(self, connection: Connection, row: OutboxRow, now: datetime) -> bool:
         """Whether it is in doubt now. An edit is not: made once more it shows the same."""
         if _addressed(connection, row.outgoing).repeatable:
-            mailbox.postpone(connection, row.id, now, "interrupted")
+            mailbox.postpone(connection, row.outgoing.user_id, row.id, now, "interrupted")
             return False
         self._doubt(connection, row, "interrupted", now)
         return True
 
     def _doubt(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
-        mailbox.mark_unknown(connection, row.id, now + self._unknown_wait, error)
+        mailbox.mark_unknown(connection, row.outgoing.user_id, row.id, now + self._unknown_wait, error)
         if row.uncertain + 1 >= MAX_UNCERTAIN:
             # Else a program that dies whenever it sends would send the same message at every start.
             self._refuse(connection, row, f"delivery unknown twice: {error}", now)
 
     def _refuse(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
-        mailbox.refuse(connection, row.id, error)
+        mailbox.refuse(connection, row.outgoing.user_id, row.id, error)
         events.append(
             connection,
             "message_refused",
@@ -175,7 +179,7 @@ def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
     """With the message that it edits, if that was delivered by now."""
     if out.replaces is None:
         return out
-    replaced = mailbox.by_dedupe(connection, out.replaces)
+    replaced = mailbox.by_dedupe(connection, out.user_id, out.replaces)
     return replace(out, tg_id=replaced.tg_id if replaced else None)
 
 

@@ -127,7 +127,7 @@ class Intake:
 
     def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
         """The lane's collecting turn if this message is close enough to its last one; otherwise a new turn."""
-        turn = turns.collecting(connection, incoming.bot_id, incoming.lane)
+        turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
         if turn is not None and self._belongs(connection, turn, incoming, now):
             limit = turn.opened_at + max(LONGEST_COLLECTION, self._window)
             return turns.extend(connection, turn, close_at=min(now + self._window, limit), seq=message.seq)

@@ -10,7 +10,7 @@ from internal.errors import NotFound, Refused
 from internal.flows.reminding import withdraw_about
 from internal.people import service as people
 from internal.tasks import service
-from internal.tasks.model import Schedule, Task, TaskState, first_firing
+from internal.tasks.model import Schedule, Task, TaskState
 from internal.tasks.service import Teller
 
 
@@ -43,13 +43,13 @@ def move(connection: Connection, user_id: int, task_id: str, schedule: Schedule,
 
     Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be told of again.
     """
-    before = service.task(connection, user_id, task_id)
-    dated = schedule.due_at is not None and not before.state.closed
-    if dated and first_firing(schedule, teller.whole_day_at, teller.now) is None:
-        raise Refused("past", "that moment is over")
     withdraw_about(connection, user_id, task_id, "moved", teller.now)
     moved = service.change(connection, user_id, task_id, teller, schedule=schedule)
-    return service.confirm(connection, user_id, task_id, teller) if moved.state is TaskState.PROPOSED else moved
+    if moved.state is TaskState.PROPOSED:
+        moved = service.confirm(connection, user_id, task_id, teller)
+    if moved.state is TaskState.OPEN and moved.due_at is not None and moved.next_at is None:
+        raise Refused("past", "that moment is over")
+    return moved
 
 
 def drop(connection: Connection, user_id: int, task_id: str, teller: Teller) -> None:

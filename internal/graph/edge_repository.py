@@ -29,6 +29,7 @@ from internal.storage import search_items
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
+from internal.storage.walls import across_owners
 
 EdgeTime = Literal["valid_at", "invalid_at", "expired_at"]
 
@@ -65,7 +66,7 @@ def add_edge(
     checked = registry.check_edge(type, source.label, target.label, properties, zone=zone)
     if source.id == target.id:
         raise Refused("self_loop", f"{type}: a node cannot be linked to itself")
-    if edge_id is not None and connection.execute(select(graph_edges.c.id).where(graph_edges.c.id == edge_id)).first():
+    if edge_id is not None and _is_taken(connection, edge_id):
         raise Refused("id_taken", f"there is an edge {edge_id} already")
     row = {
         "user_id": user_id,
@@ -86,6 +87,12 @@ def add_edge(
     edge = connection.execute(_ADD, row).one()
     record_change(connection, user_id, EDGE_CHANGE, edge.id)
     return edge_of(edge)
+
+
+def _is_taken(connection: Connection, edge_id: str) -> bool:
+    """By whomever: edges are asked for by their id alone too."""
+    with across_owners(connection):
+        return connection.execute(select(graph_edges.c.id).where(graph_edges.c.id == edge_id)).first() is not None
 
 
 def get_edge(connection: Connection, user_id: int, edge_id: str, *, hidden: bool = False) -> Edge | None:

@@ -18,6 +18,7 @@ from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import graph_nodes
 from internal.storage.tables import search_items as items
 from internal.storage.types import new_id
+from internal.storage.walls import across_owners
 
 CHUNK: Final = 500
 """Most values of one IN list."""
@@ -71,7 +72,7 @@ def add_node(
     nodes that are found through something else, as people through their profiles: no search item, no name keys.
     """
     checked = registry.check_node(label, properties, zone=zone)
-    if node_id is not None and connection.execute(_any_owner(node_id)).first():
+    if node_id is not None and _is_taken(connection, node_id):
         raise Refused("id_taken", f"there is a node {node_id} already")
     rev = next_rev(connection, user_id)
     columns = registry.columns_of(label, checked)
@@ -343,5 +344,7 @@ def _one(user_id: int, node_id: str) -> ColumnElement[bool]:
     return (graph_nodes.c.user_id == user_id) & (graph_nodes.c.id == node_id)
 
 
-def _any_owner(node_id: str) -> Select[Any]:
-    return select(graph_nodes.c.id).where(graph_nodes.c.id == node_id)
+def _is_taken(connection: Connection, node_id: str) -> bool:
+    """By whomever: nodes are asked for by their id alone too."""
+    with across_owners(connection):
+        return connection.execute(select(graph_nodes.c.id).where(graph_nodes.c.id == node_id)).first() is not None

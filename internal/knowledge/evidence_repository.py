@@ -65,9 +65,9 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
 def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(person_ids), _CHUNK):
-        query = select(people.c.id, people.c.user_id, people.c.entity_id)
-        rows = connection.execute(query.where(people.c.id.in_(person_ids[start : start + _CHUNK])))
-        found |= {row.id: row.entity_id for row in rows if row.user_id == user_id}
+        one = people.c.id.in_(person_ids[start : start + _CHUNK])
+        rows = connection.execute(select(people.c.id, people.c.entity_id).where(people.c.user_id == user_id, one))
+        found |= {row.id: row.entity_id for row in rows}
     return found
 
 

@@ -154,7 +154,7 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
     return connection.execute(
         upsert(outbox)
         .values(id=new_id(), payload=plain, state=OutboxState.PENDING, due_at=now, created_at=now, tg_id=None, **values)
-        .on_conflict_do_nothing(index_elements=["dedupe"])
+        .on_conflict_do_nothing(index_elements=["user_id", "dedupe"])
         .returning(outbox.c.id)
     ).scalar_one_or_none()
 
@@ -184,30 +184,30 @@ def next_due_at(connection: Connection, districts: Collection[int] | None = None
     return connection.execute(select(func.min(outbox.c.due_at)).where(waiting)).scalar_one_or_none()
 
 
-def mark_sending(connection: Connection, row_id: str) -> bool:
+def mark_sending(connection: Connection, user_id: int, row_id: str) -> bool:
     """C5: the request is about to go out."""
-    return _move(connection, row_id, OutboxState.SENDING, attempts=outbox.c.attempts + 1)
+    return _move(connection, user_id, row_id, OutboxState.SENDING, attempts=outbox.c.attempts + 1)
 
 
-def mark_sent(connection: Connection, row_id: str, tg_id: int | None) -> bool:
+def mark_sent(connection: Connection, user_id: int, row_id: str, tg_id: int | None) -> bool:
     """C6: Telegram has it; the text goes from the row, it stands in the message log."""
-    return _move(connection, row_id, OutboxState.SENT, tg_id=tg_id, payload={}, error=None)
+    return _move(connection, user_id, row_id, OutboxState.SENT, tg_id=tg_id, payload={}, error=None)
 
 
-def postpone(connection: Connection, row_id: str, due_at: datetime, error: str) -> bool:
+def postpone(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
     """Not delivered for sure: tried again at `due_at`."""
-    return _move(connection, row_id, OutboxState.PENDING, due_at=due_at, error=error)
+    return _move(connection, user_id, row_id, OutboxState.PENDING, due_at=due_at, error=error)
 
 
-def mark_unknown(connection: Connection, row_id: str, due_at: datetime, error: str) -> bool:
+def mark_unknown(connection: Connection, user_id: int, row_id: str, due_at: datetime, error: str) -> bool:
     """May have been delivered: sent once more at `due_at`, and then given up."""
     uncertain = outbox.c.uncertain + 1
-    return _move(connection, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error, uncertain=uncertain)
+    return _move(connection, user_id, row_id, OutboxState.UNKNOWN, due_at=due_at, error=error, uncertain=uncertain)
 
 
-def refuse(connection: Connection, row_id: str, error: str) -> bool:
+def refuse(connection: Connection, user_id: int, row_id: str, error: str) -> bool:
     """Will never be delivered."""
-    return _move(connection, row_id, OutboxState.REFUSED, error=error, payload={})
+    return _move(connection, user_id, row_id, OutboxState.REFUSED, error=error, payload={})
 
 
 def hold(connection: Connection, user_id: int, error: str) -> int:
@@ -271,8 +271,9 @@ def get(connection: Connection, row_id: str) -> OutboxRow | None:
     return None if row is None else _outbox_row(row)
 
 
-def by_dedupe(connection: Connection, dedupe: str) -> OutboxRow | None:
-    row = connection.execute(select(outbox).where(outbox.c.dedupe == dedupe)).one_or_none()
+def by_dedupe(connection: Connection, user_id: int, dedupe: str) -> OutboxRow | None:
+    one = (outbox.c.user_id == user_id) & (outbox.c.dedupe == dedupe)
+    row = connection.execute(select(outbox).where(one)).one_or_none()
     return None if row is None else _outbox_row(row)
 
 
@@ -297,8 +298,8 @@ def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
     return connection.execute(delete(outbox).where(settled & ~outbox.c.dedupe.like("once:%"))).rowcount
 
 
-def _move(connection: Connection, row_id: str, state: OutboxState, **values: Any) -> bool:
-    changed = update(outbox).where(outbox.c.id == row_id, _UNSETTLED)
+def _move(connection: Connection, user_id: int, row_id: str, state: OutboxState, **values: Any) -> bool:
+    changed = update(outbox).where(outbox.c.user_id == user_id, outbox.c.id == row_id, _UNSETTLED)
     return connection.execute(changed.values(state=state, **values)).rowcount == 1
 
 

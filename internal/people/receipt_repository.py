@@ -93,7 +93,7 @@ def people_at(connection: Connection, user_id: int, entity_ids: Collection[str])
     found: dict[str, int] = {}
     listed = sorted(entity_ids)
     for start in range(0, len(listed), _CHUNK):
-        query = select(people.c.entity_id, people.c.id, people.c.user_id)
-        rows = connection.execute(query.where(people.c.entity_id.in_(listed[start : start + _CHUNK])))
-        found |= {row.entity_id: row.id for row in rows if row.user_id == user_id}
+        one = people.c.entity_id.in_(listed[start : start + _CHUNK])
+        rows = connection.execute(select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id, one))
+        found |= {row.entity_id: row.id for row in rows}
     return found

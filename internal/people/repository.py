@@ -34,8 +34,9 @@ _CHUNK = 500
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 
 
-# Owners are compared afterwards: with `user_id =` beside it SQLite reads the owner's whole index instead of the ids.
-_BY_IDS = select(people).where(people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE)
+_BY_IDS = select(people).where(
+    people.c.user_id == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
+)
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
 _INNER_CIRCLE = (
@@ -122,8 +123,8 @@ def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> d
     """The visible ones among these people, by id."""
     found: dict[int, Person] = {}
     for start in range(0, len(person_ids), _CHUNK):
-        rows = connection.execute(_BY_IDS, {"ids": person_ids[start : start + _CHUNK]})
-        found |= {row.id: person_of(row) for row in rows if row.user_id == user_id}
+        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": person_ids[start : start + _CHUNK]})
+        found |= {row.id: person_of(row) for row in rows}
     return found
 
 

@@ -171,8 +171,8 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
     found: set[str] = set()
     for start in range(0, len(ids), _CHUNK):
-        query = select(people.c.user_id, people.c.entity_id).where(people.c.id.in_(ids[start : start + _CHUNK]))
-        found |= {row.entity_id for row in connection.execute(query) if row.user_id == user_id}
+        one = people.c.id.in_(ids[start : start + _CHUNK])
+        found |= set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, one)).scalars())
     return found
 
 

@@ -101,12 +101,12 @@ def people_vectors(
 ) -> Iterator[PersonVector]:
     """Visible people (of these ids) with the vector of their current text, made by this model in this size."""
     if ids is None:
-        yield from _vectors_of(connection, user_id, _query(model, dim).where(people.c.user_id == user_id))
+        yield from _vectors_of(connection, _query(model, dim).where(people.c.user_id == user_id))
         return
     for start in range(0, len(ids), _CHUNK):
-        # Owners are compared in `_vectors_of`: with `user_id =` beside the ids SQLite reads the owner's whole index.
-        query = _query(model, dim).where(people.c.id.in_(ids[start : start + _CHUNK]))
-        yield from _vectors_of(connection, user_id, query)
+        one = people.c.id.in_(ids[start : start + _CHUNK])
+        query = _query(model, dim).where(people.c.user_id == user_id, one)
+        yield from _vectors_of(connection, query)
 
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
@@ -128,10 +128,9 @@ def _query(model: str, dim: int) -> Select[Any]:
     return select(*people.c, vectors.c.vec).select_from(people.outerjoin(search_items, item).outerjoin(vectors, vector))
 
 
-def _vectors_of(connection: Connection, user_id: int, query: Select[Any]) -> Iterator[PersonVector]:
+def _vectors_of(connection: Connection, query: Select[Any]) -> Iterator[PersonVector]:
     for row in connection.execute(query.where(_VISIBLE)):
-        if row.user_id == user_id:
-            yield PersonVector(person_of(row), None if row.vec is None else from_blob(row.vec))
+        yield PersonVector(person_of(row), None if row.vec is None else from_blob(row.vec))
 
 
 def person_of_change(kind: str, ref: str) -> int | None:

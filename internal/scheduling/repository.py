@@ -330,12 +330,16 @@ def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str
 
 def _is_free(connection: Connection, run: Run, worker: str) -> bool:
     """Locks the run; False where somebody else is about to take it, or works on another of the owner's."""
-    row = select(runs.c.id).where(runs.c.id == run.id).with_for_update(skip_locked=True)
+    row = select(runs.c.id).where(_one(run)).with_for_update(skip_locked=True)
     if connection.execute(row).first() is None:
         return False
     place = (runs.c.user_id == run.user_id) & (runs.c.agent == run.agent)
     busy = select(runs.c.id).where(place, _claimed_by_others(connection, worker)).limit(1)
     return connection.execute(busy).first() is None
+
+
+def _one(run: Run) -> ColumnElement[bool]:
+    return (runs.c.user_id == run.user_id) & (runs.c.id == run.id)
 
 
 def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
@@ -346,7 +350,7 @@ def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[boo
 
 
 def _change(connection: Connection, run: Run, condition: Any, **values: Any) -> Run | None:
-    changed = update(runs).where(runs.c.id == run.id, condition).values(values).returning(*runs.c)
+    changed = update(runs).where(_one(run), condition).values(values).returning(*runs.c)
     row = connection.execute(changed).one_or_none()
     return None if row is None else _run(row)
 

@@ -1,6 +1,6 @@
 """Rows on their way from one store into another, batch by batch, as they are stored: nothing is decoded but for need.
 
-A batch is read in the order of the primary key behind the last row of the one before, so a table of any length is
+A batch is read in the order of the key behind the last row of the one before, so a table of any length is
 carried without being held in memory. Texts of JSON go as they are: a number in one is the same number afterwards, and a
 stored JSON `null` stays apart from no value.
 """
@@ -33,8 +33,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from internal.storage.content import VOLATILE_SETTINGS
 from internal.storage.driver import to_json
+from internal.storage.numbering import key_of
 from internal.storage.tables import metadata, settings
-from internal.storage.types import Moment
+from internal.storage.types import Moment, OwnerOrHouse
 
 Row = tuple[Any, ...]
 Key = list[Any]
@@ -76,7 +77,7 @@ def batches(connection: Connection, table: Table, after: Key | None = None) -> I
 
 def read_batch(connection: Connection, table: Table, after: Key | None, limit: int = FIRST_ROWS) -> Batch:
     """At most so many rows behind that key, None for the first."""
-    keys = list(table.primary_key.columns)
+    keys = key_of(table, connection.dialect.name)
     query = select(*(_as_stored(column, connection.dialect) for column in table.c)).order_by(*keys).limit(limit)
     if after is not None:
         query = query.where(_behind(keys, after))
@@ -184,7 +185,11 @@ def _counter(connection: Connection, table: Table, number: Column[Any]) -> int:
 def _as_stored(column: Column[Any], dialect: Dialect) -> ColumnElement[Any]:
     if isinstance(column.type, JSON):
         return cast(column, Text) if dialect.name == "postgresql" else type_coerce(column, Text)
-    return type_coerce(column, BigInteger) if isinstance(column.type, Moment) else column
+    return _plain(column)
+
+
+def _plain(column: Column[Any]) -> ColumnElement[Any]:
+    return type_coerce(column, BigInteger) if isinstance(column.type, Moment | OwnerOrHouse) else column
 
 
 def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:
@@ -196,7 +201,7 @@ def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:
 
 
 def _behind(keys: Sequence[Column[Any]], after: Key) -> ColumnElement[bool]:
-    plain = [type_coerce(key, BigInteger) if isinstance(key.type, Moment) else key for key in keys]
+    plain = [_plain(key) for key in keys]
     found: ColumnElement[bool] = tuple_(*plain) > tuple_(*after, types=[key.type for key in plain])
     return found if len(plain) > 1 else plain[0].__gt__(after[0])
 

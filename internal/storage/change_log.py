@@ -25,7 +25,8 @@ async def compact(database: Database, user_id: int) -> int:
     stale = await database.read(lambda c: _superseded(c, user_id))
     for start in range(0, len(stale), _CHUNK):
         chunk = stale[start : start + _CHUNK]
-        await database.write(lambda c: c.execute(delete(changes).where(changes.c.seq.in_(chunk))).rowcount)  # noqa: B023 - awaited here
+        superseded = delete(changes).where(changes.c.user_id == user_id, changes.c.seq.in_(chunk))
+        await database.write(lambda c: c.execute(superseded).rowcount)  # noqa: B023 - awaited here
     return len(stale)
 
 

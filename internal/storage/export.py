@@ -26,13 +26,18 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from internal.errors import Refused
 from internal.storage.tables import (
+    episodes,
     events,
+    graph_edges,
+    graph_nodes,
     messages,
     metadata,
     model_calls,
     outbox,
     people,
     runs,
+    sessions,
+    tasks,
     turns,
     users,
 )
@@ -54,6 +59,9 @@ _OPEN: Final[dict[Table, Sequence[str]]] = {
     turns: ("collecting", "running"),
 }
 """What is on its way to Telegram: two instances would both answer."""
+
+_KNOWN_BY_ID: Final = frozenset({episodes, events, graph_edges, graph_nodes, model_calls, people, sessions, tasks})
+"""What is asked for by its id alone: no two owners may have the same one. All else is asked for by its owner."""
 
 _CHUNK: Final = 500
 
@@ -166,18 +174,18 @@ def _number_behind(connection: Connection, table: Table, values: Sequence[Mappin
         connection.execute(select(func.setval(sequence, highest)))
 
 
-def _unique_across_owners(table: Table) -> Sequence[str]:
+def _ids(table: Table) -> Sequence[str]:
     return ("id", "entity_id") if table is people else ("id",) if "id" in table.c else ()
 
 
 def _refuse_twice(table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    for name in _unique_across_owners(table):
+    for name in _ids(table):
         if len({row[name] for row in rows}) < len(rows):
             raise Refused("malformed", f"{table.name}: an {name} stands in it twice")
 
 
 def _refuse_taken(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-    for name in _unique_across_owners(table):
+    for name in _ids(table) if table in _KNOWN_BY_ID else ():
         ids = [row[name] for row in values]
         owner = next((row["user_id"] for row in values), None)
         for start in range(0, len(ids), _CHUNK):

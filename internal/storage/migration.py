@@ -22,6 +22,7 @@ import migrations
 from internal.errors import SchemaTooNew, StorageError
 from internal.storage.driver import cause_of
 from internal.storage.engine import Database
+from internal.storage.numbering import stands_on
 from internal.storage.ordering import keep_order
 from internal.storage.scope import EVERYONE
 from internal.storage.tables import metadata
@@ -133,7 +134,8 @@ def _statements(dialect: str) -> tuple[str, ...]:
     """What makes every table and index of the program."""
     spoken = registry.load(dialect)()
     tables = metadata.sorted_tables
-    indexes = [index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    named = [index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    indexes = [index for index in named if stands_on(index, dialect)]
     made: list[ExecutableDDLElement] = [*map(CreateTable, tables), *map(CreateIndex, indexes)]
     return tuple(str(one.compile(dialect=spoken)) for one in made)
 

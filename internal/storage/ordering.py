@@ -32,7 +32,7 @@ _NUMBER: Final = """
 CREATE OR REPLACE FUNCTION laplaced_number() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.seq IS NULL THEN
-    IF NEW.user_id IS NOT NULL THEN
+    IF NEW.user_id <> 0 THEN
       PERFORM pg_advisory_xact_lock(NEW.user_id);
     END IF;
     NEW.seq := nextval(TG_ARGV[0]::regclass);

@@ -64,16 +64,19 @@ def take_over_answers(connection: Connection, legacy: Legacy) -> int:
     Updates that it had worked off are put aside, with their text: they are in the restored log only if replayed.
     """
     ended = _put_aside(connection, legacy)
-    open_turns = select(turns.c.id).where(turns.c.state.not_in(_ENDED_TURNS))
-    for turn_id in connection.execute(open_turns).scalars().all():
+    open_turns = select(turns.c.user_id, turns.c.id).where(turns.c.state.not_in(_ENDED_TURNS))
+    for user_id, turn_id in connection.execute(open_turns).all():
         if turn_id in legacy.ended_turns:
             ended += 1
-            connection.execute(update(turns).where(turns.c.id == turn_id).values(state=legacy.ended_turns[turn_id]))
-    for row_id in connection.execute(select(outbox.c.id).where(outbox.c.state.not_in(_SETTLED))).scalars().all():
+            one = (turns.c.user_id == user_id) & (turns.c.id == turn_id)
+            connection.execute(update(turns).where(one).values(state=legacy.ended_turns[turn_id]))
+    owed = select(outbox.c.user_id, outbox.c.id).where(outbox.c.state.not_in(_SETTLED))
+    for user_id, row_id in connection.execute(owed).all():
         if row_id in legacy.settled:
             ended += 1
             state, tg_id = legacy.settled[row_id]
-            connection.execute(update(outbox).where(outbox.c.id == row_id).values(state=state, tg_id=tg_id, payload={}))
+            one = (outbox.c.user_id == user_id) & (outbox.c.id == row_id)
+            connection.execute(update(outbox).where(one).values(state=state, tg_id=tg_id, payload={}))
     return ended
 
 

@@ -26,7 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from internal.storage.types import Moment, Text
+from internal.storage.numbering import NumberedKey, only_on
+from internal.storage.types import Moment, OwnerOrHouse, Text
 
 TEXT: Final[dict[str, Any]] = {"holds": "text"}
 
@@ -118,7 +119,7 @@ turns = Table(
     Column("first_seq", BigInteger, nullable=False),
     Column("last_seq", BigInteger, nullable=False),
     Column("error", Text),
-    Index("idx_turns_collecting", "bot_id", "lane", unique=True, **_where("state = 'collecting'")),
+    Index("idx_turns_collecting", "user_id", "bot_id", "lane", unique=True, **_where("state = 'collecting'")),
     Index("idx_turns_open", "state", **_where("state IN ('collecting', 'running')")),
 )
 
@@ -127,7 +128,7 @@ messages = Table(
     metadata,
     Column("user_id", BigInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("id", Text, nullable=False, unique=True),
+    Column("id", Text, nullable=False),
     Column("role", Text, nullable=False),
     Column("content", Text, nullable=False, info=TEXT),
     Column("user_metadata", JSON, info=TEXT),
@@ -145,6 +146,7 @@ messages = Table(
     Column("turn_id", Text),
     Column("episode_id", Text),
     Column("delivery", Text),
+    UniqueConstraint("user_id", "id"),
     UniqueConstraint("user_id", "bot_id", "chat_id", "tg_id"),
     Index("idx_messages_user_time", "user_id", "timestamp"),
     Index("idx_messages_waiting", "user_id", "seq", **_where("episode_id IS NULL")),
@@ -163,16 +165,20 @@ dialogue_state = Table(
 events = Table(
     "events",
     metadata,
-    Column("seq", _Serial, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("user_id", BigInteger),
+    Column("seq", _Serial, autoincrement=True),
+    Column("id", Text, nullable=False),
+    Column("user_id", OwnerOrHouse, nullable=False),
     Column("timestamp", Moment, nullable=False),
     Column("event_type", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("payload", JSON, nullable=False, info=TEXT),
     Column("links", JSON),
+    NumberedKey("seq"),
+    UniqueConstraint("user_id", "id"),
+    Index("idx_events_id", "id"),
     Index("idx_events_timestamp", "timestamp"),
-    Index("idx_events_user", "user_id", "seq"),
+    only_on("sqlite", Index("idx_events_user", "user_id", "seq")),
+    only_on("postgresql", Index("idx_events_seq", "seq")),
     Index("idx_events_type", "user_id", "event_type", "seq"),
     Index("idx_events_source", "user_id", "source", "seq"),
     **_GROWING,
@@ -192,8 +198,8 @@ agent_state = Table(
 outbox = Table(
     "outbox",
     metadata,
-    Column("n", _Serial, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
+    Column("n", _Serial, autoincrement=True),
+    Column("id", Text, nullable=False),
     Column("user_id", BigInteger, nullable=False),
     Column("bot_id", BigInteger, nullable=False),
     Column("chat_id", BigInteger, nullable=False),
@@ -208,10 +214,13 @@ outbox = Table(
     Column("due_at", Moment, nullable=False),
     Column("tg_id", BigInteger),
     Column("error", Text),
-    Column("dedupe", Text, nullable=False, unique=True),
+    Column("dedupe", Text, nullable=False),
     Column("created_at", Moment, nullable=False),
+    NumberedKey("n"),
+    UniqueConstraint("user_id", "id"),
+    UniqueConstraint("user_id", "dedupe"),
     Index("idx_outbox_due", "chat_id", "n", **_where("state IN ('pending', 'sending', 'unknown')")),
-    Index("idx_outbox_user", "user_id", "n"),
+    only_on("sqlite", Index("idx_outbox_user", "user_id", "n")),
     **_GROWING,
 )
 
@@ -232,7 +241,7 @@ episodes = Table(
     Column("last_seq", BigInteger),
     Column("dedupe", Text, info=TEXT),
     Column("processed_at", Moment),
-    Index("idx_episodes_id", "id", unique=True),
+    Index("idx_episodes_id", "id"),
     Index("idx_episodes_dedupe", "user_id", "dedupe", unique=True, **_where("dedupe IS NOT NULL")),
     Index("idx_episodes_time", "user_id", "reference_time"),
 )
@@ -258,8 +267,8 @@ segments = Table(
 runs = Table(
     "runs",
     metadata,
-    Column("n", _Serial, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
+    Column("n", _Serial, autoincrement=True),
+    Column("id", Text, nullable=False),
     Column("user_id", BigInteger, nullable=False),
     Column("agent", Text, nullable=False),
     Column("episode_id", Text),
@@ -282,6 +291,8 @@ runs = Table(
     Column("tokens", Integer, nullable=False, server_default="0"),
     Column("cost_usd", Float, nullable=False, server_default="0"),
     Column("error", Text),
+    NumberedKey("n"),
+    UniqueConstraint("user_id", "id"),
     Index(
         "idx_runs_open",
         "agent",
@@ -290,7 +301,7 @@ runs = Table(
         "first_n",
         **_where("state IN ('due', 'claimed', 'replied')"),
     ),
-    Index("idx_runs_user", "user_id", "n"),
+    only_on("sqlite", Index("idx_runs_user", "user_id", "n")),
     Index("idx_runs_session", "user_id", "session_id", **_where("session_id IS NOT NULL")),
     **_GROWING,
 )
@@ -298,9 +309,9 @@ runs = Table(
 people = Table(
     "people",
     metadata,
-    Column("id", _Serial, primary_key=True, autoincrement=True),
+    Column("id", _Serial, autoincrement=True),
     Column("user_id", BigInteger, nullable=False),
-    Column("entity_id", Text, nullable=False, unique=True),
+    Column("entity_id", Text, nullable=False),
     Column("display_name", Text, nullable=False, info=TEXT),
     Column("aliases", JSON, nullable=False, info=TEXT),
     Column("telegram_id", BigInteger),
@@ -316,6 +327,10 @@ people = Table(
     Column("merged_into", BigInteger),
     Column("hidden_until", Moment),
     Column("run_id", Text),
+    NumberedKey("id"),
+    UniqueConstraint("user_id", "entity_id"),
+    only_on("sqlite", Index("idx_people_user", "user_id", "id")),
+    only_on("postgresql", Index("idx_people_id", "id")),
     Index("idx_people_user_circle", "user_id", "circle"),
     Index(
         "idx_people_telegram", "user_id", "telegram_id", unique=True,
@@ -448,7 +463,7 @@ graph_nodes = Table(
     Column("schema_v", Integer, nullable=False),
     Column("rev", BigInteger, nullable=False),
     Column("run_id", Text),
-    Index("idx_graph_nodes_id", "id", unique=True),
+    Index("idx_graph_nodes_id", "id"),
     Index("idx_graph_nodes_label", "user_id", "label", "status"),
     Index("idx_graph_nodes_name", "user_id", "label", "name_key"),
 )
@@ -474,7 +489,7 @@ graph_edges = Table(
     Column("schema_v", Integer, nullable=False),
     Column("rev", BigInteger, nullable=False),
     Column("run_id", Text),
-    Index("idx_graph_edges_id", "id", unique=True),
+    Index("idx_graph_edges_id", "id"),
     Index("idx_graph_edges_source", "user_id", "source", "type"),
     Index("idx_graph_edges_target", "user_id", "target", "type"),
     Index("idx_graph_edges_time", "user_id", "valid_at", "created_at", "id"),
@@ -560,7 +575,7 @@ sessions = Table(
     Column("opened_at", Moment, nullable=False),
     Column("closed_at", Moment),
     Column("rev", BigInteger, nullable=False),
-    Index("idx_sessions_id", "id", unique=True),
+    Index("idx_sessions_id", "id"),
     Index("idx_sessions_open", "user_id", unique=True, **_where("closed_at IS NULL")),
     Index("idx_sessions_time", "user_id", "opened_at"),
 )
@@ -578,7 +593,7 @@ chronicle = Table(
     Column("attrs", JSON, nullable=False, info=TEXT),
     Column("at", Moment, nullable=False),
     Column("run_id", Text),
-    Index("idx_chronicle_id", "id", unique=True),
+    Index("idx_chronicle_id", "user_id", "id", unique=True),
     Index("idx_chronicle_session", "user_id", "session_id", "n"),
     Index(
         "idx_chronicle_message", "user_id", "message_id", unique=True,
@@ -666,21 +681,23 @@ vectors = Table(
 changes = Table(
     "changes",
     metadata,
-    Column("seq", _Serial, primary_key=True, autoincrement=True),
+    Column("seq", _Serial, autoincrement=True),
     Column("user_id", BigInteger, nullable=False),
     Column("kind", Text, nullable=False),
     Column("id", Text, nullable=False),
     Column("op", Text, nullable=False),
-    Index("idx_changes_user", "user_id", "seq"),
+    NumberedKey("seq"),
+    only_on("sqlite", Index("idx_changes_user", "user_id", "seq")),
+    only_on("postgresql", Index("idx_changes_seq", "seq")),
     **_GROWING,
 )
 
 model_calls = Table(
     "model_calls",
     metadata,
-    Column("n", _Serial, primary_key=True, autoincrement=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("user_id", BigInteger),
+    Column("n", _Serial, autoincrement=True),
+    Column("id", Text, nullable=False),
+    Column("user_id", OwnerOrHouse, nullable=False),
     Column("agent", Text, nullable=False),
     Column("model", Text, nullable=False),
     Column("at", Moment, nullable=False),
@@ -692,8 +709,12 @@ model_calls = Table(
     Column("reply", Text, info=TEXT),
     Column("error", Text),
     Column("links", _ComparedJson),
+    NumberedKey("n"),
+    UniqueConstraint("user_id", "id"),
+    Index("idx_model_calls_id", "id"),
     Index("idx_model_calls_at", "at"),
-    Index("idx_model_calls_user", "user_id", "n"),
+    only_on("sqlite", Index("idx_model_calls_user", "user_id", "n")),
+    only_on("postgresql", Index("idx_model_calls_n", "n")),
     Index("idx_model_calls_links", "user_id", "links"),
     **_GROWING,
 )

@@ -113,7 +113,8 @@ def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
     """Empties what events tell of an episode; that they happened stays."""
     about = (event_links.c.ref == episode_id) & (event_links.c.name == "fragment")
     places = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, about)
-    connection.execute(update(events).where(events.c.seq.in_(places)).values(payload=dict(_FORGOTTEN)))
+    theirs = (events.c.user_id == user_id) & events.c.seq.in_(places)
+    connection.execute(update(events).where(theirs).values(payload=dict(_FORGOTTEN)))
 
 
 def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
@@ -220,7 +221,7 @@ def _blank_column(connection: Connection, user_id: int, table: Table, column: Co
     rows = connection.execute(query)
     found = [row for row in rows if holds(_text(row.held))]
     for row in found:
-        place = [key == value for key, value in zip(keys, row[:-1], strict=True)]
+        place = [table.c.user_id == user_id, *(key == value for key, value in zip(keys, row[:-1], strict=True))]
         if table in _ARE_THEIR_WORDS and not column.nullable:
             connection.execute(delete(table).where(*place))
             continue

@@ -53,6 +53,23 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else from_micros(value)
 
 
+class OwnerOrHouse(TypeDecorator[int]):
+    """An owner's id, or None for what is the house's: that is kept as 0, for no key has room for NULL.
+
+    Nobody has the id 0.
+    """
+
+    impl = BigInteger
+    cache_ok = True
+    coerce_to_is_types = ()
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int:
+        return 0 if value is None else value
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> int | None:
+        return None if value is None or value == 0 else int(value)
+
+
 class Text(AnyText):
     """Text in the order of its characters' numbers, as SQLite has it, whatever the server's own language is.
 

@@ -33,7 +33,10 @@ HOUSE_ROWS: Final = {
     "inbox": "an update that no owner was found for yet",
     "model_calls": "a call that was made for nobody, such as the doctor's",
 }
-"""Tables whose `user_id` may be NULL, and what such a row is. No owner reaches it: it is seen by EVERYONE alone."""
+"""Tables whose rows may have no owner (`user_id` is NULL, or 0 in a key), and what such a row is.
+
+No owner reaches it: it is seen by EVERYONE alone.
+"""
 
 # A subquery without outer columns is worked out once for a statement rather than once for a row. '*' becomes NULL
 # before the cast: the server may evaluate both sides of OR.

@@ -26,8 +26,11 @@ class Calls:
     agent: str | None = None
     cause: str | None = None
 
+    def owners(self) -> list[ColumnElement[bool]]:
+        return [model_calls.c.user_id == self.user_id] if self.user_id is not None else []
+
     def conditions(self) -> list[ColumnElement[bool]]:
-        told = [model_calls.c.user_id == self.user_id] if self.user_id is not None else []
+        told = self.owners()
         told += [model_calls.c.agent == self.agent] if self.agent is not None else []
         if self.cause is not None:
             # Ids are unique and of letters, digits and dashes, so an id in quotes stands nowhere else.
@@ -40,9 +43,8 @@ def listing(connection: Connection, calls: Calls, *, before: str | None = None, 
     told = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
     query = select(*told).where(*calls.conditions())
     if before is not None:
-        query = query.where(
-            model_calls.c.n < select(model_calls.c.n).where(model_calls.c.id == before).scalar_subquery()
-        )
+        place = select(model_calls.c.n).where(model_calls.c.id == before, *calls.owners())
+        query = query.where(model_calls.c.n < place.scalar_subquery())
     return list(connection.execute(query.order_by(model_calls.c.n.desc()).limit(limit)))
 
 

@@ -24,5 +24,6 @@ def made_for(connection: Connection, user_id: int, causes: Collection[str], *, l
         return []
     found = select(model_calls.c.n).where(model_calls.c.user_id == user_id, or_(*named))
     told = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
-    query = select(*told).where(model_calls.c.n.in_(found.scalar_subquery())).order_by(model_calls.c.n)
+    ours = (model_calls.c.user_id == user_id) & model_calls.c.n.in_(found.scalar_subquery())
+    query = select(*told).where(ours).order_by(model_calls.c.n)
     return list(connection.execute(query.limit(limit)))

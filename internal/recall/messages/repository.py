@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, and_, bindparam, exists, literal, or_, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, literal, or_, select
 
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
@@ -45,11 +45,10 @@ def rows(
         query = _searchable(of).where(messages.c.user_id == user_id).order_by(messages.c.seq)
         yield from map(_row, connection.execute(query))
         return
-    wanted, chosen = list(ids), []
+    wanted, chosen = list(ids), list[Row[Any]]()
     for start in range(0, len(wanted), _CHUNK):
-        # Owners are compared below: with `user_id =` beside the ids SQLite reads the owner's whole log.
-        query = _searchable(of).where(messages.c.id.in_(wanted[start : start + _CHUNK]))
-        chosen += [row for row in connection.execute(query) if row.user_id == user_id]
+        one = messages.c.id.in_(wanted[start : start + _CHUNK])
+        chosen += connection.execute(_searchable(of).where(messages.c.user_id == user_id, one))
     yield from map(_row, sorted(chosen, key=lambda row: row.seq))
 
 

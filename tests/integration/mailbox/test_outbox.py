@@ -61,8 +61,9 @@ def test_what_is_owed_comes_back_as_it_was(connection: Connection) -> None:
     assert row is not None
     assert (row.outgoing, row.state, row.attempts, row.uncertain, row.due_at) == (out, "pending", 0, 0, NOW)
     assert mailbox.put(connection, out, LATER) is None
-    assert mailbox.by_dedupe(connection, "key") == row
-    assert mailbox.by_dedupe(connection, "another") is None
+    assert mailbox.by_dedupe(connection, 1, "key") == row
+    assert mailbox.by_dedupe(connection, 2, "key") is None
+    assert mailbox.by_dedupe(connection, 1, "another") is None
     assert mailbox.get(connection, "another") is None
 
 
@@ -72,12 +73,12 @@ def test_a_chats_messages_wait_for_each_other_other_chats_do_not(connection: Con
     owe(connection, "b1", chat=2)
     assert due(connection) == ["a1", "b1"]
     assert due(connection, limit=1) == ["a1"]
-    assert mailbox.mark_sending(connection, first)
+    assert mailbox.mark_sending(connection, 1, first)
     assert due(connection) == ["b1"]
-    assert mailbox.mark_unknown(connection, first, LATER, "timeout")
+    assert mailbox.mark_unknown(connection, 1, first, LATER, "timeout")
     assert due(connection) == ["b1"]
     assert texts(mailbox.due(connection, LATER, limit=9)) == ["a1", "b1"]
-    assert mailbox.mark_sent(connection, first, 100)
+    assert mailbox.mark_sent(connection, 1, first, 100)
     assert due(connection) == ["a2", "b1"]
 
 
@@ -85,9 +86,9 @@ def test_when_the_next_is_due(connection: Connection) -> None:
     """The earliest of those that wait; None when nothing does."""
     assert mailbox.next_due_at(connection) is None
     first, second = owe(connection, "a"), owe(connection, "b", chat=2)
-    mailbox.postpone(connection, first, LATER, "429")
+    mailbox.postpone(connection, 1, first, LATER, "429")
     assert mailbox.next_due_at(connection) == NOW
-    mailbox.mark_sending(connection, second)
+    mailbox.mark_sending(connection, 2, second)
     assert mailbox.next_due_at(connection) == LATER
 
 
@@ -95,11 +96,11 @@ def test_every_attempt_and_every_doubt_is_counted(connection: Connection) -> Non
     """In the row: a crash forgets neither."""
     row_id = owe(connection, "a")
     for _ in range(2):
-        mailbox.mark_sending(connection, row_id)
-        mailbox.postpone(connection, row_id, NOW, "429")
-    mailbox.mark_sending(connection, row_id)
+        mailbox.mark_sending(connection, 1, row_id)
+        mailbox.postpone(connection, 1, row_id, NOW, "429")
+    mailbox.mark_sending(connection, 1, row_id)
     assert [row.id for row in mailbox.interrupted(connection)] == [row_id]
-    mailbox.mark_unknown(connection, row_id, LATER, "interrupted")
+    mailbox.mark_unknown(connection, 1, row_id, LATER, "interrupted")
     row = mailbox.get(connection, row_id)
     assert row is not None
     assert (row.state, row.attempts, row.uncertain, row.due_at) == ("unknown", 3, 1, LATER)
@@ -111,12 +112,12 @@ def test_what_is_settled_stays_so_and_loses_its_text(connection: Connection, set
     """Nothing late can revive it; its key goes on guarding against a second one."""
     row_id = owe(connection, "secret")
     if settle == "sent":
-        assert mailbox.mark_sent(connection, row_id, 100)
+        assert mailbox.mark_sent(connection, 1, row_id, 100)
     else:
-        assert mailbox.refuse(connection, row_id, "400")
-    assert not mailbox.mark_sending(connection, row_id)
-    assert not mailbox.postpone(connection, row_id, NOW, "429")
-    assert not mailbox.mark_unknown(connection, row_id, NOW, "timeout")
+        assert mailbox.refuse(connection, 1, row_id, "400")
+    assert not mailbox.mark_sending(connection, 1, row_id)
+    assert not mailbox.postpone(connection, 1, row_id, NOW, "429")
+    assert not mailbox.mark_unknown(connection, 1, row_id, NOW, "timeout")
     assert (state(connection, row_id), due(connection)) == (settle, [])
     row = mailbox.get(connection, row_id)
     assert row is not None
@@ -140,8 +141,8 @@ def test_what_another_bot_owes_waits_for_its_token(connection: Connection) -> No
     """Nothing of it is due, stuck or released with its user; it goes on when the token is back."""
     own = owe(connection, "own")
     foreign = [owe(connection, f"{n}", chat=n, bot=OTHER_BOT) for n in (1, 2, 3)]
-    mailbox.mark_sending(connection, foreign[1])
-    mailbox.mark_sent(connection, foreign[2], 5)
+    mailbox.mark_sending(connection, 2, foreign[1])
+    mailbox.mark_sent(connection, 3, foreign[2], 5)
     assert mailbox.hold_others(connection, BOT) == 2
     assert mailbox.hold_others(connection, BOT) == 0
     assert due(connection) == ["own"]
@@ -156,7 +157,7 @@ def test_what_another_bot_owes_waits_for_its_token(connection: Connection) -> No
 def test_a_chat_that_moved_takes_what_is_owed_with_it(connection: Connection) -> None:
     """What was sent stays where it was."""
     sent, waiting = owe(connection, "sent", chat=-5), owe(connection, "waiting", chat=-5)
-    mailbox.mark_sent(connection, sent, 1)
+    mailbox.mark_sent(connection, -5, sent, 1)
     assert mailbox.move_chat(connection, -5, -1005) == 1
     found = [mailbox.get(connection, row_id) for row_id in (sent, waiting)]
     assert [row.outgoing.chat_id for row in found if row is not None] == [-5, -1005]
@@ -166,8 +167,8 @@ def test_a_turn_is_owed_its_parts_until_all_are_settled(connection: Connection) 
     """A held part is still owed."""
     parts = [owe(connection, f"{n}", turn_id="t", part=n) for n in range(3)]
     assert mailbox.owed_to_turn(connection, 1, "t") == 3
-    mailbox.mark_sent(connection, parts[0], 1)
-    mailbox.refuse(connection, parts[1], "400")
+    mailbox.mark_sent(connection, 1, parts[0], 1)
+    mailbox.refuse(connection, 1, parts[1], "400")
     mailbox.hold(connection, 1, "blocked the bot")
     assert mailbox.owed_to_turn(connection, 1, "t") == 1
     assert mailbox.owed_to_turn(connection, 1, "another") == 0
@@ -178,7 +179,7 @@ def test_old_rows_go_but_for_those_that_guard_for_ever(connection: Connection) -
     old, once = owe(connection, "old"), owe(connection, "stranger", dedupe="once:stranger:9")
     waiting = owe(connection, "waiting")
     for row_id in (old, once):
-        mailbox.mark_sent(connection, row_id, 1)
+        mailbox.mark_sent(connection, 1, row_id, 1)
     assert mailbox.drop_settled_outgoing(connection, NOW) == 0
     assert mailbox.drop_settled_outgoing(connection, LATER) == 1
     assert mailbox.get(connection, old) is None

@@ -41,7 +41,14 @@ except StorageError as error:
 
 def fill(connection: Connection, count: int, text: str = "слово " * 200) -> None:
     rows = [
-        {"id": os.urandom(8).hex(), "timestamp": NOON, "event_type": "x", "source": "s", "payload": {"text": text}}
+        {
+            "id": os.urandom(8).hex(),
+            "user_id": None,
+            "timestamp": NOON,
+            "event_type": "x",
+            "source": "s",
+            "payload": {"text": text},
+        }
         for _ in range(count)
     ]
     connection.execute(insert(events), rows)

@@ -50,7 +50,14 @@ def stored(draw: Any) -> list[tuple[Any, dict[str, Any]]]:
     person = {"user_id": user_id, "role": text, "state": text, "name": text, "lang": "uk", "tz": "UTC"}
     said = {"user_id": user_id, "seq": draw(LONG), "id": text, "role": "user", "content": text, "rev": draw(LONG)}
     edge = dict.fromkeys(("id", "type", "source", "target", "source_origin", "target_origin"), text)
-    call = {"id": text, "agent": text, "model": text, "duration_s": draw(FLOATS), "cost_usd": draw(FLOATS)}
+    call = {
+        "user_id": draw(st.none() | LONG),
+        "id": text,
+        "agent": text,
+        "model": text,
+        "duration_s": draw(FLOATS),
+        "cost_usd": draw(FLOATS),
+    }
     return [
         (users, person | {"tz_asked": draw(st.booleans()), "settings": draw(JSON_VALUES), "created_at": draw(MOMENTS)}),
         (messages, said | {"timestamp": draw(MOMENTS), "forward": draw(NULLABLE_JSON), "sender_id": draw(LONG)}),

@@ -101,7 +101,7 @@ def all_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 def drawn(connection: Connection) -> dict[str, int]:
     """The numbers that new rows get."""
-    event = {"id": "new", "timestamp": moment(1), "event_type": "x", "source": "s", "payload": {}}
+    event = {"id": "new", "user_id": None, "timestamp": moment(1), "event_type": "x", "source": "s", "payload": {}}
     change = {"user_id": 1, "kind": "k", "id": "new", "op": "put"}
     event_number = connection.execute(insert(events).values(event).returning(events.c.seq)).scalar_one()
     return {
@@ -191,7 +191,8 @@ async def test_numbers_go_on_behind_the_highest_ever(origin: Database, target: D
 def _numbered(table: Any, seq: int) -> dict[str, Any]:
     if table is changes:
         return {"seq": seq, "user_id": 1, "kind": "k", "id": "i", "op": "put"}
-    return {"seq": seq, "id": "i", "timestamp": moment(1), "event_type": "x", "source": "s", "payload": {}}
+    told = {"timestamp": moment(1), "event_type": "x", "source": "s", "payload": {}}
+    return told | {"seq": seq, "id": "i", "user_id": None}
 
 
 async def test_empty_tables_begin_at_one(target: Database, third: Database) -> None:

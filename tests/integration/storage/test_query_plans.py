@@ -64,7 +64,7 @@ def take(connection: Connection, number: int) -> Turn:
     message = dialogue.add_incoming(connection, incoming(number), metadata={}, turn_id=None)
     assert message is not None
     dialogue.touch(connection, USER, NOW)
-    collecting = turns.collecting(connection, BOT, incoming(number).lane)
+    collecting = turns.collecting(connection, USER, BOT, incoming(number).lane)
     if collecting is not None:
         turns.freeze(connection, collecting)
     turn = turns.open_turn(connection, incoming(number), now=NOW, close_at=NOW, seq=message.seq)
@@ -94,8 +94,8 @@ def deliver(connection: Connection, row_id: str, tg_id: int) -> None:
     [row] = mailbox.due(connection, NOW, limit=200)
     assert row.id == row_id
     mailbox.next_due_at(connection)
-    mailbox.mark_sending(connection, row_id)
-    mailbox.mark_sent(connection, row_id, tg_id)
+    mailbox.mark_sending(connection, USER, row_id)
+    mailbox.mark_sent(connection, USER, row_id, tg_id)
     out = row.outgoing
     assert out.message_id is not None
     assert out.turn_id is not None

@@ -257,5 +257,5 @@ def _expect_refused(connection: Connection, statement: Any) -> None:
 
 
 def _others(connection: Connection, table: Table) -> int:
-    kept = (table.c.user_id == ALICE) | table.c.user_id.is_(None)
+    kept = (table.c.user_id == ALICE) | (table.c.user_id == NOBODY)
     return connection.execute(select(func.count()).select_from(table).where(kept)).scalar_one()

@@ -129,7 +129,9 @@ async def test_a_placeholder_under_way_is_not_lost(stage: BotStage, drafts: Tele
         await asyncio.sleep(pause)
         key = await drafts.end(turn)
         await asyncio.sleep(0.05)
-        stored = await stage.read(lambda c, turn=turn: mailbox.by_dedupe(c, f"turn:{turn.id}:placeholder"))
+        stored = await stage.read(
+            lambda c, turn=turn: mailbox.by_dedupe(c, turn.user_id, f"turn:{turn.id}:placeholder")
+        )
         assert (stored is not None) == (key is not None)
 
 

@@ -181,8 +181,8 @@ class Life:
             )
             row = mailbox.put(connection, out, now)
             assert row is not None
-            mailbox.mark_sending(connection, row)
-            mailbox.mark_sent(connection, row, answered + 1)
+            mailbox.mark_sending(connection, user_id, row)
+            mailbox.mark_sent(connection, user_id, row, answered + 1)
 
         await self.world.write(work)
         return answered
