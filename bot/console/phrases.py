@@ -51,9 +51,9 @@ class Phrases:
         told = datetime.fromisoformat(at) if isinstance(at, str) else at
         return format_timedelta(told - now, add_direction=True, locale=self.language, format="short")
 
-    def span(self, minutes: int) -> str:
-        """A length of time in its largest unit: 3 hr."""
-        return format_timedelta(timedelta(minutes=minutes), locale=self.language, format="short", granularity="minute")
+    def span(self, length: timedelta) -> str:
+        """A length of time in its largest unit, from seconds up: 3 hr."""
+        return format_timedelta(length, locale=self.language, format="short")
 
     def number(self, value: float) -> str:
         return format_decimal(value, locale=self.language)

@@ -54,7 +54,7 @@ class Check:
     """One line of `laplaced doctor`. A finding has a `fix`: what to do, with the exact command where there is one.
 
     `told` and `fix` are English. By `key` and `values` other languages find their own words: a value ending in `_at` is
-    an ISO time, one ending in `_minutes` a span.
+    an ISO time, one ending in `_seconds` a span.
     """
 
     name: str
@@ -210,7 +210,7 @@ def check_backups(
     if now - last >= STALE_BACKUP:
         return finding("backups", f"the last one is {age} days old", make, "backups-old", days=age)
     told = f"{len(backups)} in the data folder, the last was made {_ago(now - last)}"
-    return fine("backups", told, "backups-made", count=len(backups), age_minutes=_minutes(now - last))
+    return fine("backups", told, "backups-made", count=len(backups), age_seconds=_seconds(now - last))
 
 
 def check_room(folder: Path, free: int, database: int | None) -> Check:
@@ -242,7 +242,7 @@ def check_clock(now: datetime, newest: datetime | None) -> Check:
     if newest is not None and newest > now + CLOCK_SLACK:
         ahead = f"stored times reach {_span(newest - now)} into the future: the clock was wrong then, or is now"
         fix = "set the clock, and let NTP keep it; nothing is lost meanwhile"
-        return finding("clock", ahead, fix, "clock-ahead", ahead_minutes=_minutes(newest - now))
+        return finding("clock", ahead, fix, "clock-ahead", ahead_seconds=_seconds(newest - now))
     return fine("clock", f"{now:%Y-%m-%d %H:%M} UTC", "clock-shows", now_at=shown)
 
 
@@ -281,7 +281,7 @@ def _outbox(owed: Owed, now: datetime, *, running: bool) -> Check:
         return fine("outbox", f"{owed.waiting} on the way{held}", "outbox-on-way", **values)
     stuck = f"{owed.waiting} message{_s(owed.waiting)} wait, the oldest for {_span(late)}{held}"
     fix = "see the check of Telegram above and the log's lines send_failed; then restart"
-    return finding("outbox", stuck, fix, "outbox-stuck", **values, late_minutes=_minutes(late))
+    return finding("outbox", stuck, fix, "outbox-stuck", **values, late_seconds=_seconds(late))
 
 
 def _vectors(stored: Stored, model: str) -> Check:
@@ -300,8 +300,8 @@ def _s(count: int) -> str:
     return "" if count == 1 else "s"
 
 
-def _minutes(span: timedelta) -> int:
-    return int(span.total_seconds()) // 60
+def _seconds(span: timedelta) -> int:
+    return int(span.total_seconds())
 
 
 def _ago(age: timedelta) -> str:
@@ -309,7 +309,9 @@ def _ago(age: timedelta) -> str:
 
 
 def _span(span: timedelta) -> str:
-    hours, minutes = divmod(int(span.total_seconds()) // 60, 60)
+    hours, minutes = divmod(_seconds(span) // 60, 60)
     if hours >= 48:
         return f"{hours // 24} days"
+    if not hours and not minutes:
+        return f"{_seconds(span)} s"
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -65,7 +65,7 @@ def found(say: Phrases, check: Json) -> tuple[str, str]:
 def _value(say: Phrases, name: str, value: str | int | float) -> str | int | float:
     if name.endswith("_at"):
         return say.moment(str(value))
-    return say.span(int(value)) if name.endswith("_minutes") else value
+    return say.span(timedelta(seconds=value)) if name.endswith("_seconds") and not isinstance(value, str) else value
 
 
 class _House:

@@ -92,6 +92,7 @@ def test_times_are_told_in_the_owners_zone() -> None:
     assert say.moment(NOON.isoformat()) == "22 лист. 2026, 14:00"
     assert say.moment(None) == "—"
     assert say.ago(NOON - timedelta(hours=3), NOON) == "3 год тому"
+    assert [say.span(timedelta(seconds=n)) for n in (12, 170, 7300)] == ["12 с", "3 хв", "2 год"]
     assert say.number(100_000) == "100\xa0000"
 
 

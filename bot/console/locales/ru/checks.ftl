@@ -1,11 +1,11 @@
 # What the examination found, by its keys. The English words stand where the checks are made.
-found-backups-made = Копий в папке данных: { $count }; последняя сделана { $age_minutes } назад
+found-backups-made = Копий в папке данных: { $count }; последняя сделана { $age_seconds } назад
 found-backups-none = Ни одной копии нет
 found-backups-none-fix = laplaced backup (из cron или по таймеру: см. docs/operations.md)
 found-backups-none-yet = Копий пока нет; сделать: laplaced backup (из cron или по таймеру: см. docs/operations.md)
 found-backups-old = Последней копии столько дней: { $days }
 found-backups-old-fix = laplaced backup (из cron или по таймеру: см. docs/operations.md)
-found-clock-ahead = Сохранённые времена забегают в будущее на { $ahead_minutes }: часы врали тогда или врут сейчас
+found-clock-ahead = Сохранённые времена забегают в будущее на { $ahead_seconds }: часы врали тогда или врут сейчас
 found-clock-ahead-fix = выставьте часы и доверьте их NTP; до тех пор ничего не теряется
 found-clock-past = Часы показывают { $now_at }, а это прошлое
 found-clock-past-fix = выставьте часы и доверьте их NTP
@@ -66,7 +66,7 @@ found-outbox-on-way = В пути: { $count }{ $held ->
     [0] {""}
    *[other] ; ждут тех, кто остановил бота: { $held }
 }
-found-outbox-stuck = Не отправлено: { $count }, дольше всех ждут { $late_minutes }{ $held ->
+found-outbox-stuck = Не отправлено: { $count }, дольше всех ждут { $late_seconds }{ $held ->
     [0] {""}
    *[other] ; ждут тех, кто остановил бота: { $held }
 }

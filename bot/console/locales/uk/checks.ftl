@@ -1,11 +1,11 @@
 # What the examination found, by its keys. The English words stand where the checks are made.
-found-backups-made = Копій у теці даних: { $count }; останню зроблено { $age_minutes } тому
+found-backups-made = Копій у теці даних: { $count }; останню зроблено { $age_seconds } тому
 found-backups-none = Немає жодної копії
 found-backups-none-fix = laplaced backup (з cron або за таймером: див. docs/operations.md)
 found-backups-none-yet = Копій поки немає; зробити: laplaced backup (з cron або за таймером: див. docs/operations.md)
 found-backups-old = Останній копії стільки днів: { $days }
 found-backups-old-fix = laplaced backup (з cron або за таймером: див. docs/operations.md)
-found-clock-ahead = Збережені часи забігають у майбутнє на { $ahead_minutes }: годинник брехав тоді або бреше зараз
+found-clock-ahead = Збережені часи забігають у майбутнє на { $ahead_seconds }: годинник брехав тоді або бреше зараз
 found-clock-ahead-fix = виставте годинник і довірте його NTP; доти нічого не губиться
 found-clock-past = Годинник показує { $now_at }, а це минуле
 found-clock-past-fix = виставте годинник і довірте його NTP
@@ -66,7 +66,7 @@ found-outbox-on-way = У дорозі: { $count }{ $held ->
     [0] {""}
    *[other] ; чекають на тих, хто зупинив бота: { $held }
 }
-found-outbox-stuck = Не надіслано: { $count }, найдовше чекають { $late_minutes }{ $held ->
+found-outbox-stuck = Не надіслано: { $count }, найдовше чекають { $late_seconds }{ $held ->
     [0] {""}
    *[other] ; чекають на тих, хто зупинив бота: { $held }
 }
