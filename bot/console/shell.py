@@ -74,6 +74,7 @@ def _navigation(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
             words("span", "Laplaced")
         for one in pages:
             link = ui.element("a").classes("nav-link").props(f'href="{seat.at(one.path)}" data-key={one.key}')
+            link.props["title"] = say(f"page-{one.name}")
             if one is page:
                 link.props("aria-current=page")
             with link:
@@ -81,7 +82,8 @@ def _navigation(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
                 words("span", say(f"page-{one.name}"))
         ui.element("div").classes("nav-space")
         leave = ui.element("form").props('method="post" action="/logout"')
-        with leave, ui.element("button").props("type=submit").classes("nav-link"):
+        with leave, ui.element("button").props("type=submit").classes("nav-link") as out:
+            out.props["title"] = say("log-out")
             ui.icon("logout").props("aria-hidden=true")
             words("span", say("log-out"))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest_asyncio
-from console_house import ANNA, KEY, House, Opened, furnish
+from console_house import ANNA, KEY, House, Lodger, Opened, furnish
 from playwright.async_api import Browser
 
 from bot.alone import open_alone
@@ -31,10 +32,11 @@ async def house(tmp_path_factory: Any) -> AsyncIterator[House]:
             "LAPLACED_MCP__PORT": "0",
         },
     )
-    async with open_alone(config) as (app, doors), served(app, doors) as server:
+    lodger = Lodger()
+    async with open_alone(config) as (app, doors), served(app, replace(doors, simulator=lodger)) as server:
         assert server.console is not None
         await app.database.write(furnish)
-        yield House(app, server.rest.url, server.console)
+        yield House(app, server.rest.url, server.console, lodger)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

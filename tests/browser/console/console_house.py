@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from sqlalchemy import Connection
 
 from bot.core import App
+from bot.web.simulator import Simulator, SimulatorOrder, SimulatorState
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.dialogue import repository as dialogue
@@ -28,6 +29,23 @@ CONVERSATION: Final = (
 """What Anna said and heard. The second is hostile: it may only ever be shown."""
 
 
+class Lodger:
+    """The simulator of a house in which a simulation lives for a while: `moved_in`, or none."""
+
+    def __init__(self) -> None:
+        self.moved_in: Simulator | None = None
+
+    def state(self) -> SimulatorState:
+        return SimulatorState() if self.moved_in is None else self.moved_in.state()
+
+    async def order(self, order: SimulatorOrder) -> None:
+        assert self.moved_in is not None
+        await self.moved_in.order(order)
+
+    def report(self) -> dict[str, Any] | None:
+        return None if self.moved_in is None else self.moved_in.report()
+
+
 @dataclass(frozen=True, slots=True)
 class House:
     """`rest` and `url` are the addresses of the API and of the console."""
@@ -35,6 +53,7 @@ class House:
     app: App
     rest: str
     url: str
+    lodger: Lodger
 
 
 class Opened:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from console_house import ANNA, BORIS, CONVERSATION, House, Opened
 from playwright.async_api import expect
 from sqlalchemy import Connection, insert
 
+from bot.simulation.playing import Simulation
+from bot.simulator.scenarios import loader
+from bot.simulator.scenarios.plan import plan
+from bot.web.simulator import SimulatorOrder
 from internal.events import repository as events
 from internal.storage.tables import events as event_rows
 
@@ -87,6 +92,55 @@ async def test_an_owner_sees_nothing_of_another(house: House, open_page: OpenPag
     text = await page.locator("body").inner_text()
     assert "Annas secret" not in text
     assert CONVERSATION[0][0] not in text
+
+
+async def test_a_simulation_is_held_resumed_hurried_and_started_anew(
+    house: House, open_page: OpenPage, tmp_path: Path
+) -> None:
+    """By the buttons of its panel, which follows what others order, and is not an owner's to see."""
+    simulation = Simulation(plan(loader.load("family"), 1), tmp_path, stay=True)
+    house.lodger.moved_in = simulation
+    try:
+        opened = await open_page("/", owner=None)
+        panel = opened.page.locator(".simulation")
+        state = panel.locator(".chip")
+        await expect(panel.locator("h2")).to_have_text(simulation.state().title or "")
+        await expect(state).to_have_text("running")
+        await panel.get_by_role("button", name="Hold").click()
+        await expect(state).to_have_text("held")
+        assert simulation.state().state == "stopped"
+        await opened.accessible()
+        hour = panel.get_by_role("button", name="1 h/s")
+        await hour.click()
+        await expect(hour).to_have_attribute("aria-pressed", "true")
+        assert simulation.state().speed == 3600
+        await panel.get_by_role("button", name="Go on").click()
+        await expect(state).to_have_text("running")
+        await hour.focus()
+        await simulation.order(SimulatorOrder(action="stop", speed=0))
+        await expect(state).to_have_text("held")
+        await expect(panel.get_by_role("button", name="Fastest")).to_have_attribute("aria-pressed", "true")
+        await expect(hour).to_be_focused()
+        await panel.get_by_role("button", name="Start anew").click()
+        await expect(state).to_have_text("running")
+        assert (simulation.state().state, simulation.state().acts) == ("running", 0)
+        owners = (await open_page("/")).page
+        await expect(owners.locator(".who-name")).to_have_text("Анна")
+        assert await owners.locator(".simulation").count() == 0
+    finally:
+        house.lodger.moved_in = None
+
+
+@pytest.mark.parametrize("width", [1280, 1024])
+async def test_on_a_small_screen_everything_has_room(open_page: OpenPage, width: int) -> None:
+    """The timeline keeps more than half of it, chosen event or not; no lane is cut, and nothing is wider."""
+    page = (await open_page("/", viewport={"width": width, "height": 800})).page
+    await expect(page.locator(".room-people")).to_be_visible()
+    await page.locator(".event", has_text=CONVERSATION[0][0]).click()
+    await expect(page.locator(".details-text")).to_be_visible()
+    assert await page.evaluate("document.querySelector('.room-middle').clientWidth / innerWidth") > 0.48
+    assert await page.locator(".lanes-list").evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 async def test_on_a_phone_details_lie_above_the_timeline(open_page: OpenPage) -> None:

@@ -31,52 +31,60 @@ async def simulation_panel(seat: Seat, place: ui.element) -> None:
 
 
 class _Panel:
-    """Looks every two seconds how far it is."""
+    """Looks every two seconds how far it is. Buttons stay the same elements meanwhile, or they would lose the focus."""
 
     def __init__(self, seat: Seat, state: Json) -> None:
-        self._seat = seat
+        self._seat, say = seat, seat.say
         with ui.element("section").classes("simulation") as section:
-            section.props["aria-label"] = seat.say("simulation")
-            self._inside = ui.element("div")
-        self._shown: Json | None = None
+            section.props["aria-label"] = say("simulation")
+            self._head = ui.element("div").classes("simulation-head")
+            self._now = words("p", "", "dim")
+            self._bar = ui.element("progress")
+            self._bar.props["aria-label"] = say("simulation-progress")
+            self._error = words("p", "", "fault")
+            self._buttons = ui.element("div").classes("simulation-buttons")
+            with ui.element("div").classes("speeds").props("role=group") as group:
+                group.props["aria-label"] = say("simulation-speed")
+                self._speeds = {speed: self._speed(speed) for speed in _SPEEDS}
+        self._shown: Json = {}
         self._show(state)
         ui.timer(_LOOK_S, self._look)
+
+    def _speed(self, speed: int) -> ui.element:
+        button = words("button", self._seat.say(f"simulation-speed-{speed}"), "speed").props("type=button")
+        return button.on("click", partial(self._order, {"action": "speed", "speed": speed}))
 
     async def _look(self) -> None:
         with told(self._seat):
             self._show(await self._seat.rest.get("/simulator"))
 
     def _show(self, state: Json) -> None:
-        if state == self._shown:
-            return
-        self._shown = state
-        say = self._seat.say
-        self._inside.clear()
-        with self._inside:
-            with ui.element("div").classes("simulation-head"):
-                heading(state["title"] or state["scenario"] or say("simulation"), 2)
-                chip(say(f"simulation-{state['state']}"), _KINDS.get(state["state"], ""))
-            words("p", say.moment(state["now"], "EEE d MMM y, HH:mm"), "dim")
-            share = state["acts"] / state["of_acts"] if state["of_acts"] else 0
-            bar = ui.element("progress").props(f"max=1 value={share}")
-            bar.props["aria-label"] = say("simulation-progress")
-            if state["error"]:
-                words("p", state["error"], "fault")
-            with ui.element("div").classes("simulation-buttons"):
-                for action in _ACTIONS.get(state["state"], ()):
-                    button = words("button", say(f"simulation-{action}-now"), "button small").props("type=button")
-                    button.on("click", partial(self._order, {"action": action}))
-            self._speeds(state)
+        before, self._shown = self._shown, state
+        if any(before.get(part) != state[part] for part in ("state", "title", "scenario")):
+            self._head_line(state)
+            self._offer(state)
+        self._now.text = self._seat.say.moment(state["now"], "EEE d MMM y, HH:mm")
+        share = state["acts"] / state["of_acts"] if state["of_acts"] else 0
+        self._bar.props(f"max=1 value={share}")
+        self._error.text = state["error"] or ""
+        self._error.set_visibility(bool(state["error"]))
+        for speed, button in self._speeds.items():
+            button.props(f"aria-pressed={str((state['speed'] or 0) == speed).lower()}")
 
-    def _speeds(self, state: Json) -> None:
+    def _head_line(self, state: Json) -> None:
         say = self._seat.say
-        with ui.element("div").classes("speeds").props("role=group") as group:
-            group.props["aria-label"] = say("simulation-speed")
-            for speed in _SPEEDS:
-                chosen = (state["speed"] or 0) == speed
-                button = words("button", say(f"simulation-speed-{speed}"), "speed").props("type=button")
-                button.props(f"aria-pressed={str(chosen).lower()}")
-                button.on("click", partial(self._order, {"action": "speed", "speed": speed}))
+        self._head.clear()
+        with self._head:
+            heading(state["title"] or state["scenario"] or say("simulation"), 2)
+            chip(say(f"simulation-{state['state']}"), _KINDS.get(state["state"], ""))
+
+    def _offer(self, state: Json) -> None:
+        """The orders that its state allows."""
+        self._buttons.clear()
+        with self._buttons:
+            for action in _ACTIONS.get(state["state"], ()):
+                button = words("button", self._seat.say(f"simulation-{action}-now"), "button small")
+                button.props("type=button").on("click", partial(self._order, {"action": action}))
 
     async def _order(self, order: Json) -> None:
         with told(self._seat):
