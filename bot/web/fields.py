@@ -15,6 +15,9 @@ from pydantic import AfterValidator, Field, JsonValue, PlainValidator, StringCon
 LARGEST_ID: Final = 2**63 - 1
 """What the database's integers hold."""
 
+LARGEST_COUNT: Final = 2**31 - 1
+"""What a number of rows may be, to be passed over or looked at: a server's integers of 32 bits hold it too."""
+
 Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID, description="Whose memory.")]
 """A user's id in a body."""
 
@@ -26,7 +29,7 @@ AskedUser = Annotated[
     Query(ge=-LARGEST_ID, le=LARGEST_ID, alias="user_id", description="Whose it is; another owner's is not found."),
 ]
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Offset = Annotated[int, Query(ge=0, le=LARGEST_ID)]
+Offset = Annotated[int, Query(ge=0, le=LARGEST_COUNT)]
 Uuid = Annotated[str, Path(max_length=200)]
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
-from bot.web.fields import LARGEST_ID, Limit, Offset, UserId
+from bot.web.fields import LARGEST_COUNT, Limit, Offset, UserId
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING, WRITING
 from internal.flows.snapshot_shown import restored, veiled
@@ -18,7 +18,7 @@ from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Version
 from internal.storage.engine import Database
 
-VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+VersionNumber = Annotated[int, Path(ge=1, le=LARGEST_COUNT)]
 
 
 class ItemOut(BaseModel):

@@ -117,6 +117,17 @@ def test_addresses_are_judged_before_anything(place: Path | str) -> None:
     assert sorted(os.listdir("data")) == ["laplaced.db", "laplaced.lock"]
 
 
+def test_refused_move_leaves_no_folder(folder: Path) -> None:
+    """Whatever folders were made to be held for TO are gone again; one that was there stays, and so does what is in it."""
+    refused = laplaced("migrate-store", "sqlite:///data/other.db", "sqlite:///new/deeper/laplaced.db")
+    assert (refused.exit_code, "no database" in refused.stderr) == (1, True)
+    assert sorted(os.listdir(folder)) == ["data"]
+    (folder / "mine").mkdir()
+    assert laplaced("migrate-store", "sqlite:///data/other.db", "sqlite:///mine/laplaced.db").exit_code == 1
+    assert laplaced("migrate-store", SOURCE, "sqlite:///new/laplaced.db").exit_code == 0
+    assert sorted(os.listdir(folder)) == ["data", "mine", "new"]
+
+
 def test_half_moved_file_is_not_begun_anew(folder: Path) -> None:
     """Where a move to a file was interrupted, nothing opens an empty database in its place."""
     target = folder / "there" / "laplaced.db"

@@ -107,6 +107,7 @@ async def test_pages_cover_the_list_once(caller: httpx.AsyncClient, known: Seque
         ("user_id=100&limit=1001", "limit"),
         ("user_id=100&offset=-1", "offset"),
         ("user_id=100&offset=99999999999999999999", "offset"),
+        ("user_id=100&offset=2147483648", "offset"),
     ],
 )
 async def test_wrong_parameters_are_named(caller: httpx.AsyncClient, query: str, field: str) -> None:
