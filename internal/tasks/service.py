@@ -265,7 +265,7 @@ def _after_this_time(found: Task, teller: Teller) -> datetime | None:
 
 
 def _closed(connection: Connection, found: Task, state: TaskState, teller: Teller) -> Task:
-    told = {"state": state.value, "next_at": None, "closed_at": teller.now}
+    told: dict[str, Any] = {"state": state.value, "next_at": None, "closed_at": teller.now}
     return _changed(connection, found, f"task_{state.value}", teller, **told)
 
 
