@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from internal.knowledge.claims import ClaimLine
-from internal.knowledge.model import CitationOperation, Claim
+from internal.knowledge.model import CitationOperation, Claim, Fact
 from internal.knowledge.relations import is_functional
 from internal.storage.tables import claims, evidence, observations
 from internal.storage.types import new_id
@@ -45,8 +45,8 @@ class Support(NamedTuple):
     valid_stated: bool
 
 
-def group_of(claim: Claim) -> Group:
-    return claim.source, claim.name, None if is_functional(claim.name) else claim.target
+def group_of(told: Claim | Fact) -> Group:
+    return told.source, told.name, None if is_functional(told.name) else told.target
 
 
 def evidence_target(claim_id: str) -> str:

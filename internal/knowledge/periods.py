@@ -56,6 +56,10 @@ def stops(told: Period | Claim) -> datetime:
     return _NEVER if at is None else at
 
 
+def overlapping(one: Period, other: Period) -> bool:
+    return starts(one) < stops(other) and starts(other) < stops(one)
+
+
 def owned(claim: Claim) -> bool:
     return claim.set_by == "owner"
 
@@ -122,6 +126,9 @@ class Track:
         for period in running:
             if _agree(period, claim):
                 _join(period, claim)
+                # One that touched it lies beneath it now, if the claim went on beyond the end that both had met at.
+                beneath = [other for other in running if other is not period and overlapping(period, other)]
+                self.contested += [(period, other) for other in beneath]
                 return
         fresh = Period(self.number, moment, claim.invalid_at, [claim], said_end=claim.invalid_at is not None)
         self.dated.append(fresh)

@@ -60,9 +60,11 @@ def record_claims(
 
 def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes:
     """Projects anew everything told about these nodes, after a merge, a split or a renaming of one of them."""
-    groups = {group_of(claim) for claim in claim_repository.at_nodes(connection, user_id, node_ids)}
+    claimed = {group_of(claim) for claim in claim_repository.at_nodes(connection, user_id, node_ids)}
+    # A fact whose last claim went away with the other side of a split has no claim here to be found by.
+    standing = {group_of(version.fact) for version in fact_repository.at_nodes(connection, user_id, node_ids)}
     reconciler = Reconciler(connection, user_id, now=now)
-    reconciler.project(groups)
+    reconciler.project(claimed | standing)
     for version in fact_repository.at_nodes(connection, user_id, node_ids):
         fact_repository.put_item(connection, version.fact)
     reconciler.record("system:knowledge")

@@ -42,7 +42,7 @@ from typing import Final, Literal
 
 from internal.errors import Refused
 from internal.knowledge.model import Claim
-from internal.knowledge.periods import Period, Track, also, cut, order, outright, owned, starts, stops
+from internal.knowledge.periods import Period, Track, also, cut, order, outright, overlapping, owned, starts, stops
 from internal.knowledge.relations import denies, materially_different, resemblance
 
 Reason = Literal["unknown_date", "same_moment", "owner", "denial", "unclear_end"]
@@ -167,12 +167,12 @@ class _Timeline:
         return {period: cutting.pieces for period, cutting in cuttings.items()}
 
     def _clash(self, reason: Reason, these: Sequence[Period], those: Sequence[Period]) -> None:
-        self._clashes += [(reason, one, other) for one, other in product(these, those) if _overlap(one, other)]
+        self._clashes += [(reason, one, other) for one, other in product(these, those) if overlapping(one, other)]
 
     def _compare_beginnings(self, dated: Sequence[Period]) -> None:
         """Rule 8 for functional relations."""
         for one, other in combinations(dated, 2):
-            if one.track == other.track or not _overlap(one, other):
+            if one.track == other.track or not overlapping(one, other):
                 continue
             for claim in one.claims:
                 for same in other.starts_at(starts(claim)):
@@ -314,10 +314,6 @@ def _doubted(closed: Period, running: Period) -> bool:
 
 def _denied(one: Period, other: Period) -> bool:
     return any(denies(here.fact, there.fact) for here in one.told for there in other.told)
-
-
-def _overlap(one: Period, other: Period) -> bool:
-    return starts(one) < stops(other) and starts(other) < stops(one)
 
 
 def _questions(clashes: Iterable[tuple[Reason, Span, Span]]) -> list[Conflict]:

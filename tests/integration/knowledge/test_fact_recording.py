@@ -10,7 +10,7 @@ from internal.events import repository as events
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims import BOTH, NEITHER, ClaimLine, NewClaim
-from internal.storage.tables import search_items, suggestions
+from internal.storage.tables import claims, search_items, suggestions
 
 
 def test_a_later_job_closes_the_earlier(knowledge: Knowledge) -> None:
@@ -312,3 +312,19 @@ def test_a_merge_joins_facts_and_a_split_parts_them(knowledge: Knowledge) -> Non
     store.restore_ends(knowledge.connection, OWNER, anya, anna, [anya], moved)
     service.reproject(knowledge.connection, OWNER, [anna, anya], now=knowledge.later())
     assert sorted(knowledge.timeline(), key=str) == before
+
+
+def test_a_split_leaves_nothing_with_the_one_whose_words_were_forgotten(knowledge: Knowledge) -> None:
+    """Of one fact that two had told of, only the other's claim is left: taken apart, it is the other's alone."""
+    knowledge.tell("Anna", "LIVES_IN", "Kyiv")
+    knowledge.tell("Anya", "LIVES_IN", "Kyiv")
+    anna, anya = knowledge.entity("Anna"), knowledge.entity("Anya")
+    moved = store.repoint(knowledge.connection, OWNER, anya, anna)
+    store.redirect_node(knowledge.connection, OWNER, anya, anna)
+    service.reproject(knowledge.connection, OWNER, [anna, anya], now=knowledge.later())
+    annas = next(row["episode_id"] for row in knowledge.rows(claims) if row["source_origin"] == anna)
+    service.remove_episode_claims(knowledge.connection, OWNER, annas, now=knowledge.later())
+    store.redirect_node(knowledge.connection, OWNER, anya, None)
+    store.restore_ends(knowledge.connection, OWNER, anya, anna, [anya], moved)
+    service.reproject(knowledge.connection, OWNER, [anna, anya], now=knowledge.later())
+    assert [fact.source for fact in knowledge.facts()] == [anya]

@@ -207,6 +207,15 @@ def test_a_model_does_not_end_what_the_owner_said() -> None:
         assert [reasons for reasons, _ in disputes(timeline)] == [("owner",)]
 
 
+def test_the_owner_takes_his_end_back() -> None:
+    """He ended it and says that it goes on: what a model told of the time after that end is asked about."""
+    timeline = works(
+        said("A", 2000), said("A", None, 2001, by="owner"), said("A", 2001, 2002), said("A", 2001, by="owner")
+    )
+    assert years(timeline) == [("A", 2000, None), ("A", 2001, 2002)]
+    assert disputes(timeline) == [(("owner",), ["A", "A"])]
+
+
 def test_the_owner_ends_what_a_model_said() -> None:
     """The owner's end counts at once."""
     timeline = works(said("A", 2020), said("A", None, 2022, by="owner"))
