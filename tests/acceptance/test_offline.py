@@ -190,7 +190,11 @@ async def _knows(bot: Product, user: int, count: int) -> list[dict[str, Any]]:
 
 async def _asks(people: ControlClient, user: int, asked: tuple[str, str]) -> None:
     question, quoted = asked
-    assert quoted in (await _answer(people, user, question))["text"]
+    said = await people.say(user, question)
+    # Not the first message: after a kill an earlier reply may be repeated half a minute later.
+    await people.wait_for_message(
+        user, lambda told: quoted in str(told.get("text")), after=said["message_id"], within=60
+    )
 
 
 async def _answer(people: ControlClient, user: int, text: str) -> dict[str, Any]:
