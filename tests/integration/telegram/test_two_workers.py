@@ -136,6 +136,70 @@ async def is_paused(worker: Worker) -> bool:
     return worker.is_paused
 
 
+def pressed(number: int, user: int, message: dict[str, Any], data: str) -> tuple[int, str]:
+    """A button below one of the bot's messages, as Telegram brings it."""
+    author = {"id": user, "is_bot": False, "first_name": "Olena", "language_code": "en"}
+    query = {"id": str(number), "from": author, "chat_instance": "1", "message": message, "data": data}
+    return number, json.dumps({"update_id": number, "callback_query": query})
+
+
+def a_button(message: dict[str, Any], name: str) -> str:
+    rows = message["reply_markup"]["inline_keyboard"]
+    return next(str(one["callback_data"]) for row in rows for one in row if name in one["text"])
+
+
+async def became_of_tasks(worker: Worker, person: int) -> list[str]:
+    query = select(tables.events.c.event_type).where(tables.events.c.user_id == person).order_by(tables.events.c.seq)
+    kinds = await worker.database.read(lambda c: c.execute(query).scalars().all())
+    return [kind for kind in kinds if kind.startswith("task_")]
+
+
+async def all_done(worker: Worker, updates: int) -> bool:
+    return len(await worker.stage.inbox()) == updates and not await unsettled(worker)
+
+
+async def test_a_command_and_a_button_are_done_once_over_a_takeover(
+    telegram: LocalTelegram, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """A worker is paused before a command's effect, then one after a button's; the other does what was left."""
+    async with two_workers(telegram, where_postgresql(tmp_path), model) as (one, other):
+        await one.start()
+        await eventually(lambda: serves_all(one), PATIENT_S)
+        person = await one.stage.person()
+
+        async def paused() -> None:
+            one.pause()
+
+        one.bot.handlers.before.append(paused)
+        command = {"type": "bot_command", "offset": 0, "length": 6}
+        await one.bot.ingest.accept([raw(1, person, text="/tasks add Water the plants", entities=[command])])
+        await eventually(lambda: is_paused(one), PATIENT_S)
+        await other.start()
+        await eventually(lambda: all_done(other, 1), PATIENT_S)
+        one.go_on()
+        await parted(one, other)
+        assert await became_of_tasks(other, person) == ["task_open"]
+        [card] = await other.stage.bot_messages(person)
+
+        first, second = (one, other) if district_of(person) in one.districts.served else (other, one)
+        handle = first.bot.handlers.handle
+
+        async def paused_afterwards(*update: Any) -> Any:
+            handled = await handle(*update)
+            first.pause()
+            return handled
+
+        first.bot.handlers.handle = paused_afterwards  # type: ignore[method-assign]
+        await second.bot.ingest.accept([pressed(2, person, card, a_button(card, "Cancel"))])
+        await eventually(lambda: all_done(second, 2), PATIENT_S)
+        assert first.is_paused
+        first.go_on()
+        await parted(one, other)
+        assert await became_of_tasks(second, person) == ["task_open", "task_cancelled"]
+        [closed] = await second.stage.bot_messages(person)
+        assert closed["text"] != card["text"]
+
+
 async def test_a_worker_that_stops_hands_over_at_once(
     telegram: LocalTelegram, model: ScriptedModel, tmp_path: Path
 ) -> None:
