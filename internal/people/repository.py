@@ -31,6 +31,9 @@ ITEM_PREFIX = "person:"
 _CHUNK = 500
 """Most values of one IN list."""
 
+_NAMES = 4 * _CHUNK
+"""Most names that are looked through for people: one has a few that begin alike."""
+
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 
 
@@ -192,7 +195,9 @@ def by_name_prefix(connection: Connection, user_id: int, key: str, *, limit: int
 def _named(connection: Connection, user_id: int, condition: ColumnElement[bool]) -> list[Person]:
     """In two steps: joined into one, SQLite would read everybody the owner knows."""
     entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
-    ids = list(connection.execute(entities.distinct().order_by(name_keys.c.entity_id).limit(_CHUNK)).scalars())
+    # In the order of the key's own index: by the entity's, SQLite would read every name of the owner.
+    found = connection.execute(entities.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_NAMES)).scalars()
+    ids = list(dict.fromkeys(found))[:_CHUNK]
     query = select(people).where(people.c.user_id == user_id, people.c.entity_id.in_(ids), _VISIBLE)
     return list(map(person_of, connection.execute(query)))
 
