@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
+from internal.storage.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
 V = TypeVar("V")
@@ -17,7 +18,9 @@ CAUSED_BY: Final = "caused_by"
 _CHUNK: Final = 500
 """Most values of one IN list."""
 
-_LINKING: Final = (event_links.c.user_id == events.c.user_id) & (event_links.c.event_seq == events.c.seq)
+_LINKING: Final = and_(
+    merely_compared(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
+)
 
 # Built once: every event that is appended asks for its cause and keeps its links.
 _ADD: Final = insert(event_links)

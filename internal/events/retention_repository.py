@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, tuple_
 
 from internal.events.link_repository import chunks
+from internal.storage.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
 _TOLD = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)
@@ -49,8 +50,14 @@ def last_beyond(connection: Connection, rows: int) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def drop(connection: Connection, places: Collection[int]) -> None:
+def drop(connection: Connection, going: Collection[Old]) -> None:
     """Deletes events with their links; what later ones say of them stays, and leads nowhere."""
-    for part in chunks(places):
-        connection.execute(delete(event_links).where(event_links.c.event_seq.in_(part)))
-        connection.execute(delete(events).where(events.c.seq.in_(part)))
+    places = dict[int | None, list[int]]()
+    for one in going:
+        places.setdefault(one.user_id, []).append(one.seq)
+    for user_id, theirs in places.items():
+        for part in chunks(theirs):
+            connection.execute(delete(events).where(events.c.user_id == user_id, events.c.seq.in_(part)))
+            if user_id is not None:  # what is the house's links to nothing
+                ours = (merely_compared(event_links.c.user_id) == user_id) & event_links.c.event_seq.in_(part)
+                connection.execute(delete(event_links).where(ours))

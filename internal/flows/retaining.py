@@ -63,7 +63,7 @@ class EventRetention:
     def _drop_read(self, found: list[Old], connection: Connection) -> int:
         read = read_by_all(connection, self.subscribers)
         # The event that a cursor names stays as well, or it would not be known where the cursor stands.
-        going = [one.seq for one in found if one.seq < _read_to(read, one)]
+        going = [one for one in found if one.seq < _read_to(read, one)]
         old_events.drop(connection, going)
         return len(going)
 

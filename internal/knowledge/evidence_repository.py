@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, select
 
+from internal.storage.expressions import merely_compared
 from internal.storage.tables import evidence, messages, people, segments, users
 
 _CHUNK: Final = 500
@@ -65,8 +66,8 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
 def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for start in range(0, len(person_ids), _CHUNK):
-        one = people.c.id.in_(person_ids[start : start + _CHUNK])
-        rows = connection.execute(select(people.c.id, people.c.entity_id).where(people.c.user_id == user_id, one))
+        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(person_ids[start : start + _CHUNK])
+        rows = connection.execute(select(people.c.id, people.c.entity_id).where(one))
         found |= {row.id: row.entity_id for row in rows}
     return found
 

@@ -15,6 +15,7 @@ from internal.language.spelling import name_key
 from internal.people import entities
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
 from internal.storage import search_items as searched
+from internal.storage.expressions import merely_compared
 from internal.storage.owners import next_rev, record_change
 from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
 from internal.storage.upsert import upsert
@@ -38,7 +39,9 @@ _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
 
 
 _BY_IDS = select(people).where(
-    people.c.user_id == bindparam("owner"), people.c.id.in_(bindparam("ids", expanding=True)), _VISIBLE
+    merely_compared(people.c.user_id) == bindparam("owner"),
+    people.c.id.in_(bindparam("ids", expanding=True)),
+    _VISIBLE,
 )
 
 # Run for every prompt: built once, for building a statement takes longer than running it.

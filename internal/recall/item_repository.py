@@ -30,6 +30,7 @@ from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.repository import person_of_change
 from internal.storage.erasure import EVERYTHING
+from internal.storage.expressions import merely_compared
 from internal.storage.owners import record_change
 from internal.storage.search_items import of_kind
 from internal.storage.tables import (
@@ -171,8 +172,8 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
     found: set[str] = set()
     for start in range(0, len(ids), _CHUNK):
-        one = people.c.id.in_(ids[start : start + _CHUNK])
-        found |= set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, one)).scalars())
+        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(ids[start : start + _CHUNK])
+        found |= set(connection.execute(select(people.c.entity_id).where(one)).scalars())
     return found
 
 

@@ -12,6 +12,7 @@ from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX, person_of
 from internal.storage.erasure import EVERYTHING
+from internal.storage.expressions import merely_compared
 from internal.storage.tables import changes, name_keys, people, search_items, vectors
 from internal.storage.vectors import Vector, from_blob
 
@@ -105,7 +106,7 @@ def people_vectors(
         return
     for start in range(0, len(ids), _CHUNK):
         one = people.c.id.in_(ids[start : start + _CHUNK])
-        query = _query(model, dim).where(people.c.user_id == user_id, one)
+        query = _query(model, dim).where(merely_compared(people.c.user_id) == user_id, one)
         yield from _vectors_of(connection, query)
 
 

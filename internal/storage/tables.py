@@ -329,7 +329,6 @@ people = Table(
     Column("run_id", Text),
     NumberedKey("id"),
     UniqueConstraint("user_id", "entity_id"),
-    only_on("sqlite", Index("idx_people_user", "user_id", "id")),
     only_on("postgresql", Index("idx_people_id", "id")),
     Index("idx_people_user_circle", "user_id", "circle"),
     Index(

@@ -77,8 +77,6 @@ def _lead(table: str, number: str) -> None:
             altered.alter_column("user_id", existing_type=sa.BigInteger(), nullable=False)
     if sqlite:
         _number_behind(table, given)
-        if table == "people":
-            op.create_index("idx_people_user", "people", ["user_id", "id"])
         return
     op.drop_constraint(f"pk_{table}", table, type_="primary")
     op.create_primary_key(f"pk_{table}", table, ["user_id", number])

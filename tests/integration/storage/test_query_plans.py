@@ -15,9 +15,11 @@ from internal.access.model import Author
 from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Incoming, Turn, TurnState
+from internal.events import link_repository, retention_repository
 from internal.events import repository as events
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
+from internal.people import repository as people
 from internal.storage.engine import Database
 from internal.testing import FIRST_MOMENT
 
@@ -126,3 +128,21 @@ async def test_a_turn_reads_no_growing_table_whole(database: Database) -> None:
         return scans(connection, said)
 
     assert await database.write(work) == []
+
+
+async def test_what_is_asked_for_by_ids_is_not_looked_for_among_all_of_its_owner(database: Database) -> None:
+    """Without figures about its tables SQLite would rather read everything of the owner than look up the ids."""
+
+    def work(connection: Connection) -> list[str]:
+        with watched(connection) as said:
+            dialogue.by_ids(connection, USER, ["a", "b"])
+            people.by_ids(connection, USER, [1, 2])
+            link_repository.causes(connection, USER, ["a", "b"])
+            link_repository.effects(connection, USER, ["a", "b"])
+            retention_repository.drop(connection, [retention_repository.Old(1, NOW, USER, "t")])
+        plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {one}", given).all() for one, given in said]
+        return [row[3] for rows in plans for row in rows]
+
+    steps = await database.write(work)
+    assert len(steps) >= 7
+    assert [step for step in steps if "(user_id=?)" in step or step.startswith("SCAN")] == []
