@@ -31,7 +31,7 @@ from internal.people.model import Person
 from internal.storage.engine import Database
 from internal.tasks import repository as tasks
 from internal.tasks import service
-from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, time_of_day
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, first_firing, time_of_day
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +79,8 @@ class Granted:
     refused: str | None = None
 
 
-Told = Callable[[User, Task | None, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
-"""How an opened reminder is told in the chat, with its buttons; None: that it cannot be opened."""
+Told = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
+"""How an opened reminder is told in the chat, with its buttons; a word: why it cannot be opened."""
 
 
 class Mentions(Protocol):
@@ -147,7 +147,7 @@ class Requests:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
                 refused = refusal.reason
-            granted.append(Granted(task, *self._told(user, task, now), refused))
+            granted.append(Granted(task, *self._told(user, task or refused or "", now), refused))
         return granted
 
     def count(self, granted: Sequence[Granted]) -> None:
@@ -166,6 +166,8 @@ class Requests:
         same = [one for one in of_message if one.title == reminder.title and not one.state.closed]
         if same:  # the turn was answered before, and its answer was lost
             return service.change(connection, user.user_id, same[0].id, teller, schedule=schedule)
+        if schedule.due_at is not None and first_firing(schedule, self._whole_day_at, now) is None:
+            raise Refused("past", "that moment is over")
         new = service.NewTask(
             title=reminder.title,
             schedule=schedule,

@@ -225,7 +225,10 @@ class _Writing:
             if now - line.said_at > TOO_OLD:
                 raise Refused("old", "it was said long ago and names no day ahead")
             return False
-        return self._is_late(proposed, schedule)
+        late = self._is_late(proposed, schedule)
+        if late and schedule.due_at <= line.said_at:
+            raise Refused("past", "it was over when it was said")
+        return late
 
     def _new(self, found: Found, line: SliceLine, schedule: Schedule) -> NewTask:
         told = found.proposed

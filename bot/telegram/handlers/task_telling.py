@@ -11,7 +11,7 @@ from babel.dates import format_skeleton, format_time
 
 from bot.telegram.handlers.buttons import HERE, TOGETHER, Button, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.telling import cut, quotable
-from bot.telegram.i18n import label, phrase
+from bot.telegram.i18n import has, label, phrase
 from bot.telegram.outbox_chat import buttons
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
@@ -103,10 +103,11 @@ def card_rows(user: User, task: Task, place: str = HERE) -> Rows:
     ]
 
 
-def opened(user: User, task: Task | None, now: datetime) -> tuple[str, Rows]:
-    """What is said where a reminder was asked for in the chat; None: that there are too many."""
-    if task is None:
-        return phrase(user.lang, "refused-too_many"), []
+def opened(user: User, task: Task | str, now: datetime) -> tuple[str, Rows]:
+    """What is said where a reminder was asked for in the chat; a word: why it is not opened."""
+    if isinstance(task, str):
+        key = f"refused-{task}"
+        return phrase(user.lang, key if has(key) else "refused-other"), []
     if task.when is None:
         text = phrase(user.lang, "task-opened-undated", title=task.title)
         times = _row(user, task, HERE, TaskTap.HOUR, TaskTap.TOMORROW, TaskTap.WEEK)
@@ -115,7 +116,7 @@ def opened(user: User, task: Task | None, now: datetime) -> tuple[str, Rows]:
     return text, [_row(user, task, HERE, TaskTap.CHANGE, TaskTap.CANCEL)]
 
 
-def opened_in_turn(user: User, task: Task | None, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
+def opened_in_turn(user: User, task: Task | str, now: datetime) -> tuple[Rendered, list[list[dict[str, Any]]]]:
     """`opened` in the form of the outbox."""
     text, rows = opened(user, task, now)
     [part] = render(text)

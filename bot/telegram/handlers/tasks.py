@@ -63,8 +63,11 @@ async def _add(words: str, chat: Chat, services: Services) -> None:
 
 
 def _opened(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
-    new = service.NewTask(title=read.title, schedule=read.schedule, kind=read.kind)
-    return service.open_task(connection, user.user_id, new, _teller(user, services, now))
+    new, teller = service.NewTask(read.title, read.schedule, read.kind), _teller(user, services, now)
+    task = service.open_task(connection, user.user_id, new, teller)
+    if task.due_at is not None and task.next_at is None:
+        raise Refused("past", "that moment is over")
+    return task
 
 
 async def page_pressed(query: CallbackQuery, callback_data: TasksButton, chat: Chat, services: Services) -> None:

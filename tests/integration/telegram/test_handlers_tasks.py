@@ -97,6 +97,13 @@ async def test_what_is_no_time_is_asked_again_and_a_sentence_is_no_answer(world:
     assert only(await world.send("I was at the sea with Peter yesterday, it was lovely.")).how == "unhandled"
 
 
+async def test_nothing_is_promised_for_a_day_that_is_over(world: World) -> None:
+    """He is told so, and no task is opened."""
+    await world.admit(1, "Olena")
+    assert only(await world.send("/tasks add call mum on 5 November 2020")).text == "That moment is over."
+    assert await world.read(lambda c: tasks.listing(c, 1)) == []
+
+
 async def test_a_time_that_is_over_is_asked_again(world: World) -> None:
     """The task stays where it is until he names one that is still ahead."""
     await world.admit(1, "Olena")
