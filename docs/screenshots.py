@@ -19,11 +19,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
 from PIL import Image
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Page
 
 from bot.simulator.client import ControlClient
 from bot.simulator.screenshot import chromium, take_screenshot
@@ -36,6 +37,9 @@ COLOURS = 256
 
 LIVED_S = 3_600
 """How long three weeks may take on a busy machine."""
+
+ENOUGH = 4
+"""Events before and behind an answer that make a picture of its story."""
 
 PHONE = 860
 """Pixels: from this width on details stand beside the timeline."""
@@ -87,6 +91,13 @@ CONSOLE_PICTURES = {
 }
 """Pages that three weeks without a paid model have filled, as the person of that language sees them."""
 
+SHORT_WAITS = {
+    "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
+    "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",
+    "LAPLACED_SCHEDULER__TICK": "1s",
+}
+"""For the chats. Three weeks of the demo are lived as anybody's: with these, every sentence would be a session."""
+
 SHOWN = ".event, .dot, .node, .fact, .bubble, .memory-row, .task, .notice-row, .mind-row, details.row, .figure, .empty"
 """What tells that a page is there, with something of its own or without."""
 
@@ -107,25 +118,23 @@ class Running:
         return found
 
 
-def environment(data_dir: Path) -> dict[str, str]:
-    """Without any settings of our own but for free ports and short waits."""
+def environment(data_dir: Path, waits: Mapping[str, str]) -> dict[str, str]:
+    """Without any settings of our own but for free ports and how long is waited."""
     return {name: value for name, value in os.environ.items() if not name.startswith("LAPLACED_")} | {
         "LAPLACED_DATA_DIR": str(data_dir),
         "LAPLACED_SERVER__PORT": "0",
         "LAPLACED_MCP__PORT": "0",
         "LAPLACED_SERVER__CONSOLE_PORT": "0",
         "LAPLACED_TELEGRAM__LOCAL__PORT": "0",
-        "LAPLACED_TELEGRAM__GROUP_WINDOW": "0s",
-        "LAPLACED_DIALOGUE__IDLE_TIMEOUT": "3s",
-        "LAPLACED_SCHEDULER__TICK": "1s",
+        **waits,
     }
 
 
 @asynccontextmanager
-async def product(data_dir: Path) -> AsyncIterator[Running]:
+async def product(data_dir: Path, waits: Mapping[str, str] = MappingProxyType({})) -> AsyncIterator[Running]:
     """`laplaced run` on free ports, stopped in order at the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "run", env=environment(data_dir), stdout=asyncio.subprocess.PIPE
+        sys.executable, "-m", "bot", "run", env=environment(data_dir, waits), stdout=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(60):
@@ -145,7 +154,7 @@ async def live(data_dir: Path) -> None:
     if (data_dir / "laplaced.db").exists():
         return
     command = ("simulate", "demo", "--offline", "--until-today", "--data", str(data_dir))
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bot", *command, env=environment(data_dir))
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bot", *command, env=environment(data_dir, {}))
     async with asyncio.timeout(LIVED_S):
         if await process.wait():
             raise SystemExit(f"laplaced simulate ended with {process.returncode}")
@@ -193,7 +202,7 @@ async def take_pictures(into: Path, demo: Path | None, only: Sequence[str]) -> N
 
 
 async def picture_chats(into: Path, data_dir: Path, pictures: Mapping[str, Picture]) -> None:
-    async with product(data_dir) as running, ControlClient(running.chat_page) as people:
+    async with product(data_dir, SHORT_WAITS) as running, ControlClient(running.chat_page) as people:
         users = {user["language_code"]: user["id"] for user in (await people.request("GET", "/users"))["users"]}
         for lang in CONVERSATIONS:
             await converse(running, people, users[lang], lang)
@@ -229,13 +238,21 @@ async def picture_console(browser: Browser, running: Running, path: Path, pictur
     await page.goto(f"{running.console}{picture.path}?user={user_id}")
     await page.locator(SHOWN).first.wait_for()
     if picture.path == "/" and picture.width > PHONE:
-        events = page.locator(".event")
-        await events.nth(await events.count() // 2).click()
-        await page.locator(".details-title").first.wait_for()
+        await choose_answer(page)
     await page.evaluate("document.fonts.ready")
     await page.wait_for_timeout(1500)  # rows, drawings and details come one after another
     await page.screenshot(path=path)
     await page.close()
+
+
+async def choose_answer(page: Page) -> None:
+    """Opens the last event but a few that tells words and what led to them: an answer."""
+    events = page.locator(".event")
+    for n in range(await events.count() - 5, -1, -1):
+        await events.nth(n).click()
+        await page.locator(".details-title").first.wait_for()
+        if await page.locator(".details-text").count() and await page.locator(".jump").count() >= ENOUGH:
+            return
 
 
 def compress(path: Path) -> None:

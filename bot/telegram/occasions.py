@@ -120,7 +120,7 @@ def _button(query: CallbackQuery) -> dict[str, str]:
 def _action(pressed: Owned) -> str:
     match pressed:
         case buttons.TaskButton():
-            return pressed.tap.name.lower()
+            return "yes" if pressed.tap is buttons.TaskTap.CONFIRM else pressed.tap.name.lower()
         case buttons.PersonButton() | buttons.TeamButton():
             return pressed.action.name.lower()
         case _:

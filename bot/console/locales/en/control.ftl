@@ -207,3 +207,4 @@ value-due_at = time
 value-recurrence = recurrence
 value-person_id = person
 value-for_user = for whom
+value-yes = yes

@@ -207,3 +207,4 @@ value-due_at = время
 value-recurrence = повторение
 value-person_id = человек
 value-for_user = для кого
+value-yes = да

@@ -207,3 +207,4 @@ value-due_at = час
 value-recurrence = повторення
 value-person_id = людина
 value-for_user = для кого
+value-yes = так

@@ -104,17 +104,19 @@ def title(say: Phrases, event: Json) -> str:
 def summary(say: Phrases, payload: Json) -> str:
     """The payload in one line, without ids and numbers of rows, which say nothing to people."""
     told = ((name, value) for name, value in payload.items() if name not in _NUMBERS and not _is_id(value))
-    parts = [
-        f"{say.known(f'field-{name}', name.replace('_', ' '))}: {_told(say, name, value)}"
-        for name, value in told
-        if value not in (None, "", [], {}, False) and (name, value) != ("attempt", 1)
-    ]
+    parts = []
+    for name, value in told:
+        if value in (None, "", [], {}, False) or (name, value) == ("attempt", 1):
+            continue
+        field = say.known(f"field-{name}", name.replace("_", " "))
+        parts.append(field if value is True else f"{field}: {_told(say, name, value)}")
     return " · ".join(parts)[:240]
 
 
 def _told(say: Phrases, name: str, value: object) -> str:
     if name == "reason" and isinstance(value, str):
-        return say.reason(value)
+        told = say.reason(value)
+        return told if told != value else _word(say, value)
     if name in _MOMENTS and isinstance(value, str):
         return say.moment(value)
     return _short(say, value)
