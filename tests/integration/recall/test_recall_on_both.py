@@ -1,4 +1,4 @@
-"""What recall finds is the same on both engines, item by item, over the same rows."""
+"""What recall finds is the same on both engines, item by item, and in whatever process it is asked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recall_stage import DIMENSIONS, OWNER, DirectNames, Memory, add_users
 from stores import where_postgresql
 from test_knowledge_search import ASKED, life
 
+from internal.flows import erasing
 from internal.knowledge.model import Episode
 from internal.people.operations import Added
 from internal.recall.people import PeopleSearch
@@ -51,19 +52,24 @@ async def remembered(database: Database) -> None:
     await talk.follow()
 
 
-async def recalled(database: Database, question: str) -> list[Any]:
-    """Everything that is found, best first, with what it was found by."""
-    embedder = TrigramEmbedder(DIMENSIONS)
-    search = Known(database, embedder).search(embedder=embedder)
-    facts = [(hit.fact.id, hit.score) for hit in await search.facts(OWNER, question)]
-    nodes = [(hit.node.id, hit.score) for hit in await search.nodes(OWNER, question)]
-    texts = [(hit.episode.id, hit.score) for hit in await search.episodes(OWNER, question)]
-    said = [(hit.message.id, hit.chance) for hit in await Talk.of(database, embedder).hits(question)]
-    [vector] = await embedder.embed_queries([question], user_id=OWNER)
-    known = await PeopleSearch(database, embedder, names=DirectNames()).search(
-        OWNER, vector, 0.0, 10, query_text=question
-    )
-    return [facts, nodes, texts, said, [(hit.person.id, hit.score) for hit in known]]
+class Seeker:
+    """Asks a process's searches, which keep in memory what they have read."""
+
+    def __init__(self, database: Database) -> None:
+        self.embedder = TrigramEmbedder(DIMENSIONS)
+        self.knowledge = Known(database, self.embedder).search(embedder=self.embedder)
+        self.talk = Talk.of(database, self.embedder)
+        self.people = PeopleSearch(database, self.embedder, names=DirectNames())
+
+    async def recalled(self, question: str) -> list[Any]:
+        """Everything that is found, best first, with what it was found by."""
+        facts = [(hit.fact.id, hit.score) for hit in await self.knowledge.facts(OWNER, question)]
+        nodes = [(hit.node.id, hit.score) for hit in await self.knowledge.nodes(OWNER, question)]
+        texts = [(hit.episode.id, hit.score) for hit in await self.knowledge.episodes(OWNER, question)]
+        said = [(hit.message.id, hit.chance) for hit in await self.talk.hits(question)]
+        [vector] = await self.embedder.embed_queries([question], user_id=OWNER)
+        known = await self.people.search(OWNER, vector, 0.0, 10, query_text=question)
+        return [facts, nodes, texts, said, [(hit.person.id, hit.score) for hit in known]]
 
 
 async def test_what_is_found_is_the_same_on_both_engines(tmp_path: Path) -> None:
@@ -79,11 +85,26 @@ async def test_what_is_found_is_the_same_on_both_engines(tmp_path: Path) -> None
         assert moved.differing == []
         some = 0
         for question in QUESTIONS:
-            expected, found = await recalled(sqlite, question), await recalled(postgresql, question)
+            expected, found = await Seeker(sqlite).recalled(question), await Seeker(postgresql).recalled(question)
             assert _ids(found) == _ids(expected), question
             assert _scores(found) == pytest.approx(_scores(expected)), question
             some += sum(map(bool, expected))
         assert some > 2 * len(QUESTIONS)
+
+
+async def test_what_another_process_wrote_is_found_and_what_it_erased_is_not(tmp_path: Path) -> None:
+    """Though the searches had read everything before: each looks what has changed since."""
+    address, question = where_postgresql(tmp_path), "ремонт дачи"
+    async with Database.open(address) as here, Database.open(address) as elsewhere:
+        await here.write(add_users)
+        seeker = Seeker(here)
+        assert await seeker.recalled(question) == [[], [], [], [], []]
+        await remembered(elsewhere)
+        facts, nodes, texts, said, people = _ids(await seeker.recalled(question))
+        assert all((facts, nodes, texts, said, people))
+        now = seeker.talk.clock.now()
+        await elsewhere.write(lambda c: erasing.erase_message(c, OWNER, said[0], now=now))
+        assert said[0] not in _ids(await seeker.recalled(question))[3]
 
 
 def _ids(found: list[Any]) -> list[list[str]]:
