@@ -45,6 +45,7 @@ def _application(config: Config, database: Database, worker: LanguageWorker, clo
 
     from bot.web.app import answer_faults_as_json
     from bot.web.chronicle import Chronicle, chronicle_router
+    from bot.web.joining import join
     from bot.web.owners import Owners
     from bot.web.snapshots import snapshots_router
     from bot.web.tasks import tasks_router
@@ -59,8 +60,11 @@ def _application(config: Config, database: Database, worker: LanguageWorker, clo
     chronicling = Chronicling([ANALYST] if config.agents.analyst.enabled else [])
     auditing = Auditing(database, clock, worker, chronicling)
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
-    app.include_router(chronicle_router(database, owners, Chronicle(auditing, config.persona.name)))
-    app.include_router(snapshots_router(database, clock, owners))
-    app.include_router(tasks_router(database, clock, owners, config.notifications.whole_day_at))
+    join(
+        app,
+        chronicle_router(database, owners, Chronicle(auditing, config.persona.name)),
+        snapshots_router(database, clock, owners),
+        tasks_router(database, clock, owners, config.notifications.whole_day_at),
+    )
     answer_faults_as_json(app)
     return app

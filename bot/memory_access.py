@@ -40,6 +40,7 @@ def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
     from fastapi import FastAPI
 
     from bot.web.app import answer_faults_as_json
+    from bot.web.joining import join
     from bot.web.memory import Memory, memory_eraser, memory_router
     from bot.web.owners import Owners
     from internal.flows.forgetting import Eraser
@@ -58,6 +59,6 @@ def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
 
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     eraser = Eraser(database, clock, ensure_key(config.data_dir, "hmac_key").encode())
-    app.include_router(memory_router(database, clock, owners, Memory(memory_eraser(eraser), maintain)))
+    join(app, memory_router(database, clock, owners, Memory(memory_eraser(eraser), maintain)))
     answer_faults_as_json(app)
     return app

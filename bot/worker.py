@@ -16,6 +16,7 @@ from bot.simulator.launch import DEFAULT_TOKEN
 from bot.telegram.budget import Budget
 from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
+from bot.web.joining import join
 from bot.web.server import listening, serving_on
 from bot.working import stop_signals, work
 from internal.config import Config
@@ -76,7 +77,7 @@ async def _health(app: App) -> AsyncIterator[Sequence[asyncio.Task[None]]]:
         yield []
         return
     web = FastAPI(openapi_url=None)
-    web.include_router(health_router(app.database, app.metrics, Readiness(app.database, app.clock, lambda: True)))
+    join(web, health_router(app.database, app.metrics, Readiness(app.database, app.clock, lambda: True)))
     web.add_middleware(Guard, api_key=server_key(app), allowed_hosts=server.allowed_hosts, own_secret=[])
     listener = listening(server.host, server.worker_port, "server.worker_port")
     async with serving_on(listener, web) as running:

@@ -41,7 +41,7 @@ class ArchiveOrder(BaseModel):
 
 
 def admin_router(archive: Archive) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.post(ARCHIVE_PATH)
     async def archive_now(order: ArchiveOrder) -> ArchiveReport:

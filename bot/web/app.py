@@ -27,6 +27,7 @@ from bot.web.guard import Guard
 from bot.web.health import Readiness, health_router
 from bot.web.importing import Importing, import_router
 from bot.web.index import index_router
+from bot.web.joining import join
 from bot.web.keeping import Keeping, keeping_router
 from bot.web.memory import Memory, memory_router
 from bot.web.model_calls import model_calls_router
@@ -111,18 +112,24 @@ def build_web(
     """
     app = _api()
     console = console or Console(api_key)
-    app.include_router(index_router(chat_page, mcp, console.url))
-    app.include_router(documentation_router(app.title, app.openapi_url or ""))
-    app.include_router(health_router(database, metrics, Readiness(database, clock, poll_fresh)))
-    app.include_router(people_router(database, clock, owners, graph.finder if graph is not None else None))
+    join(
+        app,
+        index_router(chat_page, mcp, console.url),
+        documentation_router(app.title, app.openapi_url or ""),
+        health_router(database, metrics, Readiness(database, clock, poll_fresh)),
+        people_router(database, clock, owners, graph.finder if graph is not None else None),
+    )
     _tell_what_happens(app, database, owners, stopping or asyncio.Event())
-    app.include_router(snapshots_router(database, clock, owners))
-    app.include_router(tasks_router(database, clock, owners, whole_day_at))
-    app.include_router(spend_router(database, clock, owners, daily_limit_usd))
-    app.include_router(console_router(database, clock, console))
+    join(
+        app,
+        snapshots_router(database, clock, owners),
+        tasks_router(database, clock, owners, whole_day_at),
+        spend_router(database, clock, owners, daily_limit_usd),
+        console_router(database, clock, console),
+    )
     _tell_what_is_known(app, database, clock, owners, graph, memory, cypher, chronicle)
     _take_orders(app, archive, recall, upkeep, importing, keeping)
-    app.include_router(simulator_router(simulator), include_in_schema=False)
+    join(app, simulator_router(simulator))
     _stand_guard(app, api_key, allowed_hosts, webhook, Sessions(database, clock))
     answer_faults_as_json(app)
     return app
@@ -146,7 +153,7 @@ def _stand_guard(
     hosts, own_secret = list(allowed_hosts), [LOGIN_PATH]
     if webhook is not None:
         _refuse_taken(app, webhook.path)
-        app.include_router(webhook_router(webhook), include_in_schema=False)
+        join(app, webhook_router(webhook))
         hosts, own_secret = [*hosts, webhook.host], [*own_secret, webhook.path]
     app.add_middleware(BodyLimit)
     app.add_middleware(Guard, api_key=api_key, allowed_hosts=hosts, own_secret=own_secret, recognise=recognise)
@@ -154,14 +161,17 @@ def _stand_guard(
 
 def _tell_what_happens(app: FastAPI, database: Database, owners: Owners, stopping: asyncio.Event) -> None:
     """What is only read: events with what led to them, users, receipts, notifications, teams, model calls."""
-    app.include_router(receipts_router(database))
-    app.include_router(notifications_router(database, owners))
-    app.include_router(events_router(database, owners, stopping))
-    app.include_router(chain_router(database, owners))
-    app.include_router(teams_router(database, owners))
-    app.include_router(timeline_router(database, owners, stopping))
-    app.include_router(users_router(database, owners))
-    app.include_router(model_calls_router(database, owners))
+    join(
+        app,
+        receipts_router(database),
+        notifications_router(database, owners),
+        events_router(database, owners, stopping),
+        chain_router(database, owners),
+        teams_router(database, owners),
+        timeline_router(database, owners, stopping),
+        users_router(database, owners),
+        model_calls_router(database, owners),
+    )
 
 
 def _tell_what_is_known(
@@ -176,14 +186,13 @@ def _tell_what_is_known(
 ) -> None:
     """The graphs and the chronicle, those that this program has."""
     if graph is not None:
-        app.include_router(graph_router(database, clock, owners, graph))
-        app.include_router(exploring_router(database, clock, owners))
+        join(app, graph_router(database, clock, owners, graph), exploring_router(database, clock, owners))
     if memory is not None:
-        app.include_router(memory_router(database, clock, owners, memory))
+        join(app, memory_router(database, clock, owners, memory))
     if cypher is not None:
-        app.include_router(cypher_router(owners, cypher))
+        join(app, cypher_router(owners, cypher))
     if chronicle is not None:
-        app.include_router(chronicle_router(database, owners, chronicle))
+        join(app, chronicle_router(database, owners, chronicle))
 
 
 def _take_orders(
@@ -195,15 +204,15 @@ def _take_orders(
     keeping: Keeping | None,
 ) -> None:
     """What the command line asks of the server; it changes with the program and is nobody else's contract."""
-    app.include_router(admin_router(archive), include_in_schema=False)
+    join(app, admin_router(archive))
     if recall is not None:
-        app.include_router(recall_router(recall), include_in_schema=False)
+        join(app, recall_router(recall))
     if upkeep is not None:
-        app.include_router(upkeep_router(upkeep), include_in_schema=False)
+        join(app, upkeep_router(upkeep))
     if importing is not None:
-        app.include_router(import_router(importing), include_in_schema=False)
+        join(app, import_router(importing))
     if keeping is not None:
-        app.include_router(keeping_router(keeping), include_in_schema=False)
+        join(app, keeping_router(keeping))
 
 
 def _refuse_taken(app: FastAPI, path: str) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from bot.web.episodes import Taking, episodes_router
 from bot.web.facts import fact_list_router, facts_router, nodes_router
 from bot.web.fields import GroupQuery
+from bot.web.joining import join
 from bot.web.owners import Owners
 from bot.web.refusals import KEYED, READING
 from bot.web.search import search_router
@@ -37,12 +38,15 @@ class Graph:
 
 def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph) -> APIRouter:
     router = APIRouter()
-    router.include_router(_status_router(database, clock, owners))
-    router.include_router(episodes_router(database, clock, owners, graph.taking))
-    router.include_router(search_router(database, owners, graph.search, graph.messages))
-    router.include_router(fact_list_router(database, clock, owners))
-    router.include_router(facts_router(database, clock))
-    router.include_router(nodes_router(database))
+    join(
+        router,
+        _status_router(database, clock, owners),
+        episodes_router(database, clock, owners, graph.taking),
+        search_router(database, owners, graph.search, graph.messages),
+        fact_list_router(database, clock, owners),
+        facts_router(database, clock),
+        nodes_router(database),
+    )
     return router
 
 

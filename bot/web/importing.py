@@ -102,7 +102,7 @@ class ImportOrder(_Order):
 
 
 def import_router(importing: Importing) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.post(TERMS_PATH)
     async def terms(order: TermsOrder) -> OwnerTerms:

@@ -64,7 +64,7 @@ class ReadBackOrder(_Order):
 
 
 def keeping_router(keeping: Keeping) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.post(EXPORT_PATH)
     async def export(order: ExportOrder) -> Response:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy import Connection
 
 from bot.web.fields import AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.joining import join
 from bot.web.memory_queries import queries_router
 from bot.web.memory_recall import recall_memory_router
 from bot.web.memory_strength import memory_strength_router
@@ -73,15 +74,18 @@ def memory_eraser(eraser: Eraser) -> EraseNode:
 
 def memory_router(database: Database, clock: Clock, owners: Owners, given: Memory) -> APIRouter:
     router = APIRouter()
-    router.include_router(_nodes_router(database, clock, owners, given.erase))
-    router.include_router(_merging_router(database, clock))
-    router.include_router(_neighbours_router(database, clock))
-    router.include_router(_edges_router(database, clock, owners))
-    router.include_router(queries_router(database, owners))
-    router.include_router(plasticity_router(database, clock, owners, given.maintain))
-    router.include_router(memory_strength_router(database, clock, owners, given.rates))
+    join(
+        router,
+        _nodes_router(database, clock, owners, given.erase),
+        _merging_router(database, clock),
+        _neighbours_router(database, clock),
+        _edges_router(database, clock, owners),
+        queries_router(database, owners),
+        plasticity_router(database, clock, owners, given.maintain),
+        memory_strength_router(database, clock, owners, given.rates),
+    )
     if given.search is not None:
-        router.include_router(recall_memory_router(database, clock, owners, given.search, given.rates))
+        join(router, recall_memory_router(database, clock, owners, given.search, given.rates))
     return router
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field, StringConstraints, WithJsonSchema
@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from starlette.convertors import Convertor, register_url_convertor
 
 from bot.web.fields import LARGEST_ID, NUL_FREE, AskedUser, Limit, Name, Offset, Short, UserId
+from bot.web.joining import join
 from bot.web.owners import Owners
 from bot.web.profiles import FoundPeople, FoundPerson, PeopleOut, PersonOut, SplitPerson
 from bot.web.refusals import KEYED, READING, WRITING, refusals
@@ -66,9 +67,11 @@ class _PersonInPath(Convertor[str]):
 
 register_url_convertor("person", _PersonInPath())
 
+_PEOPLE: Final[dict[str, Any]] = {"prefix": "/people", "tags": ["people"], "dependencies": KEYED}
+
 
 def people_router(database: Database, clock: Clock, owners: Owners, finder: PeopleFinder | None) -> APIRouter:
-    router = APIRouter(prefix="/people", tags=["people"], dependencies=KEYED)
+    router = APIRouter(**_PEOPLE)
 
     @router.get("", responses=READING)
     async def listing(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
@@ -78,7 +81,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
         return PeopleOut(people=[PersonOut.model_validate(person) for person in shown], count=count)
 
     if finder is not None:
-        router.include_router(_search(owners, finder))
+        join(router, _search(owners, finder))
 
     @router.get("/{person_id:person}", responses=READING)
     async def one(person_id: PersonId, asked: AskedUser = None) -> PersonOut:
@@ -128,7 +131,7 @@ def people_router(database: Database, clock: Clock, owners: Owners, finder: Peop
 
 
 def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(**_PEOPLE)
 
     @router.get("/search", responses=READING)
     async def search(

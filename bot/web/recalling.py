@@ -80,7 +80,7 @@ class RecallOrder(BaseModel):
 
 
 def recall_router(recall: Recall) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.post(RECALL_PATH)
     async def recalled(order: RecallOrder) -> Recalled:

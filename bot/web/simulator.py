@@ -81,7 +81,7 @@ class Simulator(Protocol):
 
 
 def simulator_router(simulator: Simulator | None) -> APIRouter:
-    router = APIRouter(tags=["simulator"], dependencies=KEYED)
+    router = APIRouter(tags=["simulator"], dependencies=KEYED, include_in_schema=False)
 
     @router.get(SIMULATOR_PATH)
     async def state() -> SimulatorState:

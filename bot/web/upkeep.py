@@ -123,7 +123,7 @@ class OwnerOrder(_Order):
 
 
 def upkeep_router(upkeep: Upkeep) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
 
     @router.post(BACKUP_PATH)
     async def back_up(order: BackupOrder) -> BackupReport:

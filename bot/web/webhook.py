@@ -27,7 +27,7 @@ class Webhook:
 
 
 def webhook_router(webhook: Webhook) -> APIRouter:
-    router = APIRouter()
+    router = APIRouter(include_in_schema=False)
     secret = webhook.secret.encode()
 
     @router.post(webhook.path)
