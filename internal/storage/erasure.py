@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from internal.storage.ordering import Standing, read_on, standing_at
-from internal.storage.owners import record_change
+from internal.storage.owners import hold_owner, record_change
 from internal.storage.sqlite import BUSY_TIMEOUT_MS
 from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
 from internal.storage.types import new_id
@@ -129,6 +129,7 @@ def erase_everything(connection: Connection, user_id: int, spent_since: str) -> 
     `spent_since` (or forgetting would lift the daily limit); the keys of processed updates without their text; updates
     that are not processed yet.
     """
+    hold_owner(connection, user_id)
     for table in metadata.sorted_tables:
         if "user_id" in table.c and table.name not in _SPARED:
             connection.execute(delete(table).where(table.c.user_id == user_id))
