@@ -109,7 +109,7 @@ class Stage:
             names=names,
             facts=FactRecall(database, self.knowledge),
             memories=MemoryRecall(database, self.knowledge),
-            passages=PassageRecall(database, self.messages, self.knowledge),
+            passages=PassageRecall(self.messages, self.knowledge),
             lessons=LessonRecall(database, clock, terms),
             limits=RecallLimits(),
         )

@@ -177,7 +177,7 @@ class App:
 
     @property
     def passages(self) -> PassageRecall:
-        return PassageRecall(self.database, self.messages, self.knowledge)
+        return PassageRecall(self.messages, self.knowledge)
 
     @property
     def finder(self) -> PeopleFinder:

@@ -110,7 +110,7 @@ def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> 
     """The visible ones among these nodes of this owner, by id."""
     wanted, found = sorted(set(ids)), dict[str, Node]()
     for start in range(0, len(wanted), CHUNK):
-        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": wanted[start : start + CHUNK]})
+        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": wanted[start : start + CHUNK]}).all()
         found |= {row.id: node_of(row) for row in rows}
     return found
 

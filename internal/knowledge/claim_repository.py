@@ -129,7 +129,7 @@ def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) ->
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
     """What supports these versions now, in the order in which it was told."""
     parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
-    return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part)]
+    return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part).all()]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:

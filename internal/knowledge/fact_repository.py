@@ -79,7 +79,7 @@ def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     """What these nodes are called, hidden ones too."""
     found: dict[str, str] = {}
     for part in _chunks(sorted(set(node_ids))):
-        found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part})}
+        found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part}).all()}
     return found
 
 
@@ -114,7 +114,7 @@ def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidd
     """Those among these versions that are stored, by id."""
     found: dict[str, Version] = {}
     for part in _chunks(ids):
-        rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part})
+        rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part}).all()
         found |= {row.id: _version(row) for row in rows}
     return found
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import Any, Final
 
 
 def count_tokens(text: str) -> int:
@@ -13,9 +14,28 @@ def count_tokens(text: str) -> int:
 
     Exact for recent OpenAI models and an approximation for all others, whose tokenizers are not public or not at
     hand: budgets need a margin. The first call loads the vocabulary (see `load`); after that a page of text takes
-    less than a millisecond.
+    less than a millisecond. No token reaches over the space between two words, and words come again and again: each is
+    counted once.
     """
-    count: int = load().count(text.encode("utf-8", "replace").decode("utf-8"))
+    return sum(map(_count_word, _BETWEEN_WORDS.split(text)))
+
+
+_BETWEEN_WORDS: Final = re.compile(r"(?<=\S)(?= \S)")
+
+_REMEMBERED: Final = 65_536
+"""Words whose counts are kept, by their hash: what people said is not held here. Some 6 MB."""
+
+_COUNTED: Final[dict[int, int]] = {}
+
+
+def _count_word(word: str) -> int:
+    key = hash(word)
+    count = _COUNTED.get(key)
+    if count is None:
+        count = load().count(word.encode("utf-8", "replace").decode("utf-8"))
+        if len(_COUNTED) >= _REMEMBERED:
+            _COUNTED.clear()
+        _COUNTED[key] = count
     return count
 
 

@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from sqlalchemy import Connection
 
 from internal.agents.model import (
     Enricher,
@@ -31,17 +33,17 @@ from internal.people.circle_words import circles_asked
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall import chances
 from internal.recall.asking import QuestionReader
-from internal.recall.facts import FactRecall, FoundFacts
+from internal.recall.facts import FactRecall, LikelyFacts
 from internal.recall.hits import FactHit, MemoryHit
 from internal.recall.knowledge import Asked
 from internal.recall.lessons import LessonRecall
 from internal.recall.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
-from internal.recall.passages import FoundPassage, PassageRecall, ReadReceipts
+from internal.recall.passages import PassageReading, PassageRecall
 from internal.recall.people import PeopleSearch, PersonSearchResult
-from internal.recall.prompted import Found, chosen_of
-from internal.storage.engine import Database
+from internal.recall.prompted import Found, Prompted, chosen_of
+from internal.storage.engine import Database, Work
 from internal.storage.vectors import Vector
 
 log = logging.getLogger(__name__)
@@ -111,6 +113,10 @@ class Recalled:
         return {kind: len(one) for kind, one in (found | said).items()}
 
 
+def _none(connection: Connection) -> Sequence[Any]:
+    return ()
+
+
 async def _plain_words(text: str) -> Sequence[Word]:
     return plain_query_terms(text)
 
@@ -162,24 +168,29 @@ class TurnRecall:
             self._reader.read(owner, question, recent),
         )
         began = time.perf_counter()
+        user_id = owner.user_id
         (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
             self._people(owner, asked),
-            self._facts_of(owner.user_id, asked),
-            self._memories_of(owner.user_id, asked),
+            self._facts_of(user_id, asked),
+            self._memories_of(user_id, asked),
             self._passages_of(owner, asked, before_seq),
-            self._lessons_for(owner.user_id, asked.whole),
+            self._lessons_for(user_id, asked.whole),
         )
         by_id = {person.id: person for person, _ in candidates}
         scores = {person.id: score for person, score in candidates}
         picked = [by_id[pick.person_id] for pick in picks]
-        found = Found(
-            people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
-            facts=await self._with_facts_about(owner.user_id, facts, picked),
-            memories=memories,
-            passages=passages,
-        )
-        receipts = self._receipts(owner, asked, before_seq)
-        chosen = await self._database.read(lambda c: chosen_of(c, owner.user_id, found, self._limits.tokens, receipts))
+        read_facts = await self._with_facts_about(user_id, facts, picked)
+
+        def read(connection: Connection) -> Prompted:
+            found = Found(
+                people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
+                facts=read_facts(connection),
+                memories=memories(connection),
+                passages=passages,
+            )
+            return chosen_of(connection, user_id, found, self._limits.tokens)
+
+        chosen = await self._database.read(read)
         recalled = Recalled(
             inner_circle=inner,
             relevant_people=chosen.people,
@@ -205,32 +216,33 @@ class TurnRecall:
     def _chance_of(self, score: float, fallback: Fallback | None) -> float:
         return chances.of_person(score, self._threshold, picked=fallback is None)
 
-    async def _facts_of(self, user_id: int, asked: Asked) -> FoundFacts | None:
+    async def _facts_of(self, user_id: int, asked: Asked) -> LikelyFacts | None:
         return await self._facts.for_question(user_id, asked) if self._facts is not None else None
+
+    async def _with_facts_about(
+        self, user_id: int, likely: LikelyFacts | None, picked: Sequence[Person]
+    ) -> Work[Sequence[FactHit]]:
+        """The facts of the question, then the best ones about those who were picked: nobody else named them."""
+        facts = self._facts
+        if facts is None or likely is None:
+            return _none
+        beside = await facts.beside_people(user_id, likely, [person.entity_id for person in picked])
+        return lambda connection: facts.read(connection, user_id, beside)
+
+    async def _memories_of(self, user_id: int, asked: Asked) -> Work[Sequence[MemoryHit]]:
+        memories = self._memories
+        if memories is None:
+            return _none
+        likely = await memories.likely(user_id, asked, MAX_MEMORIES)
+        return lambda connection: memories.read(connection, user_id, likely)
+
+    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> PassageReading | None:
+        if self._passages is None:
+            return None
+        return await self._passages.likely(owner.user_id, owner.name, asked, before_seq)
 
     async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
         return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()
-
-    async def _memories_of(self, user_id: int, asked: Asked) -> Sequence[MemoryHit]:
-        return await self._memories.recall(user_id, asked, MAX_MEMORIES) if self._memories is not None else ()
-
-    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> Sequence[FoundPassage]:
-        if self._passages is None:
-            return ()
-        return await self._passages.for_question(owner.user_id, owner.name, asked, before_seq)
-
-    def _receipts(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> ReadReceipts | None:
-        if self._passages is None:
-            return None
-        return self._passages.receipts(owner.user_id, owner.name, asked, before_seq)
-
-    async def _with_facts_about(
-        self, user_id: int, found: FoundFacts | None, picked: Sequence[Person]
-    ) -> Sequence[FactHit]:
-        """The facts of the question, then the best ones about those who were picked: nobody else named them."""
-        if self._facts is None or found is None:
-            return ()
-        return await self._facts.hits_with_people(user_id, found, [person.entity_id for person in picked])
 
     async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
         """People who may belong to the question, best first, at most `candidates`, none of the inner circle.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from internal.graph.store import owner_node_id
 from internal.llm.tokens import count_tokens
 from internal.recall import item_repository
 from internal.recall.hits import FactHit
+from internal.recall.item_ranking import Candidate
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
@@ -30,11 +31,12 @@ AROUND: Final = 15
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFacts:
-    """The facts of a question, best first, and the question as it was searched."""
+class LikelyFacts:
+    """The facts that belong to a question, best first, then those about the people picked for it; none twice."""
 
     asked: Asked
-    hits: Sequence[FactHit]
+    answering: Sequence[Candidate]
+    about_people: Sequence[Candidate] = ()
 
 
 class FactRecall:
@@ -47,23 +49,32 @@ class FactRecall:
     def search(self) -> KnowledgeSearch:
         return self._search
 
-    async def for_question(self, user_id: int, question: str | Asked, embedding: Vector | None = None) -> FoundFacts:
+    async def for_question(self, user_id: int, question: str | Asked, embedding: Vector | None = None) -> LikelyFacts:
         """What belongs to a question; `embedding` None: there is none, and words and names must do."""
         asked = question if isinstance(question, Asked) else await self._search.asked(question, embedding)
-        return FoundFacts(asked, await self._relevant(user_id, asked, _FOR_QUESTION))
+        likely = await self._search.likely_facts(user_id, asked, _FOR_QUESTION)
+        return LikelyFacts(asked, [one for one in likely if one.reasons.relevant(self._search.threshold)])
 
-    async def with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[RecalledFact]:
+    async def beside_people(self, user_id: int, likely: LikelyFacts, node_ids: Sequence[str]) -> LikelyFacts:
+        """The same facts, with those about these nodes that fit the question best."""
+        if not node_ids:
+            return likely
+        known = {one.id for one in likely.answering}
+        about = await self._search.likely_facts(user_id, likely.asked, MAX_FACTS, about=node_ids)
+        return replace(likely, about_people=[one for one in about if one.id not in known])
+
+    def read(self, connection: Connection, user_id: int, likely: LikelyFacts) -> list[FactHit]:
+        """Those that still hold, at most MAX_FACTS."""
+        candidates = [*likely.answering, *likely.about_people]
+        found = self._search.read_facts(connection, user_id, candidates[:MAX_FACTS])
+        if len(found) < MAX_FACTS < len(candidates):
+            found += self._search.read_facts(connection, user_id, candidates[MAX_FACTS:])
+        return found[:MAX_FACTS]
+
+    async def with_people(self, user_id: int, found: LikelyFacts, node_ids: Sequence[str]) -> list[RecalledFact]:
         """The facts of a question and those about these nodes that fit it best, each once, numbered from 1."""
-        return await self._recalled(user_id, await self.hits_with_people(user_id, found, node_ids))
-
-    async def hits_with_people(self, user_id: int, found: FoundFacts, node_ids: Sequence[str]) -> list[FactHit]:
-        """The facts of a question, then those about these nodes that fit it best, each once, at most MAX_FACTS."""
-        hits = list(found.hits)
-        if node_ids and len(hits) < MAX_FACTS:
-            known = {hit.fact.id for hit in hits}
-            left = MAX_FACTS - len(hits)
-            hits += await self._search.facts(user_id, found.asked, left, about=node_ids, among=MAX_FACTS, without=known)
-        return hits[:MAX_FACTS]
+        likely = await self.beside_people(user_id, found, node_ids)
+        return await self._recalled(user_id, await self._database.read(lambda c: self.read(c, user_id, likely)))
 
     async def as_of(
         self,
@@ -78,19 +89,8 @@ class FactRecall:
         With `known_at`, as it was known then.
         """
         asked = await self._search.ask(user_id, question)
-        return await self._recalled(user_id, await self._relevant(user_id, asked, MAX_FACTS, as_of, known_at, until))
-
-    async def _relevant(
-        self,
-        user_id: int,
-        asked: Asked,
-        limit: int,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        until: datetime | None = None,
-    ) -> list[FactHit]:
-        hits = await self._search.facts(user_id, asked, limit, as_of=as_of, known_at=known_at, until=until)
-        return [hit for hit in hits if hit.reasons.relevant(self._search.threshold)]
+        hits = await self._search.facts(user_id, asked, MAX_FACTS, as_of=as_of, known_at=known_at, until=until)
+        return await self._recalled(user_id, [hit for hit in hits if hit.reasons.relevant(self._search.threshold)])
 
     async def _recalled(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:
         kept = _within_budget(hits[:MAX_FACTS])

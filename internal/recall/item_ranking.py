@@ -29,38 +29,51 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItemScores:
-    """Every row of an index against one question, each array of the shape (rows,); right while `version` is.
+class Matched:
+    """Every row of an index against the vector and the words of a question, each array of the shape (rows,).
 
-    `cosines` are None without a vector; `all` is the fused score.
+    Right while `version` is that of the index. `cosines` are None without a vector.
     """
 
+    index: ItemIndex
     version: int
     cosines: Scores | None
     words: Scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemScores:
+    """The same with how plainly each row is `named`; `all` is the fused score."""
+
+    matched: Matched
     named: Scores
     all: Scores
 
 
-def scored(index: ItemIndex, vector: Vector | None, words: Sequence[Word], named: Scores) -> ItemScores:
-    """Every row against a question whose `vector` is normalised; `named` is how plainly it names each row."""
+def matched(index: ItemIndex, vector: Vector | None, words: Sequence[Word]) -> Matched:
+    """Every row against a question whose `vector` is normalised."""
     cosines = index.vectors @ vector if vector is not None else None
-    found = index.lexical(words)
-    return ItemScores(index.version, cosines, found, named, fused(cosines, index.embedded, found, named))
+    return Matched(index, index.version, cosines, index.lexical(words))
 
 
-def best(index: ItemIndex, scores: ItemScores, counting: Mask | None, count: int) -> list[Candidate]:
+def scored(found: Matched, named: Scores) -> ItemScores:
+    """Every row by all that speaks for it; `named` is how plainly the question names each."""
+    return ItemScores(found, named, fused(found.cosines, found.index.embedded, found.words, named))
+
+
+def best(scores: ItemScores, counting: Mask | None, count: int) -> list[Candidate]:
     """The best `count` rows of those that count, best first, equal ones by id."""
+    index, words = scores.matched.index, scores.matched.words
     if counting is None:
         rows = top(scores.all, count).tolist()
     else:
         counted = np.flatnonzero(counting)
         rows = counted[top(scores.all[counted], count)].tolist()
-    embedded, cosines = index.embedded, scores.cosines
+    embedded, cosines = index.embedded, scores.matched.cosines
 
     def reasons(row: int) -> Reasons:
         meaning = float(cosines[row]) if cosines is not None and embedded[row] else None
-        return Reasons(meaning, float(scores.words[row]), float(scores.named[row]))
+        return Reasons(meaning, float(words[row]), float(scores.named[row]))
 
     found = [Candidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
     return sorted(found, key=lambda one: (-one.score, one.id))

@@ -50,6 +50,9 @@ ItemKind = Literal["fact", "entity", "episode", "node"]
 KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode", "node")
 """`node` is every label of the memory graph but Entity."""
 
+IMPORTED: Final = "imported"
+"""The source of an episode that nobody said here."""
+
 TERMS_CHANGE: Final = "terms"
 EPISODE_CHANGE: Final = "episode"
 
@@ -95,7 +98,7 @@ class ItemRow:
     """One thing that can be found. `terms` are those of its current text; until it has them, `text` is that text.
 
     It held from `begins` to `ends`, and was known from `known` to `gone` (microseconds). `source` and `target` are a
-    fact's ends; the `source` of a node is its label.
+    fact's ends; the `source` of a node is its label, of an import IMPORTED.
     """
 
     ref_id: str
@@ -180,10 +183,10 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """All names of these nodes: name and aliases, of a person's also those of the profile, the username with its @."""
     found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
-    for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}):
+    for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
         aliases = row.props.get("aliases") or ()
         found[row.id] |= dict.fromkeys(name for name in (row.name, *aliases) if isinstance(name, str) and name)
-    for profile in connection.execute(_PROFILE_NAMES, {"owner": user_id, "ids": list(node_ids)}):
+    for profile in connection.execute(_PROFILE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
         username = [f"@{profile.username}"] if profile.username else []
         found[profile.entity_id] |= dict.fromkeys([profile.display_name, *profile.aliases, *username])
     return {node_id: tuple(names) for node_id, names in found.items() if names}
@@ -321,7 +324,8 @@ def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]
             and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id),
         ),
     )
-    return _timeless(query).where(episodes.c.user_id == user_id, ~asked.exists())
+    origin = case((episodes.c.first_seq.is_(None), IMPORTED), else_="")
+    return _timeless(query, source=origin).where(episodes.c.user_id == user_id, ~asked.exists())
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:

@@ -244,15 +244,15 @@ class ItemIndexes:
         """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
         self._database, self._of, self._tools = database, of, terms
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
-        self._locks = OwnerLocks()
+        self._locks: dict[ItemKind, OwnerLocks] = {kind: OwnerLocks() for kind in item_repository.KINDS}
 
     @property
     def nbytes(self) -> int:
         return self._cache.nbytes
 
-    def lock(self, user_id: int) -> asyncio.Lock:
-        """An owner's searches run one after the other."""
-        return self._locks.of(user_id)
+    def lock(self, user_id: int, kind: ItemKind) -> asyncio.Lock:
+        """An owner's searches of one kind run one after the other."""
+        return self._locks[kind].of(user_id)
 
     def forget(self, user_id: int) -> None:
         """Drops what is in memory of this owner; the next search reads it anew."""

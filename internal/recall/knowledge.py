@@ -16,19 +16,17 @@ from sqlalchemy import Connection
 from internal.errors import ModelError, ModelReplyInvalid, ModelUnavailable
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge import repository as episodes
-from internal.knowledge import service
 from internal.knowledge.claims import FactFilter
 from internal.knowledge.entity_types import EntityTypes
 from internal.language.memory_kinds import kinds_asked
 from internal.language.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.recall import item_ranking, item_repository
-from internal.recall.fact_order import nearest_first, successors_first
+from internal.recall import item_ranking, item_reading, item_repository
 from internal.recall.hits import EpisodeHit, FactHit, NodeHit
-from internal.recall.item_ranking import Candidate, ItemScores, of_entities
-from internal.recall.item_repository import VectorKind
+from internal.recall.item_ranking import Candidate, Matched, of_entities
+from internal.recall.item_reading import FactsWanted
+from internal.recall.item_repository import IMPORTED, VectorKind
 from internal.recall.items import CACHE_BYTES, ItemIndex, ItemIndexes, Moment
 from internal.recall.names import NameTools
 from internal.recall.naming import EntityNaming
@@ -114,7 +112,7 @@ class KnowledgeSearch:
     async def prepare(self, user_id: int) -> None:
         """Has everything in memory that is known of this owner."""
         for kind in item_repository.KINDS:
-            async with self._indexes.lock(user_id):
+            async with self._indexes.lock(user_id, kind):
                 await self._indexes.current(user_id, kind)
 
     def forget(self, user_id: int) -> None:
@@ -145,8 +143,6 @@ class KnowledgeSearch:
         entity_types: Sequence[str] = (),
         about: Collection[str] = (),
         until: datetime | None = None,
-        among: int = 0,
-        without: Collection[str] = (),
     ) -> list[FactHit]:
         """The facts that fit a question best, best first; those nearest to `center_node` before all others.
 
@@ -155,35 +151,32 @@ class KnowledgeSearch:
         their place. `about` keeps to facts with one of these nodes at an end, `entity_types` to ends of these types.
         Raises NotFound for an unknown centre and Refused for an unknown type.
         """
-        moment = Moment(self._clock.now(), as_of, known_at, include_invalid, until)
-        wanted = FactFilter(
+        fitting = FactFilter(
             entity_types=self._types.labels(entity_types),
             as_of=as_of,
             known_at=known_at,
             include_invalid=include_invalid,
             until=until,
         )
+        moment = Moment(self._clock.now(), as_of, known_at, include_invalid, until)
+        wanted = FactsWanted(fitting, moment, center_node)
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
-        named = await self._named(user_id, asked)
-        async with self._indexes.lock(user_id):
-            index = await self._indexes.current(user_id, "fact")
-            depth = max(self._depth(limit, center_node, wanted), among)
-            candidates = await self._ranked_facts(index, asked, named, moment, about, depth)
-        left = [one for one in candidates if one.id not in without]
-        if not left:
+        candidates = await self._likely_facts(user_id, asked, _depth(limit, wanted), moment, about)
+        if not candidates:
             return []
-
-        def read(connection: Connection) -> list[FactHit]:
-            if not among:
-                return self._read_facts(connection, user_id, left, wanted, moment, center_node)
-            found = self._read_facts(connection, user_id, left[:limit], wanted, moment, center_node)
-            more = left[limit:] if len(found) < limit else []
-            return (
-                [*found, *self._read_facts(connection, user_id, more, wanted, moment, center_node)] if more else found
-            )
-
-        found = await self._database.read(read)
+        found = await self._database.read(lambda c: item_reading.facts_of(c, user_id, candidates, wanted))
         return found[:limit]
+
+    async def likely_facts(
+        self, user_id: int, asked: Asked, limit: int, *, about: Collection[str] = ()
+    ) -> list[Candidate]:
+        """As `facts`, of what holds now, by what is in memory: `read_facts` reads them."""
+        return await self._likely_facts(user_id, asked, limit, Moment(self._clock.now()), about)
+
+    def read_facts(self, connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[FactHit]:
+        """Those of these facts that hold now, in this order."""
+        wanted = FactsWanted(FactFilter(), Moment(self._clock.now()))
+        return item_reading.facts_of(connection, user_id, candidates, wanted) if candidates else []
 
     async def nodes(
         self,
@@ -200,13 +193,11 @@ class KnowledgeSearch:
         types = self._types.labels(entity_types)
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         named = await self._named(user_id, asked)
-        async with self._indexes.lock(user_id):
+        async with self._indexes.lock(user_id, "entity"):
             index = await self._indexes.current(user_id, "entity")
             depth = len(index) if types else max(limit, _AT_LEAST)
             candidates = await self._ranked(index, asked, partial(of_entities, index, named), (), depth)
-        ids = [one.id for one in candidates]
-        nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
-        hits = [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
+        hits = await self._database.read(lambda c: item_reading.nodes_of(c, user_id, candidates))
         return [hit for hit in hits if not types or self._is_of(hit.node, types)][:limit]
 
     async def memories(
@@ -217,28 +208,36 @@ class KnowledgeSearch:
         By meaning and words, by whom the question names and they mention, and by the kind it asks for ("my goals").
         """
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
+        candidates = await self.likely_memories(user_id, asked, limit, labels=labels)
+        return await self._database.read(lambda c: item_reading.nodes_of(c, user_id, candidates))
+
+    async def likely_memories(
+        self, user_id: int, asked: Asked, limit: int, *, labels: Sequence[str] = ("Memory",)
+    ) -> list[Candidate]:
+        """As `memories`, by what is in memory: `item_reading.nodes_of` reads them."""
         about = await self._memories_about(user_id, asked)
-        async with self._indexes.lock(user_id):
+        async with self._indexes.lock(user_id, "node"):
             index = await self._indexes.current(user_id, "node")
-            kinds = kinds_asked(asked.text)
-            of_named = partial(item_ranking.of_memories, index, about, kinds)
-            candidates = await self._ranked(index, asked, of_named, labels, limit)
-        ids = [one.id for one in candidates]
-        nodes = await self._database.read(lambda connection: store.nodes_by_ids(connection, user_id, ids))
-        return [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
+            of_named = partial(item_ranking.of_memories, index, about, kinds_asked(asked.text))
+            return await self._ranked(index, asked, of_named, labels, limit)
 
     async def episodes(self, user_id: int, query: str | Asked, limit: int = 10) -> list[EpisodeHit]:
         """The episodes that fit best, best first."""
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
-        async with self._indexes.lock(user_id):
+        async with self._indexes.lock(user_id, "episode"):
             index = await self._indexes.current(user_id, "episode")
             candidates = await self._ranked(index, asked, partial(of_entities, index, {}), (), limit)
+        return await self._database.read(lambda c: item_reading.episodes_of(c, user_id, candidates))
 
-        def read(connection: Connection) -> list[EpisodeHit]:
-            found = episodes.episodes_by_ids(connection, user_id, [one.id for one in candidates])
-            return [EpisodeHit(found[one.id], one.score, one.reasons) for one in candidates if one.id in found]
-
-        return await self._database.read(read)
+    async def likely_imports(self, user_id: int, asked: Asked, limit: int) -> list[Candidate]:
+        """Those of the `limit` best episodes that nobody said here, by what is in memory, best first."""
+        async with self._indexes.lock(user_id, "episode"):
+            index = await self._indexes.current(user_id, "episode")
+            imported = index.source_in((IMPORTED,))
+            if not imported.any():
+                return []
+            found = await self._ranked(index, asked, partial(of_entities, index, {}), (), limit)
+            return [one for one in found if imported[index.rows_of([one.id])].all()]
 
     async def words(self, query: str) -> Sequence[Word]:
         """The words of a question; as they are written where the language process cannot read them."""
@@ -293,73 +292,51 @@ class KnowledgeSearch:
         own = {store.owner_node_id(user_id): 1.0} if names_oneself(asked.text) else {}
         return own | await self._naming.named(user_id, asked.whole, asked.words)
 
-    @staticmethod
-    def _depth(limit: int, center_node: str | None, wanted: FactFilter) -> int:
-        """How many candidates are read (0.3 ms each): more where only stored rows can tell whether they count."""
-        judged_later = center_node is not None or wanted.entity_types or wanted.known_at is not None
-        return max(limit * 10, _AT_LEAST) if judged_later else limit
-
     async def _ranked(
         self, index: ItemIndex, asked: Asked, named: Callable[[], Scores], labels: Collection[str], count: int
     ) -> list[Candidate]:
         """The best rows of those of these labels (none = all), best first, equal ones by id."""
 
         def work() -> list[Candidate]:
-            scores = item_ranking.scored(index, asked.vector, asked.words, named())
-            return item_ranking.best(index, scores, index.source_in(labels) if labels else None, count)
+            scores = item_ranking.scored(item_ranking.matched(index, asked.vector, asked.words), named())
+            return item_ranking.best(scores, index.source_in(labels) if labels else None, count)
 
         return await self._computed(index, work)
 
-    async def _ranked_facts(
-        self,
-        index: ItemIndex,
-        asked: Asked,
-        named: Mapping[str, float],
-        moment: Moment,
-        about: Collection[str],
-        count: int,
+    async def _likely_facts(
+        self, user_id: int, asked: Asked, count: int, moment: Moment, about: Collection[str]
     ) -> list[Candidate]:
-        """The best facts that count at a moment. A question's facts are scored once, however often it asks."""
-        before = asked.shared.kept("facts")
-        known: ItemScores | None = before[2] if before and before[0] is index and before[1] is named else None
+        """The best facts that count at a moment; words and vectors are compared while names are looked for."""
+        named, _ = await asyncio.gather(self._named(user_id, asked), self._matched_facts(user_id, asked))
+        async with self._indexes.lock(user_id, "fact"):
+            index = await self._indexes.current(user_id, "fact")
+            matched = await self._matched(index, asked)
 
-        def work() -> tuple[ItemScores, list[Candidate]]:
-            scores = known
-            if scores is None or scores.version != index.version:
-                scores = item_ranking.scored(index, asked.vector, asked.words, item_ranking.of_ends(index, named))
-            counting = index.counting(moment)
-            if about:
-                counting &= index.source_in(about) | index.target_in(about)
-            return scores, item_ranking.best(index, scores, counting, count)
+            def work() -> list[Candidate]:
+                scores = item_ranking.scored(matched, item_ranking.of_ends(index, named))
+                counting = index.counting(moment)
+                if about:
+                    counting &= index.source_in(about) | index.target_in(about)
+                return item_ranking.best(scores, counting, count)
 
-        scores, found = await self._computed(index, work)
-        asked.shared.keep("facts", (index, named, scores))
-        return found
+            return await self._computed(index, work)
+
+    async def _matched_facts(self, user_id: int, asked: Asked) -> None:
+        async with self._indexes.lock(user_id, "fact"):
+            await self._matched(await self._indexes.current(user_id, "fact"), asked)
+
+    async def _matched(self, index: ItemIndex, asked: Asked) -> Matched:
+        """A question's facts are compared with it once, however often it asks; under the owner's lock."""
+        known: Matched | None = asked.shared.kept("facts")
+        if known is None or known.index is not index or known.version != index.version:
+            known = await self._computed(index, lambda: item_ranking.matched(index, asked.vector, asked.words))
+            asked.shared.keep("facts", known)
+        return known
 
     @staticmethod
     async def _computed(index: ItemIndex, work: Callable[[], T]) -> T:
         """On a thread where it would hold the event loop up: nothing changes an index while its owner is locked."""
         return work() if len(index) < _MANY_ROWS else await asyncio.to_thread(work)
-
-    def _read_facts(
-        self,
-        connection: Connection,
-        user_id: int,
-        candidates: Sequence[Candidate],
-        wanted: FactFilter,
-        moment: Moment,
-        center_node: str | None,
-    ) -> list[FactHit]:
-        ids = [one.id for one in candidates]
-        facts = service.facts(connection, user_id, ids, wanted=wanted, now=moment.now)
-        found = [FactHit(facts[one.id], one.score, one.reasons) for one in candidates if one.id in facts]
-        # Of several versions that were found the one that was known then stands for all.
-        hits = list({hit.fact.id: hit for hit in reversed(found)}.values())[::-1]
-        if moment.include_invalid:
-            hits = successors_first(connection, user_id, hits, wanted, moment.now)
-        if center_node is not None:
-            hits = nearest_first(connection, user_id, hits, center_node, moment)
-        return hits
 
     def _is_of(self, node: Node, types: Sequence[str]) -> bool:
         """Whether a node is of one of these types: by its own labels, else by what the type is stored as."""
@@ -372,3 +349,9 @@ class KnowledgeSearch:
     def _degraded(self, part: str, error: Exception) -> None:
         self._observer.recall_degraded(part)
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
+
+
+def _depth(limit: int, wanted: FactsWanted) -> int:
+    """How many candidates are read (0.3 ms each): more where only stored rows can tell whether they count."""
+    judged_later = wanted.centre is not None or wanted.fitting.entity_types or wanted.moment.known_at is not None
+    return max(limit * 10, _AT_LEAST) if judged_later else limit

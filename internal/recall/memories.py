@@ -15,7 +15,9 @@ from internal.llm.tokens import count_tokens
 from internal.memory import service as memory
 from internal.memory.association_repository import associated, conflicts_of
 from internal.memory.model import NAMING
+from internal.recall import item_reading
 from internal.recall.hits import MemoryHit, NodeHit
+from internal.recall.item_ranking import Candidate
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.storage.engine import Database
 from internal.storage.vectors import Vector
@@ -59,11 +61,20 @@ class MemoryRecall:
 
     async def recall(self, user_id: int, asked: Asked, limit: int) -> list[MemoryHit]:
         """At most `limit` memories that belong to a question, best first, then what is associated or disputes."""
-        hits = await self._search.memories(user_id, asked, limit * _SPARE, labels=RECALLED)
-        relevant = [hit for hit in hits if hit.reasons.relevant(self._search.threshold) and _says_something(hit.node)]
-        if not relevant:
-            return []
-        return await self._database.read(lambda c: self._with_associations(c, user_id, relevant, limit))
+        likely = await self.likely(user_id, asked, limit)
+        return await self._database.read(lambda c: self.read(c, user_id, likely, limit))
+
+    async def likely(self, user_id: int, asked: Asked, limit: int) -> list[Candidate]:
+        """What may belong to a question, by what is in memory, best first: `read` reads it."""
+        found = await self._search.likely_memories(user_id, asked, limit * _SPARE, labels=RECALLED)
+        return [one for one in found if one.reasons.relevant(self._search.threshold)]
+
+    def read(
+        self, connection: Connection, user_id: int, likely: Sequence[Candidate], limit: int = MAX_MEMORIES
+    ) -> list[MemoryHit]:
+        """As `recall`, of what is likely."""
+        hits = [hit for hit in item_reading.nodes_of(connection, user_id, likely) if _says_something(hit.node)]
+        return self._with_associations(connection, user_id, hits, limit) if hits else []
 
     def _with_associations(
         self, connection: Connection, user_id: int, hits: Sequence[NodeHit], limit: int

@@ -46,7 +46,7 @@ class EntityNaming:
 
     async def _names_of_likely(self, user_id: int, words: Sequence[Word]) -> Mapping[str, tuple[str, ...]]:
         """The names of the entities that share most with these words; read once, until the entity changes."""
-        async with self._indexes.lock(user_id):
+        async with self._indexes.lock(user_id, "entity"):
             index = await self._indexes.current(user_id, "entity")
             shared = index.lexical(words)
             ids = [index.ids[row] for row in top(shared, _CANDIDATES).tolist() if shared[row] > 0]

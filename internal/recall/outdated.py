@@ -43,17 +43,14 @@ def outdated(connection: Connection, user_id: int, message_ids: Collection[str],
     """
     lost: dict[str, list[_Lost]] = defaultdict(list)
     standing: set[str] = set()
-    told: dict[str, list[Row[Any]]] = defaultdict(list)
-    for claim in repository.claims_told(connection, user_id, message_ids):
-        told[claim.message_id].append(claim)
-    for message_id, claims in told.items():
-        for one in _told(claims, now):
+    for message_id, told in repository.told(connection, user_id, message_ids).items():
+        for one in _told(told.claims, now):
             lost[message_id].append(one) if one is not None else standing.add(message_id)
-    for memory in repository.memories_told(connection, user_id, message_ids):
-        if memory.winner is None:
-            standing.add(memory.message_id)
-        else:
-            lost[memory.message_id].append(_Lost(memory.since, by=f"memory:{memory.winner}"))
+        for memory in told.memories:
+            if memory.winner is None:
+                standing.add(message_id)
+            else:
+                lost[message_id].append(_Lost(memory.since, by=f"memory:{memory.winner}"))
     left = {message_id: ones for message_id, ones in lost.items() if message_id not in standing}
     return _with_successors(connection, user_id, left) if left else {}
 

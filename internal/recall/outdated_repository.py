@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, func, literal, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes, observations
 
@@ -16,12 +18,12 @@ SAYING: Final = ("Memory", "Goal", "Decision", "Question", "Preference")
 """The labels of typed memories that say something by themselves and come from what somebody said."""
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
-_CITED: Final = and_(
+_CITED: Final = select(evidence.c.message_id, evidence.c.target).where(
     evidence.c.user_id == bindparam("owner"), evidence.c.message_id.in_(bindparam("ids", expanding=True))
 )
 _CLAIMS: Final = (
     select(
-        evidence.c.message_id,
+        claims.c.id,
         claims.c.edge_id,
         claims.c.source,
         claims.c.name,
@@ -33,11 +35,6 @@ _CLAIMS: Final = (
         graph_edges.c.invalid_at.label("ended"),
         graph_edges.c.expired_at.label("expired"),
     )
-    .select_from(evidence)
-    .join(
-        claims,
-        and_(claims.c.user_id == evidence.c.user_id, claims.c.id == func.substr(evidence.c.target, len(_CLAIM) + 1)),
-    )
     .join(
         graph_edges,
         and_(
@@ -46,22 +43,14 @@ _CLAIMS: Final = (
             graph_edges.c.hidden_until.is_(None),
         ),
     )
-    .where(_CITED, evidence.c.target.startswith(_CLAIM))
+    .where(claims.c.user_id == bindparam("owner"), claims.c.id.in_(bindparam("ids", expanding=True)))
 )
 _MEMORIES: Final = (
     select(
-        evidence.c.message_id,
+        observations.c.id,
         observations.c.target,
         graph_edges.c.source.label("winner"),
         graph_edges.c.created_at.label("since"),
-    )
-    .select_from(evidence)
-    .join(
-        observations,
-        and_(
-            observations.c.user_id == evidence.c.user_id,
-            observations.c.id == func.substr(evidence.c.target, len(_OBSERVATION) + 1),
-        ),
     )
     .join(
         graph_nodes,
@@ -81,7 +70,7 @@ _MEMORIES: Final = (
             graph_edges.c.hidden_until.is_(None),
         ),
     )
-    .where(_CITED, evidence.c.target.startswith(_OBSERVATION))
+    .where(observations.c.user_id == bindparam("owner"), observations.c.id.in_(bindparam("ids", expanding=True)))
 )
 _NEXT: Final = select(facts.c.supersedes, facts.c.edge_id).where(
     facts.c.user_id == bindparam("owner"), facts.c.supersedes.in_(bindparam("ids", expanding=True))
@@ -102,14 +91,40 @@ _HOLDING: Final = (
 )
 
 
-def claims_told(connection: Connection, user_id: int, message_ids: Collection[str]) -> Iterator[Row[Any]]:
-    """Every claim that cites one of these messages, retracted ones too, with the end of the fact that it supports."""
-    return _rows(connection, user_id, _CLAIMS, message_ids)
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one message told: every claim that cites it, retracted ones too, with the end of the fact that it supports,
+    and the typed memories (`target`) that cite it, each with what superseded it, or None."""
+
+    claims: Sequence[Row[Any]]
+    memories: Sequence[Row[Any]]
 
 
-def memories_told(connection: Connection, user_id: int, message_ids: Collection[str]) -> Iterator[Row[Any]]:
-    """The typed memories (`target`) that cite one of these messages, each with what superseded it, or None."""
-    return _rows(connection, user_id, _MEMORIES, message_ids)
+def told(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, Told]:
+    """What each of these messages told, by its id; those that nothing cites are left out."""
+    cited: dict[str, list[str]] = defaultdict(list)
+    for row in _rows(connection, user_id, _CITED, message_ids):
+        cited[row[0]].append(row[1])
+    claimed = _by_target(connection, user_id, _CLAIMS, _CLAIM, cited)
+    observed = _by_target(connection, user_id, _MEMORIES, _OBSERVATION, cited)
+    return {
+        message_id: Told(
+            [row for target in targets for row in claimed.get(target, ())],
+            [row for target in targets for row in observed.get(target, ())],
+        )
+        for message_id, targets in cited.items()
+    }
+
+
+def _by_target(
+    connection: Connection, user_id: int, query: Select[Any], prefix: str, cited: Mapping[str, Sequence[str]]
+) -> dict[str, list[Row[Any]]]:
+    """The rows of what is cited under this prefix, by the name under which it is."""
+    ids = {one.removeprefix(prefix) for targets in cited.values() for one in targets if one.startswith(prefix)}
+    found: dict[str, list[Row[Any]]] = defaultdict(list)
+    for row in _rows(connection, user_id, query, ids):
+        found[f"{prefix}{row[0]}"].append(row)
+    return found
 
 
 def next_versions(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, str]:
@@ -129,7 +144,7 @@ def _rows(
     connection: Connection, user_id: int, query: Select[Any], ids: Collection[str], **more: Any
 ) -> Iterator[Row[Any]]:
     for part in _chunks(sorted(ids)):
-        yield from connection.execute(query, {"owner": user_id, "ids": part, **more})
+        yield from connection.execute(query, {"owner": user_id, "ids": part, **more}).all()
 
 
 def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:

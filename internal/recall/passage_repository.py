@@ -6,25 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    literal,
-    select,
-    type_coerce,
-)
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam, literal, select
 
 from internal.dialogue.model import Message
-from internal.dialogue.repository import by_ids
+from internal.dialogue.rows import message_of
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, facts, messages, observations, search_items
-from internal.storage.types import to_micros
 from internal.storage.vectors import MESSAGE
 
 REACH: Final = 4
@@ -33,14 +20,8 @@ REACH: Final = 4
 _CHUNK: Final = 500
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
-_NEAR: Final = (
-    select(
-        messages.c.seq,
-        messages.c.id,
-        messages.c.chat_id,
-        messages.c.thread_id,
-        type_coerce(messages.c.timestamp, BigInteger).label("moment"),
-    )
+_SEEN: Final = (
+    select(*messages.c)
     .join(
         search_items,
         and_(
@@ -48,13 +29,10 @@ _NEAR: Final = (
             search_items.c.item == literal(item_of(MESSAGE, "")) + messages.c.id,
         ),
     )
-    .where(messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True)))
+    .where(messages.c.user_id == bindparam("owner"))
 )
-
-
-_SHOWN: Final = select(search_items.c.ref_id).where(
-    search_items.c.user_id == bindparam("owner"), search_items.c.item.in_(bindparam("ids", expanding=True))
-)
+_NEAR: Final = _SEEN.where(messages.c.seq.in_(bindparam("seqs", expanding=True)))
+_SHOWN: Final = _SEEN.where(messages.c.id.in_(bindparam("ids", expanding=True)))
 
 
 def _supports(prefix: str, table: Table) -> ColumnElement[bool]:
@@ -76,9 +54,8 @@ _REPLACED: Final = select(facts.c.supersedes, facts.c.edge_id).where(
 
 def shown(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Message]:
     """Those of these few messages that anybody may be shown, in order."""
-    items = [item_of(MESSAGE, message_id) for message_id in message_ids]
-    found = [row[0] for row in connection.execute(_SHOWN, {"owner": user_id, "ids": items})] if items else []
-    return by_ids(connection, user_id, found) if found else []
+    rows = connection.execute(_SHOWN, {"owner": user_id, "ids": list(message_ids)}).all() if message_ids else []
+    return sorted(map(message_of, rows), key=lambda message: message.seq)
 
 
 def beside(
@@ -91,46 +68,41 @@ def beside(
     near = _near(connection, user_id, found, before_seq, 1)
     if apart := [message for message in found if not _next_to_its_own(message, near)]:
         near |= _near(connection, user_id, apart, before_seq, REACH)
-    wanted = {message.id: _neighbours(message, near, gap) for message in found}
-    known = {message.id: message for message in found}
-    missing = sorted({one for ids in wanted.values() for one in ids} - known.keys())
-    for part in _chunks(missing):
-        known |= {message.id: message for message in by_ids(connection, user_id, part)}
-    return {message_id: [known[one] for one in ids if one in known] for message_id, ids in wanted.items()}
+    return {message.id: _neighbours(message, near, gap) for message in found}
 
 
 def _near(
     connection: Connection, user_id: int, found: Sequence[Message], before_seq: int | None, reach: int
-) -> dict[int, Row[Any]]:
-    """Places of the log close to these, by `seq`: only what tells whether they are neighbours, for they are many."""
+) -> dict[int, Message]:
+    """The lines at the places of the log close to these, by `seq`."""
     steps = [step for step in range(-reach, reach + 1) if step]
     close = sorted({message.seq + step for message in found for step in steps})
     there = [seq for seq in close if before_seq is None or seq < before_seq]
-    rows: dict[int, Row[Any]] = {}
-    for part in _chunks(there):
-        rows |= {row[0]: row for row in connection.execute(_NEAR, {"owner": user_id, "seqs": part})}
-    return rows
+    return {
+        message.seq: message
+        for part in _chunks(there)
+        for message in map(message_of, connection.execute(_NEAR, {"owner": user_id, "seqs": part}).all())
+    }
 
 
-def _next_to_its_own(message: Message, near: Mapping[int, Row[Any]]) -> bool:
+def _next_to_its_own(message: Message, near: Mapping[int, Message]) -> bool:
     """Whether the lines right before and after a message are of its chat, as they nearly always are."""
-    rows = (near.get(message.seq - 1), near.get(message.seq + 1))
-    return all(row is not None and _of_one_chat(row, message) for row in rows)
+    beside = (near.get(message.seq - 1), near.get(message.seq + 1))
+    return all(one is not None and _of_one_chat(one, message) for one in beside)
 
 
-def _of_one_chat(row: Row[Any], message: Message) -> bool:
-    return (row.chat_id, row.thread_id) == (message.chat_id, message.thread_id)
+def _of_one_chat(one: Message, other: Message) -> bool:
+    return (one.chat_id, one.thread_id) == (other.chat_id, other.thread_id)
 
 
-def _neighbours(message: Message, near: Mapping[int, Row[Any]], gap: timedelta) -> list[str]:
-    """The ids of the line before and the line after."""
-    at, most = to_micros(message.timestamp), gap // timedelta(microseconds=1)
-    found: list[str] = []
+def _neighbours(message: Message, near: Mapping[int, Message], gap: timedelta) -> list[Message]:
+    """The line before and the line after."""
+    found: list[Message] = []
     for step in (-1, 1):
         for seq in range(message.seq + step, message.seq + step * (REACH + 1), step):
-            row = near.get(seq)
-            if row is not None and _of_one_chat(row, message):
-                found += [row.id] if abs(row.moment - at) <= most else []
+            one = near.get(seq)
+            if one is not None and _of_one_chat(one, message):
+                found += [one] if abs(one.timestamp - message.timestamp) <= gap else []
                 break
     return found
 
@@ -154,7 +126,7 @@ def replaced_by(connection: Connection, user_id: int, fact_ids: Collection[str])
 
 def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterable[tuple[str, Any]]:
     for part in _chunks(sorted(ids)):
-        yield from ((row[0], row[1]) for row in connection.execute(query, {"owner": user_id, "ids": part}))
+        yield from ((row[0], row[1]) for row in connection.execute(query, {"owner": user_id, "ids": part}).all())
 
 
 def _chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
@@ -18,13 +18,13 @@ from internal.knowledge import repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.language.terms import Word
 from internal.llm.tokens import count_tokens
-from internal.recall import chances, passage_repository
+from internal.recall import chances, item_reading, passage_repository
 from internal.recall.choosing import Candidate, Chosen, says_more
-from internal.recall.hits import EpisodeHit
+from internal.recall.item_ranking import Candidate as ItemCandidate
 from internal.recall.knowledge import Asked, KnowledgeSearch
 from internal.recall.messages.search import MessageHit
 from internal.recall.outdated import Outdated, outdated
-from internal.storage.engine import Database
+from internal.storage.engine import Work
 
 MAX_PASSAGES: Final = 12
 """Most passages of one prompt, whatever the budget."""
@@ -73,6 +73,12 @@ class MessageFinder(Protocol):
         """The messages that answer a question best, best first: of those before a `seq`, said in [since, until)."""
         ...
 
+    async def likely(
+        self, user_id: int, asked: Asked, limit: int = 10, *, before_seq: int | None = None
+    ) -> Work[list[MessageHit]]:
+        """As `search`, by what is in memory: what it gives back reads the messages."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -118,6 +124,14 @@ class FoundPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A message that may stand in a prompt, and how likely it is what was asked for, in [0, 1]."""
+
+    message: Message
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """A message from which something that was found was drawn: `told` are its words, `chance` that of the message."""
 
@@ -126,58 +140,98 @@ class Receipt:
     told: tuple[str, ...]
 
 
-ReadReceipts = Callable[[Connection, Sequence[Receipt]], list[FoundPassage]]
-
-
 class PassageRecall:
     """Recalls passages for prompts. Never raises a model's error."""
 
-    def __init__(self, database: Database, messages: MessageFinder, knowledge: KnowledgeSearch) -> None:
-        self._database, self._messages, self._knowledge = database, messages, knowledge
+    def __init__(self, messages: MessageFinder, knowledge: KnowledgeSearch) -> None:
+        self._messages, self._knowledge = messages, knowledge
 
     @property
     def search(self) -> KnowledgeSearch:
         return self._knowledge
 
-    async def for_question(
+    async def likely(
         self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None
-    ) -> list[FoundPassage]:
-        """The lines that may answer a question, best first; none at or behind `before_seq`, which the prompt shows."""
-        hits, imported = await asyncio.gather(
-            self._messages.search(user_id, asked, _CANDIDATES, before_seq=before_seq),
-            self._knowledge.episodes(user_id, asked, _EPISODES),
+    ) -> PassageReading:
+        """What may answer a question, by what is in memory; none at or behind `before_seq`, which the prompt shows."""
+        messages, imports = await asyncio.gather(
+            self._messages.likely(user_id, asked, _CANDIDATES, before_seq=before_seq),
+            self._knowledge.likely_imports(user_id, asked, _EPISODES),
         )
-        likely = [hit for hit in hits if hit.chance >= LEAST_CHANCE]
-        told = [
-            hit for hit in imported if hit.episode.first_seq is None and hit.reasons.relevant(self._knowledge.threshold)
+        told = [one for one in imports if one.reasons.relevant(self._knowledge.threshold)]
+        return PassageReading(user_id, owner_name, asked, before_seq, self._knowledge.now, messages, told)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReading:
+    """The passages of one question, still to be read: `messages` are those that answer it, `imports` episodes."""
+
+    user_id: int
+    owner_name: str
+    asked: Asked
+    before_seq: int | None
+    now: datetime
+    messages: Work[list[MessageHit]]
+    imports: Sequence[ItemCandidate]
+
+    def found(self, connection: Connection) -> list[Said]:
+        """The messages that may answer, best first."""
+        return [Said(hit.message, hit.chance) for hit in self.messages(connection) if hit.chance >= LEAST_CHANCE]
+
+    def receipts(self, connection: Connection, wanted: Sequence[Receipt]) -> list[Said]:
+        """Those of these messages that say more than what was drawn from them."""
+        by_id = {one.message_id: one for one in wanted}
+        return [
+            Said(message, by_id[message.id].chance)
+            for message in passage_repository.shown(connection, self.user_id, by_id)
+            if self.before_seq is None or message.seq < self.before_seq
+            if says_more(words_of(message), by_id[message.id].told)
         ]
-        if not likely and not told:
+
+    def passages(self, connection: Connection, found: Sequence[Said], receipts: Sequence[Said]) -> list[FoundPassage]:
+        """Messages and imports as passages: what was found, best first, then the receipts."""
+        passages = self._of_messages(connection, [*found, *receipts])
+        imports = self._of_imports(connection)
+        return [
+            *sorted([*passages[: len(found)], *imports], key=lambda one: -one.chance),
+            *passages[len(found) :],
+        ]
+
+    def _of_messages(self, connection: Connection, said: Sequence[Said]) -> list[FoundPassage]:
+        if not said:
             return []
+        messages = [one.message for one in said]
+        beside = passage_repository.beside(connection, self.user_id, messages, gap=GAP, before_seq=self.before_seq)
+        ids = {message.id for message in (*messages, *(one for near in beside.values() for one in near))}
+        late = outdated(connection, self.user_id, ids, self.now)
+        return [
+            FoundPassage(
+                kind="message",
+                ref_id=one.message.id,
+                chance=one.chance,
+                session=session_of(one.message),
+                found=_line(one.message, self.owner_name, self.asked.words, late),
+                beside=tuple(_line(near, self.owner_name, None, late) for near in beside[one.message.id]),
+                replaced_by=late[one.message.id].replaced_by if one.message.id in late else frozenset(),
+            )
+            for one in said
+        ]
 
-        now = self._knowledge.now
-
-        def read(connection: Connection) -> list[FoundPassage]:
-            pairs = [(hit.message, hit.chance) for hit in likely]
-            said = _of_messages(connection, user_id, owner_name, asked, pairs, before_seq, now)
-            return [*said, *_of_episodes(connection, user_id, owner_name, asked, told)]
-
-        return sorted(await self._database.read(read), key=lambda one: -one.chance)
-
-    def receipts(self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None) -> ReadReceipts:
-        """Reads messages that were not found by themselves, those that say more than what was drawn from them."""
-        now = self._knowledge.now
-
-        def read(connection: Connection, wanted: Sequence[Receipt]) -> list[FoundPassage]:
-            by_id = {one.message_id: one for one in wanted}
-            hits = [
-                (message, by_id[message.id].chance)
-                for message in passage_repository.shown(connection, user_id, by_id)
-                if before_seq is None or message.seq < before_seq
-                if says_more(words_of(message), by_id[message.id].told)
-            ]
-            return _of_messages(connection, user_id, owner_name, asked, hits, before_seq, now) if hits else []
-
-        return read
+    def _of_imports(self, connection: Connection) -> list[FoundPassage]:
+        """Of each import the line that holds most of the question's words, with those beside it."""
+        words, found = self.asked.words, []
+        for hit in item_reading.episodes_of(connection, self.user_id, self.imports):
+            parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, 1, _MOST_SEGMENTS)
+            said = [part for part in parts if part.text]
+            if not said:
+                continue
+            best = fullest([part.text or "" for part in said], words)
+            lines = [_segment_line(said[place], hit.episode, self.owner_name, words) for place in _near(best, said)]
+            middle = lines.pop(_near(best, said).index(best))
+            beside = tuple(_beside(line) for line in lines)
+            chance, ref_id = chances.of_episode(hit.score), hit.episode.id
+            found.append(FoundPassage("episode", ref_id, chance, ref_id, middle, beside))
+        return found
 
 
 def passages_of(chosen: Iterable[Chosen], found: Collection[FoundPassage]) -> list[RecalledPassage]:
@@ -197,34 +251,6 @@ def passages_of(chosen: Iterable[Chosen], found: Collection[FoundPassage]) -> li
     return [
         RecalledPassage(n, passage.kind, passage.ref_id, [lines[place] for place in sorted(lines)])
         for n, (passage, lines) in enumerate(kept, start=1)
-    ]
-
-
-def _of_messages(
-    connection: Connection,
-    user_id: int,
-    owner_name: str,
-    asked: Asked,
-    found: Sequence[tuple[Message, float]],
-    before_seq: int | None,
-    now: datetime,
-) -> list[FoundPassage]:
-    """Messages, each with its chance, as passages."""
-    said = [message for message, _ in found]
-    beside = passage_repository.beside(connection, user_id, said, gap=GAP, before_seq=before_seq)
-    ids = {message.id for message in (*said, *(one for near in beside.values() for one in near))}
-    late = outdated(connection, user_id, ids, now)
-    return [
-        FoundPassage(
-            kind="message",
-            ref_id=message.id,
-            chance=chance,
-            session=session_of(message),
-            found=_line(message, owner_name, asked.words, late),
-            beside=tuple(_line(one, owner_name, None, late) for one in beside[message.id]),
-            replaced_by=late[message.id].replaced_by if message.id in late else frozenset(),
-        )
-        for message, chance in found
     ]
 
 
@@ -248,25 +274,6 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
     if message.role == "assistant":
         return "", "assistant"
     return (message.forward.name, "other") if message.forward is not None else (owner_name, "own")
-
-
-def _of_episodes(
-    connection: Connection, user_id: int, owner_name: str, asked: Asked, hits: Sequence[EpisodeHit]
-) -> list[FoundPassage]:
-    """Of each import the line that holds most of the question's words, with those beside it."""
-    found = []
-    for hit in hits:
-        parts = episodes.episode_segments(connection, user_id, hit.episode.id, 1, _MOST_SEGMENTS)
-        said = [part for part in parts if part.text]
-        if not said:
-            continue
-        best = fullest([part.text or "" for part in said], asked.words)
-        lines = [_segment_line(said[place], hit.episode, owner_name, asked.words) for place in _near(best, said)]
-        middle = lines.pop(_near(best, said).index(best))
-        beside = tuple(_beside(line) for line in lines)
-        chance, ref_id = chances.of_episode(hit.score), hit.episode.id
-        found.append(FoundPassage("episode", ref_id, chance, ref_id, middle, beside))
-    return found
 
 
 def fullest(texts: Sequence[str], words: Sequence[Word]) -> int:

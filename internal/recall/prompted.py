@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection
@@ -19,13 +19,7 @@ from internal.recall.facts import MAX_FACTS, numbered
 from internal.recall.hits import FactHit, MemoryHit
 from internal.recall.memories import AROUND as AROUND_MEMORY
 from internal.recall.memories import MAX_MEMORIES, told_words
-from internal.recall.passages import (
-    MAX_PASSAGES,
-    FoundPassage,
-    ReadReceipts,
-    Receipt,
-    passages_of,
-)
+from internal.recall.passages import MAX_PASSAGES, FoundPassage, PassageReading, Receipt, passages_of
 
 MOST: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
 """Most of each kind, whatever the budget; memories bring associations and what disputes them. People are picked."""
@@ -40,12 +34,12 @@ MOST_RECEIPTS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Everything that may stand in the prompt, people with their chances."""
+    """Everything that may stand in the prompt, people with their chances; `passages` None: there are to be none."""
 
     people: Sequence[tuple[Person, float]] = ()
     facts: Sequence[FactHit] = ()
     memories: Sequence[MemoryHit] = ()
-    passages: Sequence[FoundPassage] = ()
+    passages: PassageReading | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +52,15 @@ class Prompted:
     passages: Sequence[RecalledPassage]
 
 
-def chosen_of(
-    connection: Connection, user_id: int, found: Found, tokens: int, receipts: ReadReceipts | None = None
-) -> Prompted:
+def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> Prompted:
     """The best of all kinds together, within so many tokens.
 
-    With `receipts` the messages from which the facts and memories were drawn compete too, found by themselves or not:
-    so is reached what was said of somebody whom the question only leads to.
+    The messages from which the facts and memories were drawn compete too, found by themselves or not: so is reached
+    what was said of somebody whom the question only leads to.
     """
-    known = [*_known(connection, user_id, found, drawing=receipts is not None or bool(found.passages))]
-    if receipts is not None and (wanted := _wanted(known, found.passages)):
-        found = replace(found, passages=[*found.passages, *receipts(connection, wanted)])
-    chosen = choose([*known, *(passage.candidate for passage in found.passages)], tokens, MOST)
+    known = [*_known(connection, user_id, found)]
+    passages = _passages(connection, known, found.passages) if found.passages is not None else []
+    chosen = choose([*known, *(passage.candidate for passage in passages)], tokens, MOST)
     facts = {_fact_key(hit): hit for hit in found.facts}
     memories = {_memory_key(hit): hit for hit in found.memories}
     keys = {one.candidate.key for one in chosen}
@@ -77,7 +68,7 @@ def chosen_of(
         people=[person for person, _ in found.people if _person_key(person) in keys],
         facts=numbered(connection, user_id, [facts[key] for key in _keys(chosen, "fact")]),
         memories=[memories[key] for key in _keys(chosen, "memory")],
-        passages=passages_of((one for one in chosen if one.candidate.kind == "passage"), found.passages),
+        passages=passages_of((one for one in chosen if one.candidate.kind == "passage"), passages),
     )
 
 
@@ -85,11 +76,18 @@ def _keys(chosen: Iterable[Chosen], kind: Kind) -> list[str]:
     return [one.candidate.key for one in chosen if one.candidate.kind == kind]
 
 
-def _known(connection: Connection, user_id: int, found: Found, *, drawing: bool) -> Iterable[Candidate]:
-    """People, facts and memories; `drawing`: with the messages from which they were drawn."""
+def _passages(connection: Connection, known: Sequence[Candidate], reading: PassageReading) -> list[FoundPassage]:
+    """The passages that were found, and the receipts of what is known."""
+    found = reading.found(connection)
+    wanted = _wanted(known, {one.message.id for one in found})
+    return reading.passages(connection, found, reading.receipts(connection, wanted) if wanted else [])
+
+
+def _known(connection: Connection, user_id: int, found: Found) -> Iterable[Candidate]:
+    """People, facts and memories, with the messages from which they were drawn if messages are to be shown."""
     fact_ids = [hit.fact.id for hit in found.facts]
     node_ids = [hit.node.id for hit in found.memories]
-    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if drawing else {}
+    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if found.passages is not None else {}
     after = passage_repository.replaced_by(connection, user_id, fact_ids)
     for person, chance in found.people:
         told = candidate_line(person)
@@ -100,13 +98,12 @@ def _known(connection: Connection, user_id: int, found: Found, *, drawing: bool)
         yield _memory(memory, drawn.get(memory.node.id, frozenset()))
 
 
-def _wanted(known: Sequence[Candidate], passages: Sequence[FoundPassage]) -> list[Receipt]:
-    """The messages of the likeliest facts and memories that were not found by themselves, likeliest first."""
-    there = {passage.ref_id for passage in passages}
+def _wanted(known: Sequence[Candidate], there: Collection[str]) -> list[Receipt]:
+    """The messages of the likeliest facts and memories that are not `there`, likeliest first."""
     chances_of: dict[str, float] = {}
     told: dict[str, list[str]] = {}
     for one in sorted(known, key=lambda one: -one.chance):
-        for message_id in one.said - there:
+        for message_id in one.said.difference(there):
             chances_of.setdefault(message_id, one.chance * RECEIPT_SHARE)
             told.setdefault(message_id, []).append(one.text)
     return [

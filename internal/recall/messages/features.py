@@ -37,6 +37,9 @@ _QUICK_SENDER: Final = 0.1
 _QUICK_MEANING: Final = 0.1
 """What the session, the sender and a spread of the cosines count for in the quick score beside the words (1)."""
 
+_COMMON: Final = 0.1
+"""Share of the messages that hold a word from which all of them are computed, one after the other: it is quicker."""
+
 _UNDECIDED: Final = 0.5
 _MONTH_LATER: Final = 0.3
 """What a message of the month after the one that is asked for counts: much is told in the month after."""
@@ -122,14 +125,19 @@ def _bm25(counts: Floats, of_length: Floats) -> Floats:
 
 def _context(rows: MessageRows, matches: list[_Match]) -> Floats:
     """BM25 of each message and the one before it as one text: one value more than there are rows, a zero."""
-    lengths, total = rows.lengths, np.zeros(rows.words.size + 1, dtype=np.float32)
+    lengths, size = rows.lengths, rows.words.size
+    total = np.zeros(size + 1, dtype=np.float32)
     for match in matches:
+        idf = np.float32(match.idf)
+        if len(match.rows) > _COMMON * size:
+            together = match.counts[:-1] + match.counts[rows.previous]
+            total[:-1] += idf * _bm25(together, lengths.of_context[:-1])
+            continue
         behind = rows.following[match.rows]
         touched = np.concatenate((match.rows, behind[behind != NOBODY]))
-        before = rows.previous[touched]
-        counts = match.counts[touched] + match.counts[before]
+        counts = match.counts[touched] + match.counts[rows.previous[touched]]
         # A row that is touched twice is assigned twice the same: it is read before it is written.
-        total[touched] += np.float32(match.idf) * _bm25(counts, lengths.of_context[touched])
+        total[touched] += idf * _bm25(counts, lengths.of_context[touched])
     return total
 
 

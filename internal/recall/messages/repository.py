@@ -67,7 +67,7 @@ def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int
     """Those of these messages that may still be shown: not those that are about to be forgotten."""
     shown: dict[int, Message] = {}
     for start in range(0, len(seqs), _CHUNK):
-        chosen = connection.execute(_FOUND, {"owner": user_id, "seqs": seqs[start : start + _CHUNK]})
+        chosen = connection.execute(_FOUND, {"owner": user_id, "seqs": seqs[start : start + _CHUNK]}).all()
         shown |= {row.seq: message_of(row) for row in chosen}
     return shown
 

@@ -36,7 +36,7 @@ from internal.recall.names import NameTools
 from internal.recall.observing import RecallObserver, Unobserved
 from internal.recall.terms import TermTools
 from internal.scheduling.clock import Clock
-from internal.storage.engine import Database
+from internal.storage.engine import Database, Work
 from internal.storage.types import to_micros
 
 log = logging.getLogger(__name__)
@@ -168,22 +168,38 @@ class MessageSearch:
 
         None where nothing speaks for any of them: no word, no vector and no sender.
         """
+        read = await self.likely(user_id, asked, limit, before_seq=before_seq, since=since, until=until)
+        return await self._database.read(read)
+
+    async def likely(
+        self,
+        user_id: int,
+        asked: Asked,
+        limit: int = 10,
+        *,
+        before_seq: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Work[list[MessageHit]]:
+        """As `search`, by what is in memory: what it gives back reads the messages."""
         found = await self._candidates(user_id, asked, _Range(before_seq, since, until))
         if found is None or not len(found.seq):
-            return []
+            return _nothing
         dense = not np.isnan(found.candidates.cosine).all()
         ranking = self._rankings.dense if dense else self._rankings.lexical
-        ranked = ranking.scores(found.candidates.matrix)
-        shown, scores = await self._database.read(
-            lambda c: _shown(c, user_id, asked, found.seq, ranked, limit + _SPARE)
-        )
-        chances = ranking.chances(scores)
-        hits = (
-            MessageHit(shown[place], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
-            for place in _best_first(found.seq, scores, limit + _SPARE)
-            if place in shown
-        )
-        return list(hits)[:limit]
+
+        def read(connection: Connection) -> list[MessageHit]:
+            ranked = ranking.scores(found.candidates.matrix)
+            shown, scores = _shown(connection, user_id, asked, found.seq, ranked, limit + _SPARE)
+            chances = ranking.chances(scores)
+            hits = (
+                MessageHit(shown[place], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
+                for place in _best_first(found.seq, scores, limit + _SPARE)
+                if place in shown
+            )
+            return list(hits)[:limit]
+
+        return read
 
     async def training_rows(self, user_id: int, asked: Asked) -> TrainingRows:
         """A question's candidates as weights are learned from them."""
@@ -259,6 +275,10 @@ class MessageSearch:
     def _degraded(self, part: str, error: Exception) -> None:
         self._observer.recall_degraded(part)
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
+
+
+def _nothing(connection: Connection) -> list[MessageHit]:
+    return []
 
 
 def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]:

@@ -54,7 +54,7 @@ class Past:
         search = KnowledgeSearch(talk.database, talk.clock, embedder=embedder, terms=found_by, names=None)
         talk.facts = FactRecall(talk.database, search)
         messages = MessageSearch(talk.database, talk.clock, embedder=embedder, terms=found_by, names=None)
-        talk.passages = PassageRecall(talk.database, messages, search)
+        talk.passages = PassageRecall(messages, search)
 
     async def told(self, *texts: str, later: float = DAY) -> None:
         """Messages of one conversation that lies so long back."""
