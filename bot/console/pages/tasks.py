@@ -14,6 +14,7 @@ from bot.console.parts import card, chip, empty, icon_button, style, told, words
 from bot.console.records import AT_ONCE, Choices, Growing, Nothing, Select, answers, button, field, question
 from bot.console.rest import Json
 from bot.console.seat import Seat
+from bot.recurring import repeat_words
 
 _MOST: Final = 1000
 """As many as one may have open."""
@@ -113,7 +114,7 @@ class _Tasks:
                 late = not closed and _section(task, datetime.now(say.zone)) == "late"
                 words("span", _when(self._seat, task), "late" if late else "")
                 if task["recurrence"]:
-                    words("span", _repeats(self._seat, task["recurrence"]))
+                    words("span", repeat_words(task["recurrence"], self._seat.say))
                 if task["next_at"] and task["due_at"] and task["next_at"] != task["due_at"] and not task["whole_day"]:
                     words("span", say("task-told-at", at=say.moment(task["next_at"], "EEE d MMM, HH:mm")))
                 if closed:
@@ -189,7 +190,8 @@ class _Adding:
             self._title = field(say("task-title"), most=300)
             self._kind = Select(say("task-kind"), {kind: say(f"task-{kind}") for kind in _KINDS}, "task")
             self._due = field(say("task-when"), kind="datetime-local")
-            self._repeat = Select(say("task-repeat"), {one: say(f"repeat-{one or 'never'}") for one in _REPEATS}, "")
+            repeats = {one: repeat_words(rule, say) if rule else say("repeat-never") for one, rule in _REPEATS.items()}
+            self._repeat = Select(say("task-repeat"), repeats, "")
             button(say("task-add"), self._add, icon="add")
         form.on("submit", self._add, js_handler="(e) => { e.preventDefault(); emit(); }")
 
@@ -224,11 +226,6 @@ def _when(seat: Seat, task: Json) -> str:
     if task["due_at"] is None:
         return seat.say("task-undated")
     return seat.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
-
-
-def _repeats(seat: Seat, recurrence: str) -> str:
-    name = next((name for name, rule in _REPEATS.items() if rule and rule == recurrence), None)
-    return seat.say(f"repeat-{name}") if name else seat.say("repeat-rule", rule=recurrence)
 
 
 def _in_zone(seat: Seat, local: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.dates import format_skeleton, format_time
 
+from bot.recurring import repeat_words
 from bot.telegram.handlers.buttons import HERE, TOGETHER, Button, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.telling import cut, quotable
 from bot.telegram.i18n import has, label, phrase
@@ -16,10 +18,7 @@ from bot.telegram.outbox_chat import buttons
 from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
 from internal.mailbox.model import Rendered
-from internal.tasks.model import WEEKDAYS, Task, TaskState
-
-_WORKDAYS: Final = "MO,TU,WE,TH,FR"
-_WEEKEND: Final = "SA,SU"
+from internal.tasks.model import Task, TaskState
 
 PAST: Final = "p"
 _ON_A_BUTTON: Final = 30
@@ -28,8 +27,8 @@ _ON_A_BUTTON: Final = 30
 
 def when_words(user: User, task: Task, now: datetime) -> str:
     """When a task comes up: "tomorrow, 09:00 · every Monday"; empty for one without a date."""
-    parts = [one for one in (_moment_words(user, task, now), repeat_words(user.lang, task)) if one]
-    return " · ".join(parts)
+    again = "" if task.recurrence is None else repeat_words(task.recurrence, partial(label, user.lang))
+    return " · ".join(one for one in (_moment_words(user, task, now), again) if one)
 
 
 def _moment_words(user: User, task: Task, now: datetime) -> str:
@@ -50,24 +49,6 @@ def day_words(lang: Language, moment: datetime, now: datetime) -> str:
         return label(lang, "task-today" if ahead == 0 else "task-tomorrow")
     skeleton = "MMMEd" if abs(moment.date() - now.date()) < timedelta(days=300) else "yMMMEd"
     return str(format_skeleton(skeleton, moment, locale=Locale(lang)))
-
-
-def repeat_words(lang: Language, task: Task) -> str:
-    """ "every Monday", "щодня"; empty for what comes once."""
-    if task.recurrence is None:
-        return ""
-    parts = dict(part.split("=", 1) for part in task.recurrence.split(";"))
-    every, days = int(parts.get("INTERVAL", "1")), parts.get("BYDAY", "")
-    if parts["FREQ"] == "WEEKLY" and days and every == 1:
-        if days in (_WORKDAYS, _WEEKEND):
-            return label(lang, "repeat-workdays" if days == _WORKDAYS else "repeat-weekends")
-        named = [label(lang, "repeat-weekday", day=WEEKDAYS.index(day)) for day in days.split(",") if day in WEEKDAYS]
-        return label(lang, "repeat-on", days=_joined(lang, named)) if named else label(lang, "repeat-weekly", count=1)
-    return label(lang, f"repeat-{parts['FREQ'].casefold()}", count=every)
-
-
-def _joined(lang: Language, words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {label(lang, 'repeat-and')} {words[-1]}"
 
 
 def told_line(user: User, task: Task, now: datetime) -> str:

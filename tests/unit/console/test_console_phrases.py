@@ -15,6 +15,7 @@ from bot import doctor, mirrors
 from bot.console import phrases
 from bot.console.pages.health import found
 from bot.console.phrases import LANGUAGES, Phrases, preferred
+from bot.recurring import repeat_words
 from bot.telegram import checkup
 from internal.flows import diagnosis
 from internal.flows.diagnosis import check_clock
@@ -94,6 +95,21 @@ def test_times_are_told_in_the_owners_zone() -> None:
     assert say.ago(NOON - timedelta(hours=3), NOON) == "3 год тому"
     assert [say.span(timedelta(seconds=n)) for n in (12, 170, 7300)] == ["12 с", "3 хв", "2 год"]
     assert say.number(100_000) == "100\xa0000"
+
+
+@pytest.mark.parametrize(
+    ("language", "rule", "words"),
+    [
+        ("ru", "FREQ=WEEKLY;BYDAY=MO", "по понедельникам"),
+        ("uk", "FREQ=WEEKLY;BYDAY=MO,WE,FR", "щопонеділка, щосереди і щоп’ятниці"),
+        ("en", "FREQ=DAILY;INTERVAL=2", "every 2 days"),
+        ("en", "FREQ=WEEKLY;BYDAY=SA,SU", "at weekends"),
+        ("ru", "FREQ=YEARLY", "каждый год"),
+    ],
+)
+def test_what_comes_again_is_told_in_words(language: str, rule: str, words: str) -> None:
+    """As in the chat, never as a rule."""
+    assert repeat_words(rule, Phrases(language)) == words
 
 
 def test_what_the_console_does_not_know_is_told_as_it_is() -> None:

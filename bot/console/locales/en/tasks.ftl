@@ -32,10 +32,6 @@ task-do-snooze = Put off: { $title }
 task-do-cancel = Cancel: { $title }
 task-do-open = Open again: { $title }
 repeat-never = never
-repeat-daily = every day
-repeat-weekly = every week
-repeat-monthly = every month
-repeat-rule = repeats: { $rule }
 snooze-hour = In an hour ({ $at })
 snooze-evening = This evening ({ $at })
 snooze-tomorrow = Tomorrow ({ $at })
@@ -44,3 +40,36 @@ snooze-choose = Choose a time…
 snooze-title = Remind me later
 tasks-done = Done
 tasks-cancelled = Cancelled
+repeat-hourly = { $count ->
+    [one] every hour
+   *[other] every { $count } hours
+}
+repeat-daily = { $count ->
+    [one] every day
+   *[other] every { $count } days
+}
+repeat-weekly = { $count ->
+    [one] every week
+   *[other] every { $count } weeks
+}
+repeat-monthly = { $count ->
+    [one] every month
+   *[other] every { $count } months
+}
+repeat-yearly = { $count ->
+    [one] every year
+   *[other] every { $count } years
+}
+repeat-workdays = on weekdays
+repeat-weekends = at weekends
+repeat-on = every { $days }
+repeat-and = and
+repeat-weekday = { $day ->
+    [0] Monday
+    [1] Tuesday
+    [2] Wednesday
+    [3] Thursday
+    [4] Friday
+    [5] Saturday
+   *[6] Sunday
+}

@@ -32,10 +32,6 @@ task-do-snooze = Отложить: { $title }
 task-do-cancel = Отменить: { $title }
 task-do-open = Открыть снова: { $title }
 repeat-never = никогда
-repeat-daily = каждый день
-repeat-weekly = каждую неделю
-repeat-monthly = каждый месяц
-repeat-rule = повтор: { $rule }
 snooze-hour = Через час ({ $at })
 snooze-evening = Сегодня вечером ({ $at })
 snooze-tomorrow = Завтра ({ $at })
@@ -44,3 +40,46 @@ snooze-choose = Выбрать время…
 snooze-title = Напомнить позже
 tasks-done = Сделано
 tasks-cancelled = Отменено
+repeat-hourly = { $count ->
+    [1] каждый час
+    [one] каждый { $count } час
+    [few] каждые { $count } часа
+   *[other] каждые { $count } часов
+}
+repeat-daily = { $count ->
+    [1] каждый день
+    [one] каждый { $count } день
+    [few] каждые { $count } дня
+   *[other] каждые { $count } дней
+}
+repeat-weekly = { $count ->
+    [1] каждую неделю
+    [one] каждую { $count } неделю
+    [few] каждые { $count } недели
+   *[other] каждые { $count } недель
+}
+repeat-monthly = { $count ->
+    [1] каждый месяц
+    [one] каждый { $count } месяц
+    [few] каждые { $count } месяца
+   *[other] каждые { $count } месяцев
+}
+repeat-yearly = { $count ->
+    [1] каждый год
+    [one] каждый { $count } год
+    [few] каждые { $count } года
+   *[other] каждые { $count } лет
+}
+repeat-workdays = по будням
+repeat-weekends = по выходным
+repeat-on = по { $days }
+repeat-and = и
+repeat-weekday = { $day ->
+    [0] понедельникам
+    [1] вторникам
+    [2] средам
+    [3] четвергам
+    [4] пятницам
+    [5] субботам
+   *[6] воскресеньям
+}

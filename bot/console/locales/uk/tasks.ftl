@@ -32,10 +32,6 @@ task-do-snooze = Відкласти: { $title }
 task-do-cancel = Скасувати: { $title }
 task-do-open = Відкрити знову: { $title }
 repeat-never = ніколи
-repeat-daily = щодня
-repeat-weekly = щотижня
-repeat-monthly = щомісяця
-repeat-rule = повтор: { $rule }
 snooze-hour = За годину ({ $at })
 snooze-evening = Сьогодні ввечері ({ $at })
 snooze-tomorrow = Завтра ({ $at })
@@ -44,3 +40,46 @@ snooze-choose = Обрати час…
 snooze-title = Нагадати пізніше
 tasks-done = Зроблено
 tasks-cancelled = Скасовано
+repeat-hourly = { $count ->
+    [1] щогодини
+    [one] кожну { $count } годину
+    [few] кожні { $count } години
+   *[other] кожні { $count } годин
+}
+repeat-daily = { $count ->
+    [1] щодня
+    [one] кожен { $count } день
+    [few] кожні { $count } дні
+   *[other] кожні { $count } днів
+}
+repeat-weekly = { $count ->
+    [1] щотижня
+    [one] кожен { $count } тиждень
+    [few] кожні { $count } тижні
+   *[other] кожні { $count } тижнів
+}
+repeat-monthly = { $count ->
+    [1] щомісяця
+    [one] кожен { $count } місяць
+    [few] кожні { $count } місяці
+   *[other] кожні { $count } місяців
+}
+repeat-yearly = { $count ->
+    [1] щороку
+    [one] кожен { $count } рік
+    [few] кожні { $count } роки
+   *[other] кожні { $count } років
+}
+repeat-workdays = щобудня
+repeat-weekends = щовихідних
+repeat-on = { $days }
+repeat-and = і
+repeat-weekday = { $day ->
+    [0] щопонеділка
+    [1] щовівторка
+    [2] щосереди
+    [3] щочетверга
+    [4] щоп’ятниці
+    [5] щосуботи
+   *[6] щонеділі
+}
