@@ -317,16 +317,17 @@ class Ingest:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
         now = self._clock.now()
         occasion = occasion_of(update, row, user, now)
+        tell = partial(events.tell_occasion, occasion=occasion, now=now)
         with acting_for(user.user_id), on_occasion(occasion):
             handled = await self._handlers.handle(update, row, user)
         if not isinstance(handled, bool):
-            await self._database.write(lambda c: events.tell_occasion(c, occasion, now))
+            with acting_for(user.user_id):
+                await self._database.write(tell)
             rest = partial(self._finish, row, user, occasion, handled)
             self.tray.do_beside(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
             await self._take(row, user, update.message)
-        tell = partial(events.tell_occasion, occasion=occasion, now=now)
         await self._in_transaction(row, InboxState.INGESTED, tell, user)
         self._wake_outbox()
 
@@ -338,18 +339,17 @@ class Ingest:
         self._wake_outbox()
 
     async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
-        await self._database.write(lambda c: mailbox.settle(c, row.n, state, user_id=user.user_id if user else None))
+        await self._in_transaction(row, state, lambda c: None, user)
 
     async def _in_transaction(
         self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
     ) -> None:
-        user_id = user.user_id if user else None
-
         def work(connection: Connection) -> None:
-            if mailbox.settle(connection, row.n, state, user_id=user_id):
+            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None):
                 effect(connection)
 
-        await self._database.write(work)
+        with acting_for(user.user_id) if user else contextlib.nullcontext():
+            await self._database.write(work)
 
     async def _quarantine(self, row: InboxRow, error: str) -> None:
         now = self._clock.now()
