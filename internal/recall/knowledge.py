@@ -48,7 +48,9 @@ _MENTIONING: Final = 2_000
 """Most memories that mention somebody who is named and count as named with him, the newest of them."""
 
 _MANY_ROWS: Final = 1_500
-"""Rows from which the arithmetic of a search is worth a thread: it takes about a millisecond."""
+_VERY_MANY_ROWS: Final = 30_000
+"""Rows from which the arithmetic of a search is worth a thread: with products of vectors, and with what is left once
+these are there. It takes about a millisecond then."""
 
 _AT_LEAST: Final = 50
 """Candidates that are read where some fall to filters that only stored rows can answer."""
@@ -319,7 +321,7 @@ class KnowledgeSearch:
                     counting &= index.source_in(about) | index.target_in(about)
                 return item_ranking.best(scores, counting, count)
 
-            return await self._computed(index, work)
+            return await self._computed(index, work, _VERY_MANY_ROWS)
 
     async def _matched_facts(self, user_id: int, asked: Asked) -> None:
         async with self._indexes.lock(user_id, "fact"):
@@ -334,9 +336,9 @@ class KnowledgeSearch:
         return known
 
     @staticmethod
-    async def _computed(index: ItemIndex, work: Callable[[], T]) -> T:
+    async def _computed(index: ItemIndex, work: Callable[[], T], many: int = _MANY_ROWS) -> T:
         """On a thread where it would hold the event loop up: nothing changes an index while its owner is locked."""
-        return work() if len(index) < _MANY_ROWS else await asyncio.to_thread(work)
+        return work() if len(index) < many else await asyncio.to_thread(work)
 
     def _is_of(self, node: Node, types: Sequence[str]) -> bool:
         """Whether a node is of one of these types: by its own labels, else by what the type is stored as."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from internal.language.question_kinds import NamedDates, QuestionKind
 from internal.language.terms import Word
 from internal.recall.lexical import K1, B
+from internal.recall.messages import features
 from internal.recall.messages.features import NAMES, candidates
 from internal.recall.messages.index import BOT, OWNER, MessageIndex, MessageRow
 from internal.recall.messages.question import Question, without_names
@@ -126,10 +127,12 @@ def _neighbours(messages: Sequence[MessageRow]) -> tuple[dict[str, list[str | No
     return beside, session
 
 
-def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[Word]) -> None:
-    """Every message is a candidate, with the values of the formulas."""
+def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[Word], common: float) -> None:
+    """Every message is a candidate, with the values of the formulas, whatever share of them counts as very many."""
     plain = Plain(list(there.values()), words)
-    found = candidates(index.rows(), Question(words))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(features, "_COMMON", common)
+        found = candidates(index.rows(), Question(words))
     row_of = {index.row_of(ref_id): ref_id for ref_id in there}
     assert {row_of[row] for row in found.rows.tolist()} == set(there)
     for row, values in zip(found.rows.tolist(), found.matrix.tolist(), strict=True):
@@ -143,9 +146,10 @@ def check(index: MessageIndex, there: Mapping[str, MessageRow], words: Sequence[
     st.lists(_MESSAGES, max_size=4, unique_by=lambda one: one.ref_id),
     st.lists(st.one_of(_MESSAGES, st.sampled_from("mnopqrs")), max_size=14),
     _WORDS,
+    st.sampled_from([0.0, 0.5, 1.0]),
 )
 def test_features_are_those_of_the_formulas(
-    first: list[MessageRow], steps: list[MessageRow | str], words: list[Word]
+    first: list[MessageRow], steps: list[MessageRow | str], words: list[Word], common: float
 ) -> None:
     """Loaded, added, edited, moved and dropped in any order: always the values of what is there."""
     places = {one.seq: one for one in first}
@@ -159,7 +163,7 @@ def test_features_are_those_of_the_formulas(
             there[step.ref_id] = step
             index.follow([step.ref_id], [step])
         if there:
-            check(index, there, words)
+            check(index, there, words, common)
     assert len(index) == len(there)
 
 
