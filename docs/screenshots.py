@@ -38,8 +38,8 @@ COLOURS = 256
 LIVED_S = 3_600
 """How long three weeks may take on a busy machine."""
 
-ENOUGH = 4
-"""Events before and behind an answer that make a picture of its story."""
+BEGINNING = 40
+"""Characters by which an answer is found in the timeline."""
 
 PHONE = 860
 """Pixels: from this width on details stand beside the timeline."""
@@ -246,13 +246,16 @@ async def picture_console(browser: Browser, running: Running, path: Path, pictur
 
 
 async def choose_answer(page: Page) -> None:
-    """Opens the last event but a few that tells words and what led to them: an answer."""
-    events = page.locator(".event")
-    for n in range(await events.count() - 5, -1, -1):
-        await events.nth(n).click()
-        await page.locator(".details-title").first.wait_for()
-        if await page.locator(".details-text").count() and await page.locator(".jump").count() >= ENOUGH:
-            return
+    """Opens the event of the last answer but one, with what led to it and what came of it."""
+    answers = page.locator(".talk .said.assistant p")
+    await answers.nth(1).wait_for()
+    words = (await answers.nth(await answers.count() - 2).inner_text())[:BEGINNING]
+    event = page.locator(".event", has_text=words).first
+    while not await event.count():  # only rows in sight are there
+        await page.locator(".events").evaluate("one => { one.scrollTop -= one.clientHeight / 2 }")
+        await page.wait_for_timeout(200)
+    await event.click()
+    await page.locator(".details-title").first.wait_for()
 
 
 def compress(path: Path) -> None:
