@@ -34,6 +34,10 @@ class People:
                 self._talk.props["aria-label"] = seat.say("control-words")
             self.foot = ui.element("div").classes("room-foot")
         self._talk.set_visibility(seat.user_id is not None)
+        # On a phone users stand beside one another, and the chosen one may be out of sight.
+        ui.run_javascript(
+            'document.querySelector(".who[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" })'
+        )
         ui.timer(0, self._words, once=True)
 
     def _everybody(self) -> None:
