@@ -16,11 +16,13 @@ from sqlalchemy import JSON, Boolean, Connection, Float, LargeBinary, Table, del
 from sqlalchemy import Text as AnyText
 from sqlalchemy.exc import DBAPIError
 
+from internal.errors import Refused
+from internal.graph import store
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
 from internal.storage.scope import acting_for, acting_for_everyone, current_scope, narrow_to
 from internal.storage.server import read_server
-from internal.storage.tables import metadata
+from internal.storage.tables import graph_nodes, metadata
 from internal.storage.types import Moment
 from internal.storage.walls import HOUSE_ROWS, across_owners, walled
 
@@ -239,6 +241,15 @@ async def test_the_owners_indexes_are_used_behind_the_wall(database: Database) -
     with acting_for(BOB):
         plans = await database.read(work)
     assert {table for table, plan in plans.items() if "user_id = 2" not in plan} == set()
+
+
+async def test_an_id_that_somebody_else_has_is_taken(database: Database) -> None:
+    """Bob cannot see Alice's node, nor have one of the same id: nodes are asked for by their id alone too."""
+    with acting_for_everyone():
+        hers = select(graph_nodes.c.id).where(graph_nodes.c.user_id == ALICE).limit(1)
+        node_id = await database.read(lambda c: c.execute(hers).scalar_one())
+    with acting_for(BOB), pytest.raises(Refused, match="already"):
+        await database.write(lambda c: store.add_node(c, BOB, "Entity", {"name": "x"}, now=NOW, node_id=node_id))
 
 
 async def test_a_scope_ends_with_its_block() -> None:
