@@ -83,7 +83,8 @@ def being_forgotten(connection: Connection, user_id: int, keys: Collection[str])
     called = select(name_keys.c.entity_id).where(
         name_keys.c.user_id == user_id, name_keys.c.key.in_(sorted(keys)[:_CHUNK]), ~name_keys.c.rejected
     )
-    ids = list(connection.execute(called.limit(_CHUNK)).scalars())
+    called = called.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_CHUNK)
+    ids = list(connection.execute(called).scalars())
     hidden = (graph_nodes.c.user_id == user_id) & graph_nodes.c.hidden_until.is_not(None)
     return connection.execute(select(graph_nodes.c.id).where(hidden, graph_nodes.c.id.in_(ids))).first() is not None
 

@@ -86,6 +86,7 @@ def taken_on(connection: Connection, *, limit: int) -> list[TakenOn]:
         .where(tasks.c.state == "open", tasks.c.kind == "promise", tasks.c.for_user.is_(None), _ADMITTED)
         .where(taker.c.user_id != tasks.c.user_id, tasks.c.user_id.not_in(forgets))
         .distinct()
+        .order_by(tasks.c.user_id, tasks.c.id, people.c.telegram_id)
         .limit(limit)
     )
     return [TakenOn(*row) for row in connection.execute(query)]
