@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.errors import StorageError
+from internal.events import repository as events
+from internal.events.chain import chain
+from internal.events.model import Event
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import ClaimLine, NewClaim
@@ -122,6 +126,27 @@ async def test_room_for_updates_is_bounded_and_never_runs_out(stage: BotStage, m
         await eventually(lambda: settled(stage), within=20)
     states = [state for state, _ in await stage.inbox()]
     assert (len(states), states.count("quarantined")) == (101, 1)
+
+
+async def test_a_task_and_its_answer_lead_back_to_the_command(stage: BotStage, model: ScriptedModel) -> None:
+    """Though the handler failed once: its command is told a single time, before what came of it."""
+    user = await stage.person()
+
+    async def sent() -> list[Event]:
+        return await stage.read(lambda c: events.listing(c, user, event_type="message_sent"))
+
+    async with whole_bot(stage, model, poll=False) as bot:
+        bot.handlers.before = [RuntimeError("once")]
+        command = [{"type": "bot_command", "offset": 0, "length": 6}]
+        await bot.ingest.accept([raw(1, user, text="/tasks call mum tomorrow", entities=command)])
+        (answer,) = await eventually(sent)
+    (told,) = await stage.read(lambda c: events.listing(c, user, event_type="command_received"))
+    (opened,) = await stage.read(lambda c: events.listing(c, user, event_type="task_open"))
+    assert told.payload == {"update_id": 1, "command": "/tasks"}
+    for event in (answer, opened):
+        found = await stage.read(partial(chain, user_id=user, event_id=event.id))
+        assert found is not None
+        assert [one.id for one in found.back] == [told.id]
 
 
 async def test_a_handler_that_fails_is_tried_in_place_then_put_aside(stage: BotStage, model: ScriptedModel) -> None:
