@@ -30,13 +30,18 @@ UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
 """Between C5 and C6 a reply may have been delivered without our knowing: resent once after 30 s, and counted."""
 ONCE, IN_WINDOW = "everything once", "everything once but the reply, which is unknown, sent once more and counted"
 
+IN_SHORT = {
+    ("C1", "after"), ("C2", "before"), ("C4", "after"), ("C6", "before"), ("C7", "after"), ("C9", "before"),
+    ("C10", "after"), ("C12", "before"),
+}  # fmt: skip
+"""Taken over, not yet stored, answered, delivered without our knowing, cut off, bought, applied, not yet mirrored."""
 KILLS = [
     (point, moment)
-    for n, point in enumerate(COMMIT_POINTS)
+    for point in COMMIT_POINTS
     for moment in ("before", "after")
-    if point != "C13" and (LONG or (moment == "after") == bool(n % 2))
+    if point != "C13" and (LONG or (point, moment) in IN_SHORT)
 ]
-"""Each point from both sides; in the short form of every change from one, in turn."""
+"""Each point from both sides; in the short form of every change those between which most can go wrong."""
 
 
 def test_every_commit_point_is_in_the_list() -> None:

@@ -131,7 +131,11 @@ OF_PRIVATE_CHATS = tuple(kind for kind in KINDS if kind != "migrate")
 LASTING = {"slow": {"seconds": 1.0}, "no_reply": SHORT, "hang": SHORT}
 
 COSMETIC = ("sendMessageDraft", "sendChatAction")
-
+DECORATIONS = [
+    (method, kind) for n, method in enumerate(COSMETIC) for m, kind in enumerate(KINDS) if LONG or m % 2 == n
+]
+"""Every kind for each method; in the short form of every change in turn."""
+PLACEHOLDERS = OF_PRIVATE_CHATS if LONG else OF_PRIVATE_CHATS[::2]
 
 _AT_ONCE = asyncio.Semaphore(3)
 """Decoration is shed when much is sent at once, and then it meets no fault."""
@@ -163,8 +167,7 @@ async def writing(stage: Stage, kind: str, method: str, *, drafts: bool = True) 
     return Written(await stage.seen(user), met, answers)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", COSMETIC)
+@pytest.mark.parametrize(("method", "kind"), DECORATIONS)
 async def test_decoration_that_fails_harms_no_answer(played: Played, method: str, kind: str) -> None:
     """Whatever becomes of a draft or of typing, the answer comes once."""
     with proving("telegram", f"{method}: every kind", "shed; the answer comes once"):
@@ -173,7 +176,7 @@ async def test_decoration_that_fails_harms_no_answer(played: Played, method: str
         assert written.seen == [f"All is well ({method} {kind})"] * written.answers
 
 
-@pytest.mark.parametrize("kind", OF_PRIVATE_CHATS)
+@pytest.mark.parametrize("kind", PLACEHOLDERS)
 async def test_placeholder_whose_edit_fails(played: Played, kind: str) -> None:
     """The answer takes the placeholder's place, once, whatever becomes of an edit in between."""
     with proving("telegram", "editMessageText while an answer is written: every kind", "shed; one message in the end"):
@@ -486,10 +489,9 @@ async def played(stage: Stage) -> AsyncIterator[Played]:
     cases = Played()
     for one in SENDS:
         cases.begin(f"send {one.title}", lambda one=one: sending(stage, one))  # type: ignore[misc]
-    for method in COSMETIC:
-        for kind in KINDS:
-            cases.begin(f"{method} {kind}", lambda m=method, k=kind: writing(stage, k, m))  # type: ignore[misc]
-    for kind in OF_PRIVATE_CHATS:
+    for method, kind in DECORATIONS:
+        cases.begin(f"{method} {kind}", lambda m=method, k=kind: writing(stage, k, m))  # type: ignore[misc]
+    for kind in PLACEHOLDERS:
         answering = lambda k=kind: writing(stage, k, "editMessageText", drafts=False)  # noqa: E731
         cases.begin(f"placeholder {kind}", answering)  # type: ignore[misc]
     for kind in EDITS:
