@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam
 
 from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
-from internal.storage.expressions import merely_compared
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, facts, messages, observations, search_items
 from internal.storage.vectors import MESSAGE
@@ -21,19 +20,19 @@ REACH: Final = 4
 _CHUNK: Final = 500
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
-_SEEN: Final = select(*messages.c).join(
-    search_items,
-    and_(
-        search_items.c.user_id == messages.c.user_id,
-        search_items.c.item == literal(item_of(MESSAGE, "")) + messages.c.id,
-    ),
+_SEEN: Final = (
+    select(*messages.c)
+    .join(
+        search_items,
+        and_(
+            search_items.c.user_id == messages.c.user_id,
+            search_items.c.item == literal(item_of(MESSAGE, "")) + messages.c.id,
+        ),
+    )
+    .where(messages.c.user_id == bindparam("owner"))
 )
-_NEAR: Final = _SEEN.where(
-    messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True))
-)
-_SHOWN: Final = _SEEN.where(
-    merely_compared(messages.c.user_id) == bindparam("owner"), messages.c.id.in_(bindparam("ids", expanding=True))
-)
+_NEAR: Final = _SEEN.where(messages.c.seq.in_(bindparam("seqs", expanding=True)))
+_SHOWN: Final = _SEEN.where(messages.c.id.in_(bindparam("ids", expanding=True)))
 
 
 def _supports(prefix: str, table: Table) -> ColumnElement[bool]:

@@ -20,6 +20,8 @@ from internal.events import repository as events
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
 from internal.people import repository as people
+from internal.recall import passage_repository as passage_rows
+from internal.recall.messages import repository as message_rows
 from internal.storage.engine import Database
 from internal.testing import FIRST_MOMENT
 
@@ -146,3 +148,22 @@ async def test_what_is_asked_for_by_ids_is_not_looked_for_among_all_of_its_owner
     steps = await database.write(work)
     assert len(steps) >= 7
     assert [step for step in steps if "(user_id=?)" in step or step.startswith("SCAN")] == []
+
+
+async def test_the_lines_of_a_prompt_are_looked_up_one_by_one(database: Database) -> None:
+    """What was found, what stands beside it, and the lines from which something was drawn."""
+
+    def work(connection: Connection) -> list[str]:
+        access.admit(connection, Author(USER, "Olena", language_code="en"), allowed=[USER], open_door=False, now=NOW)
+        take(connection, 1)
+        take(connection, 2)
+        said_before = dialogue.recent(connection, USER, limit=2)
+        ids = [message.id for message in said_before]
+        with watched(connection) as said:
+            found = message_rows.found(connection, USER, [message.seq for message in said_before])
+            shown = passage_rows.shown(connection, USER, ids)
+            passage_rows.beside(connection, USER, shown, gap=timedelta(hours=3), before_seq=None)
+        assert [message.id for message in shown] == ids == [message.id for message in found.values()]
+        return scans(connection, said)
+
+    assert await database.write(work) == []
