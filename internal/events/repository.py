@@ -60,6 +60,14 @@ def tell_occasion(connection: Connection, occasion: Occasion, now: datetime) -> 
     return append(connection, COMMAND, source=f"user:{occasion.user_id}", now=now, user_id=occasion.user_id, **told)
 
 
+def led_to(connection: Connection, occasion: Occasion | None) -> list[str]:
+    """Ids of the events that this occasion led to already: a handler that runs again asks for them."""
+    if occasion is None:
+        return []
+    told = link_repository.telling(connection, occasion.user_id, "update", [occasion.key], [COMMAND])
+    return [effect for _, effect in link_repository.effects(connection, occasion.user_id, told)]
+
+
 def append_changes(
     connection: Connection,
     changed: Mapping[str, Sequence[str]],

@@ -43,6 +43,13 @@ def get(connection: Connection, user_id: int, task_id: str) -> Task | None:
     return None if row is None else _task(row)
 
 
+def opened_by(connection: Connection, user_id: int, event_ids: Collection[str]) -> Task | None:
+    """The task that one of these events opened, and nothing has changed since."""
+    opened = (tasks.c.user_id == user_id, tasks.c.event_id.in_(event_ids), tasks.c.created_at == tasks.c.updated_at)
+    row = connection.execute(select(tasks).where(*opened, _IN_SIGHT)).first()
+    return None if row is None else _task(row)
+
+
 def owner_of(connection: Connection, task_id: str) -> int | None:
     """Whose task has this id."""
     return connection.execute(select(tasks.c.user_id).where(tasks.c.id == task_id)).scalar_one_or_none()

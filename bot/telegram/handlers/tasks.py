@@ -24,6 +24,8 @@ from bot.telegram.handlers.telling import number_rows, numbered
 from bot.telegram.i18n import label, phrase
 from internal.access.model import Awaiting, User
 from internal.errors import Refused
+from internal.events import repository as events
+from internal.events.occasion import current_occasion
 from internal.flows import minding
 from internal.flows.typed_tasks import TypedTask
 from internal.tasks import repository, service
@@ -63,6 +65,10 @@ async def _add(words: str, chat: Chat, services: Services) -> None:
 
 
 def _opened(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
+    """The task; where the command was cut off behind it and comes again, the one that is there."""
+    before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_occasion()))
+    if before is not None:
+        return before
     new, teller = service.NewTask(read.title, read.schedule, read.kind), _teller(user, services, now)
     task = service.open_task(connection, user.user_id, new, teller)
     if task.due_at is not None and task.next_at is None:

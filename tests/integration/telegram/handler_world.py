@@ -236,6 +236,7 @@ class World:
         self.bot = Bot("7:secret")
         self.said: list[Said] = []
         self.updates = 0
+        self.newest = Update(update_id=0)
 
     def use(self, **other: Any) -> None:
         """Builds the dispatcher, as the composition root does; `other` services take the place of those in use."""
@@ -293,10 +294,12 @@ class World:
 
     async def feed(self, content: dict[str, Any], user_id: int = 1) -> list[Said]:
         """Everything said in answer; ["unhandled"] in place of it where the words are for the companion."""
-        update = Update.model_validate({"update_id": self.updates, **content}, context={"bot": self.bot})
-        return await self.feed_again(update, user_id)
+        self.newest = Update.model_validate({"update_id": self.updates, **content}, context={"bot": self.bot})
+        return await self.again(user_id)
 
-    async def feed_again(self, update: Update, user_id: int = 1) -> list[Said]:
+    async def again(self, user_id: int = 1) -> list[Said]:
+        """Works the newest update off once more, as after a crash."""
+        update = self.newest
         self.said.clear()
         user = await self.user(user_id)
         chat: Chat = WritingChat(user, self.said)

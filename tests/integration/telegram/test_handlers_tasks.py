@@ -126,6 +126,16 @@ async def test_somebody_elses_task_cannot_be_touched(world: World) -> None:
     assert (await the_task(world)).state is TaskState.OPEN
 
 
+async def test_a_command_that_comes_again_opens_nothing_more(world: World) -> None:
+    """As after a crash behind its effect: the same answer, one task; the same words in another message are another."""
+    await world.admit(1, "Olena")
+    first = only(await world.send("/tasks add buy milk"))
+    assert only(await world.again()) == first
+    await the_task(world)
+    await world.send("/tasks add buy milk")
+    assert len(await world.read(lambda c: tasks.listing(c, 1))) == 2
+
+
 async def test_a_task_needs_words(world: World) -> None:
     """A time alone is none; without any words it is asked what has to be done."""
     await world.admit(1, "Olena")
