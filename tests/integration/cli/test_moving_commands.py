@@ -118,7 +118,7 @@ def test_addresses_are_judged_before_anything(place: Path | str) -> None:
 
 
 def test_refused_move_leaves_no_folder(folder: Path) -> None:
-    """Whatever folders were made to be held for TO are gone again; one that was there stays, and so does what is in it."""
+    """Folders made to be held for TO are gone again; one that was there stays, and so does what is in it."""
     refused = laplaced("migrate-store", "sqlite:///data/other.db", "sqlite:///new/deeper/laplaced.db")
     assert (refused.exit_code, "no database" in refused.stderr) == (1, True)
     assert sorted(os.listdir(folder)) == ["data"]
