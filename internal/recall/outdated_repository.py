@@ -104,7 +104,7 @@ def told(connection: Connection, user_id: int, message_ids: Collection[str]) -> 
     """What each of these messages told, by its id; those that nothing cites are left out."""
     cited: dict[str, list[str]] = defaultdict(list)
     for row in _rows(connection, user_id, _CITED, message_ids):
-        cited[row[0]].append(row[1])
+        cited[row.message_id].append(row.target)
     claimed = _by_target(connection, user_id, _CLAIMS, _CLAIM, cited)
     observed = _by_target(connection, user_id, _MEMORIES, _OBSERVATION, cited)
     return {
