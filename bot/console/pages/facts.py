@@ -99,7 +99,7 @@ class _Fact:
     def _meta(self, names: dict[str, str]) -> None:
         say, fact = self._seat.say, self._fact
         ends = [names.get(fact[f"{end}_node_uuid"]) for end in ("source", "target")]
-        chip(fact["name"].replace("_", " ").lower())
+        chip(say.known(f"relation-{fact['name']}", fact["name"].replace("_", " ").lower()))
         if all(ends):
             words("span", " → ".join(str(one) for one in ends), "fact-ends")
         if fact["expired_at"]:

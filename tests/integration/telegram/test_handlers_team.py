@@ -40,7 +40,7 @@ async def invited(world: World, lang: str = "uk") -> dict[str, str]:
     """The buttons of Taras, whom Olena has invited to her family: yes, no."""
     await world.admit(2, "Taras", lang)
     created = only(await world.send("/team Family"))
-    await world.press(created.buttons["Invite to Family"])
+    await world.press(created.buttons["Invite to “Family”"])
     only(await world.send("2"))
     (asked,) = await waiting(world, 2)
     return {one["text"]: one["callback_data"] for row in asked.buttons for one in row}
@@ -93,7 +93,7 @@ async def test_who_declines_is_not_in_and_is_not_asked_again_for_a_week(world: W
 
 async def again(world: World) -> str:
     overview = only(await world.send("/team"))
-    await world.press(overview.buttons["Invite to Family"])
+    await world.press(overview.buttons["Invite to “Family”"])
     return only(await world.send("2")).text
 
 
@@ -102,7 +102,7 @@ async def test_who_leaves_shares_nothing_any_more(world: World) -> None:
     yes, _ = (await invited(world, "en")).values()
     await world.press(yes, 2)
     overview = only(await world.send("/team", 2))
-    sure = only(await world.press(overview.buttons["Leave Family"], 2))
+    sure = only(await world.press(overview.buttons["Leave “Family”"], 2))
     assert await world.read(lambda c: service.share_a_team(c, 1, 2))
     assert only(await world.press(sure.buttons["Yes, leave"], 2)).text == text(
         "en", "team-left-yourself", team="Family"
@@ -129,7 +129,7 @@ async def test_who_cannot_be_invited(world: World, named: str, key: str) -> None
     await world.admit(4, "Gone")
     await world.write(lambda c: c.execute(update(users).where(users.c.user_id == 4).values(state="removed")))
     created = only(await world.send("/team Family"))
-    await world.press(created.buttons["Invite to Family"])
+    await world.press(created.buttons["Invite to “Family”"])
     assert only(await world.send(named)).text == text("en", f"refused-{key}")
 
 
@@ -138,7 +138,7 @@ async def test_a_username_is_enough(world: World) -> None:
     await world.admit(2, "Taras")
     await world.write(lambda c: c.execute(update(users).where(users.c.user_id == 2).values(username="TarasUA")))
     created = only(await world.send("/team Family"))
-    await world.press(created.buttons["Invite to Family"])
+    await world.press(created.buttons["Invite to “Family”"])
     assert only(await world.send("@tarasua")).text == text("en", "team-invited", name="Taras", team="Family")
 
 

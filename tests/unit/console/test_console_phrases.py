@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,6 +37,17 @@ def test_every_phrase_is_there_in_every_language(file: str) -> None:
     told = {lang: names(LOCALES / lang / file) for lang in LANGUAGES}
     assert told["uk"] == told["en"]
     assert told["ru"] == told["en"]
+
+
+def test_every_lane_has_its_words() -> None:
+    """Whichever agent leaves an event, its lane of the control room is named in the reader's language."""
+    root = Path(phrases.__file__).parents[2]
+    texts = (file.read_text(encoding="utf-8") for part in ("bot", "internal") for file in (root / part).rglob("*.py"))
+    sources = {name for text in texts for name in re.findall(r'"agent:([A-Za-z]+)"', text)}
+    lanes = {re.sub(r"(?<=.)([A-Z])", r"_\1", name).lower() for name in sources}
+    assert "teams" in lanes
+    shown = set.union(*(names(file) for file in (LOCALES / "en").iterdir()))
+    assert {f"agent-{name}" for name in lanes} <= shown
 
 
 def test_every_finding_has_its_words() -> None:

@@ -53,6 +53,7 @@ event-sim-stop = Simulation stops
 event-owner-claimed = Owner claimed
 part-delivery = Delivery
 agent-dialogue_agent = Dialogue
+agent-teams = Teams
 event-command-received = Command
 event-session-closed = Session closed
 event-memory-created = Memory created

@@ -53,6 +53,7 @@ event-sim-stop = Симуляция останавливается
 event-owner-claimed = Появился владелец
 part-delivery = Доставка
 agent-dialogue_agent = Диалог
+agent-teams = Команды
 event-command-received = Команда
 event-session-closed = Сессия закрыта
 event-memory-created = Создано воспоминание

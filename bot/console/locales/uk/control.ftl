@@ -53,6 +53,7 @@ event-sim-stop = Симуляція зупиняється
 event-owner-claimed = З’явився власник
 part-delivery = Доставка
 agent-dialogue_agent = Діалог
+agent-teams = Команди
 event-command-received = Команда
 event-session-closed = Сесію завершено
 event-memory-created = Створено спогад

@@ -1,6 +1,6 @@
 # Teams: who may be told of what others take on for them.
 
-team-about = In a team, whoever takes something on for another has it told to the other. Nothing else is shared: each memory stays with its owner.
+team-about = In a team, whoever takes something on for another has it told to the other. Nothing else is shared: each memory stays with its owner. For me to know a member in your words, share their contact card with me.
 team-none = You are in no team yet.
 team-line = __{ $team }__ — { $names }
 team-name-ask = What is the team to be called?
@@ -16,8 +16,8 @@ team-taken-on = { $name } has taken on for you: { $title }
 team-leave-confirm = Leave “{ $team }”? Nobody in it will be told of your tasks any more, nor you of theirs.
 team-left-yourself = You have left “{ $team }”.
 team-button-new = New team
-team-button-invite = Invite to { $team }
-team-button-leave = Leave { $team }
+team-button-invite = Invite to “{ $team }”
+team-button-leave = Leave “{ $team }”
 team-button-leave-yes = Yes, leave
 team-button-accept = Join
 team-button-decline = No, thanks
