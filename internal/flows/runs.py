@@ -89,8 +89,8 @@ class RunLoop:
 
     async def start_ready(self) -> None:
         """Starts every run that may be worked on now; each that ends looks for the next."""
-        for handler in self._handlers:
-            for run in await self._ready(handler.agent):
+        for handler, ready in zip(self._handlers, await self._ready(), strict=True):
+            for run in ready:
                 self._start(handler, run)
 
     async def work_off(self, user_id: int, seconds: float) -> None:
@@ -118,10 +118,15 @@ class RunLoop:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _ready(self, agent: str) -> list[Run]:
-        now, worker = self._clock.now(), self._worker
+    async def _ready(self) -> list[list[Run]]:
+        """The runs that may be worked on now, of each handler."""
+        now, worker, agents = self._clock.now(), self._worker, [handler.agent for handler in self._handlers]
+
+        def read(connection: Connection) -> list[list[Run]]:
+            return [runs.ready(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
+
         with acting_for_everyone():
-            return await self._database.read(lambda c: runs.ready(c, agent, now, limit=PARALLEL * 4, worker=worker))
+            return await self._database.read(read)
 
     def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
         place = (handler.agent, run.user_id)

@@ -6,14 +6,26 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, bindparam, case, delete, func, insert, select, update
 
 from internal.scheduling import lease_repository
 from internal.scheduling.model import NAME_LENGTH, WORKER, Run, RunState
 from internal.storage.tables import episodes, runs, segments
-from internal.storage.types import new_id
+from internal.storage.types import Moment, new_id
 
 _OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
+
+# Built once: every tick asks it of every agent.
+_PLACE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
+_HEADS = (
+    select(runs, _PLACE.label("place")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(_OPEN)).subquery()
+)
+_READY = (
+    select(_HEADS)
+    .where(_HEADS.c.place == 1, _HEADS.c.due_at <= bindparam("now", type_=Moment))
+    .order_by(_HEADS.c.due_at, _HEADS.c.n)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def create(
@@ -81,19 +93,12 @@ def ready(connection: Connection, agent: str, now: datetime, *, limit: int, work
     A claimed run is among them: the caller knows what it is working on, and the claim of a dead process is void. Where
     there may be others, `worker` is the caller's name: owners are left out for whom one that lives is at work.
     """
-    place = (
-        func.row_number()
-        .over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
-        .label("place")
-    )
-    heads = select(runs, place).where(runs.c.agent == agent, runs.c.state.in_(_OPEN)).subquery()
-    query = (
-        select(heads).where(heads.c.place == 1, heads.c.due_at <= now).order_by(heads.c.due_at, heads.c.n).limit(limit)
-    )
+    asked = {"agent": agent, "now": now, "most": limit}
+    query = _READY
     if worker is not None:
         busy = select(runs.c.user_id).where(runs.c.agent == agent, _claimed_by_others(connection, worker))
-        query = query.where(heads.c.user_id.not_in(busy))
-    return [_run(row) for row in connection.execute(query)]
+        query = query.where(_HEADS.c.user_id.not_in(busy))
+    return [_run(row) for row in connection.execute(query, asked)]
 
 
 def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: datetime) -> bool:
