@@ -41,6 +41,16 @@ def down(say: Phrases, theme: str, error: Trouble) -> None:
     ui.timer(3.0, ui.navigate.reload)
 
 
+def nowhere(say: Phrases, theme: str) -> None:
+    """Instead of a page whose address is none: it says so, and leads to the first page."""
+    _head(say, theme, f"{say('nowhere-title')} · Laplaced")
+    with ui.element("div").props("id=main").classes("down"), ui.element("div").classes("empty"):
+        ui.icon("explore_off").classes("empty-icon").props("aria-hidden=true")
+        heading(say("nowhere-title"), 1)
+        words("p", say("nowhere-text"), "empty-text")
+        words("a", say("page-control")).props('href="/"')
+
+
 async def _built(seat: Seat, page: Page) -> None:
     if seat.user_id is None and not page.everybody:
         empty("waving_hand", seat.say("nobody-title"), seat.say("nobody-text"))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx
 from fastapi import FastAPI
-from nicegui import ui
+from nicegui import Client, ui
+from nicegui import app as page_library
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
@@ -21,7 +22,7 @@ from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
 from bot.console.rest import Json, LoggedOut, Rest, Trouble, client
 from bot.console.seat import Seat
-from bot.console.shell import down, shown
+from bot.console.shell import down, nowhere, shown
 from bot.hosts import Hosts
 
 _STATIC = Path(__file__).parent / "static"
@@ -44,6 +45,7 @@ def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp
     for page in PAGES:
         _serve(page, http)
     icon = (_STATIC / "icon.svg").read_text(encoding="utf-8")
+    page_library.add_exception_handler(404, _not_found)
     ui.run_with(app, title="Laplaced", favicon=icon, dark=None, show_welcome_message=False, tailwind=False)
     return Border(app, Hosts(allowed_hosts))
 
@@ -61,6 +63,15 @@ def _serve(page: Page, http: httpx.AsyncClient) -> None:
             return None
         await shown(seat, page, PAGES)
         return None
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """An address that is none: a page to go on from, but for what a page loads by itself."""
+    if request.url.path.startswith("/_nicegui"):
+        return PlainTextResponse("Not Found", 404)
+    with Client(ui.page(""), request=request) as client:
+        nowhere(Phrases(language_of(request)), theme_of(request))
+    return client.build_response(request, 404)
 
 
 async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> Seat:

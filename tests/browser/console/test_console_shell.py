@@ -114,6 +114,20 @@ async def test_model_calls_show_their_exact_words(open_page: OpenPage, scheme: s
     await opened.accessible()
 
 
+async def test_an_address_that_is_none_leads_on(house: House, chrome: Browser) -> None:
+    """In the reader's language, with a way to the first page; axe-core finds nothing against it."""
+    context = await chrome.new_context(locale="uk")
+    page = Opened(await context.new_page(), house)
+    await page.goto("/nonsense")
+    await expect(page.page.get_by_role("heading", name="Такої сторінки немає", level=1)).to_be_visible()
+    await page.accessible()
+    told = [one for one in page.complaints if "404" not in one]
+    await page.page.get_by_role("link", name="Диспетчерська").click()
+    await expect(page.page.get_by_label("Ключ сервера")).to_be_visible()
+    await context.close()
+    assert told == []
+
+
 async def test_the_login_is_accessible(house: House, chrome: Browser) -> None:
     """Plain HTML, without the page library."""
     context = await chrome.new_context()
