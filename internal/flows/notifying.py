@@ -273,9 +273,9 @@ class Notifying:
         until, user = found.quiet_until, found.user
         if until is None or not found.quiet:
             return []
-        notifications.defer(connection, user.user_id, [one.id for one in found.quiet], until, "quiet", now)
+        notifications.defer(connection, user.user_id, [one.id for one in found.quiet], until, notifications.QUIET, now)
         for one in found.quiet:
-            weighed(connection, one, "later", "quiet", now, until=until.isoformat(), by="rules")
+            weighed(connection, one, "later", notifications.QUIET, now, until=until.isoformat(), by="rules")
         return [(one.kind.value, "later", None) for one in found.quiet]
 
     @staticmethod

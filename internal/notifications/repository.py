@@ -18,6 +18,9 @@ SENT: Final = "notification_sent"
 WEIGHED: Final = "notification_weighed"
 """It was put off, merged or dropped."""
 
+QUIET: Final = "quiet"
+"""The reason of what was put off for quiet hours."""
+
 _OPEN = one_of(notifications.c.state, OPEN)
 
 
@@ -138,6 +141,13 @@ def defer(
 ) -> None:
     """Puts these off: they are looked at again at `until`."""
     _decide(connection, user_id, notification_ids, NotificationState.DEFERRED, now, reason, not_before=until)
+
+
+def look_again_at_quiet(connection: Connection, user_id: int, now: datetime) -> int:
+    """Has what was put off for quiet hours looked at now, since these are others; how many."""
+    off = _of(user_id, NotificationState.DEFERRED) & (notifications.c.reason == QUIET)
+    later = update(notifications).where(off, notifications.c.not_before > now)
+    return connection.execute(later.values(not_before=now)).rowcount
 
 
 def mark_sent(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Final
 
 from aiogram import Router
 from aiogram.dispatcher.event.bases import SkipHandler
 from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
 
 from bot.telegram.chat import Chat
 from bot.telegram.handlers.asking import Answers, ask
@@ -18,6 +20,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
 from internal.access.model import Awaiting, User
+from internal.notifications import repository as notifications
 
 _HOURS: Final = re.compile(
     r"\D*?([01]?\d|2[0-3])(?::([0-5]\d))?\s*(?:-|–|—|to|till|until|до)\s*([01]?\d|2[0-3])(?::([0-5]\d))?\D*"
@@ -77,9 +80,17 @@ async def _take(text: str, chat: Chat, services: Services) -> None:
 
 
 async def _set(hours: str | None, user: User, services: Services) -> str:
-    changed = await services.write(lambda c: access.set_quiet_hours(c, user.user_id, hours))
-    now = access.quiet_hours(changed, services.config.notifications.quiet_hours)
-    return phrase(user.lang, "quiet-set", hours=now) if now else phrase(user.lang, "quiet-set-none")
+    now = services.clock.now()
+    changed = await services.write(lambda c: _written(c, user.user_id, hours, now))
+    kept = access.quiet_hours(changed, services.config.notifications.quiet_hours)
+    return phrase(user.lang, "quiet-set", hours=kept) if kept else phrase(user.lang, "quiet-set-none")
+
+
+def _written(connection: Connection, user_id: int, hours: str | None, now: datetime) -> User:
+    """What waits for the end of the old quiet hours is weighed again by the new ones."""
+    changed = access.set_quiet_hours(connection, user_id, hours)
+    notifications.look_again_at_quiet(connection, user_id, now)
+    return changed
 
 
 def _with_colons(told: str) -> str:

@@ -6,12 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from handler_world import World, only
+from sqlalchemy import Connection
 
 from bot.telegram.handlers.quiet import hours_in
 from bot.telegram.handlers.task_telling import buttons_together
 from bot.telegram.i18n import label
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
+from internal.notifications import repository as notifications
+from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskState
 
@@ -173,3 +176,23 @@ async def test_quiet_hours_are_set_by_words_and_by_taps(world: World) -> None:
     asked = only(await world.send("/quiet"))
     await world.press(asked.buttons["21:00-07:00"])
     assert access.quiet_hours(await world.user(), "22:00-08:00") == "21:00-07:00"
+
+
+async def test_what_waited_for_other_quiet_hours_is_looked_at_again(world: World) -> None:
+    """At once; what was put off for another reason waits on."""
+    await world.admit(1, "Olena")
+    now = world.clock.now()
+    until = now + timedelta(hours=8)
+
+    def put_off(connection: Connection, reason: str) -> str:
+        made = notifications.generate(connection, 1, NotificationKind.CONFIRM, "Meant?", now=now, dedupe=reason)
+        assert made is not None
+        notifications.defer(connection, 1, [made], until, reason, now)
+        return made
+
+    quiet = await world.write(lambda c: put_off(c, notifications.QUIET))
+    busy = await world.write(lambda c: put_off(c, "busy"))
+    await world.send("/quiet off")
+    found = {one.id: one.not_before for one in await world.read(lambda c: notifications.listing(c, 1))}
+    assert found[quiet] <= world.clock.now()
+    assert found[busy] == until
