@@ -28,6 +28,8 @@ from bot.hosts import Hosts
 _STATIC = Path(__file__).parent / "static"
 _PATIENCE_S = 40.0
 """How long a page may take to be laid; REST is given up before."""
+_AWAY_S = 15.0
+"""How long a page may be out of reach, a phone in a lift, and still go on as it was instead of being loaded anew."""
 
 
 def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp:
@@ -46,7 +48,15 @@ def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp
         _serve(page, http)
     icon = (_STATIC / "icon.svg").read_text(encoding="utf-8")
     page_library.add_exception_handler(404, _not_found)
-    ui.run_with(app, title="Laplaced", favicon=icon, dark=None, show_welcome_message=False, tailwind=False)
+    ui.run_with(
+        app,
+        title="Laplaced",
+        favicon=icon,
+        dark=None,
+        show_welcome_message=False,
+        tailwind=False,
+        reconnect_timeout=_AWAY_S,
+    )
     return Border(app, Hosts(allowed_hosts))
 
 

@@ -75,4 +75,7 @@ class Ticker:
                         await self._due.wait()
                 self._due.clear()
         finally:
+            # A tick that has been submitted comes to its end first: cancelled, it would be logged as an error.
+            self._scheduler.pause()
+            await asyncio.sleep(0)
             self._scheduler.shutdown(wait=False)

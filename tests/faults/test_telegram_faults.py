@@ -285,9 +285,9 @@ async def test_what_people_send_arrives_as_they_meant_it(stage: Stage, played: P
         assert f"I mean this {marker}" in stage.asked(RESPONDER, marker)[-1].text
         assert len(await stage.people.bot_messages(user)) == 1
 
-        for number in range(3):
-            caption = f"Three pictures {marker}" if number == 0 else ""
-            await stage.people.say(user, media="photo", caption=caption, media_group_id="album")
+        captions = [f"Three pictures {marker}", "", ""]
+        pictures = [stage.people.say(user, media="photo", caption=c, media_group_id="album") for c in captions]
+        await asyncio.gather(*pictures)  # as an app sends them: one after another, the window could close in between
         await stage.settled(user)
         await stage.people.say(user, "long " * 1500 + marker)
         await stage.settled(user)

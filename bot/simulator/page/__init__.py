@@ -10,6 +10,8 @@ from bot.simulator.telegram import Telegram
 
 _HERE = Path(__file__).parent
 _ICON = (_HERE / "icon.svg").read_text(encoding="utf-8")
+_AWAY_S = 15.0
+"""How long a page may be out of reach and still go on as it was instead of being loaded anew."""
 
 
 def mount(app: FastAPI, telegram: Telegram) -> None:
@@ -25,4 +27,4 @@ def mount(app: FastAPI, telegram: Telegram) -> None:
         ui.add_css(style)
         ChatPage(telegram, client, user, chat)
 
-    ui.run_with(app, show_welcome_message=False, tailwind=False)
+    ui.run_with(app, show_welcome_message=False, tailwind=False, reconnect_timeout=_AWAY_S)

@@ -157,7 +157,7 @@ def test_a_running_server_is_asked(ids: dict[str, str], tmp_path: Path) -> None:
         config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path / "data")})
         with hold(tmp_path / "data") as lock:
             async with Database.open(tmp_path / "data" / "laplaced.db") as database:
-                web: FastAPI = _application(config, database)
+                web: FastAPI = _application(config, database, SystemClock())
                 web.add_middleware(
                     Guard, api_key=ensure_key(config.data_dir, "server_api_key"), allowed_hosts=[], own_secret=[]
                 )
