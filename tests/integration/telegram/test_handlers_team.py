@@ -17,7 +17,9 @@ from internal.flows.falling import Erasing
 from internal.flows.teaming import TakingOn, taken_back
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
-from internal.storage.tables import events, tasks, team_invitations, users
+from internal.people import service as people_service
+from internal.people.model import Person
+from internal.storage.tables import events, people, tasks, team_invitations, users
 from internal.tasks import service as task_service
 from internal.tasks.service import by_owner
 from internal.teams import repository, service
@@ -170,7 +172,7 @@ async def test_no_event_tells_one_owner_of_another(world: World) -> None:
     assert state == "accepted"
 
 
-async def promised(world: World, title: str, telegram_id: int | None = 2, **more: Any) -> None:
+async def promised(world: World, title: str, telegram_id: int | None = 2, **more: Any) -> Person:
     """A task of Olena's about somebody."""
     person = await world.person(f"Somebody of {title}", telegram_id=telegram_id)
     now = world.clock.now()
@@ -185,6 +187,7 @@ async def promised(world: World, title: str, telegram_id: int | None = 2, **more
     }
     values = row | {"id": title, "person_id": person.id, "created_at": now, "updated_at": now} | more
     await world.write(lambda c: c.execute(insert(tasks).values(values)))
+    return person
 
 
 async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
@@ -197,6 +200,21 @@ async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
     assert (await telling.tell_due(), await telling.tell_due()) == (1, 0)
     told = phrase("uk", "team-taken-on", name="Olena", title="bring the book")
     assert [one.text for one in await waiting(world, 2)].count(told) == 1
+
+
+async def test_a_promise_to_a_name_follows_its_merges(world: World) -> None:
+    """Who it was made to by name turns out to be the one in the team, over two merges: now he is told."""
+    yes, _ = (await invited(world)).values()
+    await world.press(yes, 2)
+    named = await promised(world, "bring the book", telegram_id=None)
+    between, member = await world.person("Taras Sh."), await world.person("Taras", telegram_id=2)
+    nameless = update(people).where(people.c.id.in_([named.id, between.id])).values(telegram_id=None)
+    await world.write(lambda c: c.execute(nameless))
+    telling = TakingOn(world.database, world.clock, phrase)
+    for source, target in ((named.id, between.id), (between.id, member.id)):
+        assert await telling.tell_due() == 0
+        await world.write(lambda c: people_service.merge(c, 1, source, target, now=world.clock.now()))  # noqa: B023
+    assert (await telling.tell_due(), await telling.tell_due()) == (1, 0)
 
 
 @pytest.mark.parametrize("more", [{"kind": "task"}, {"state": "proposed"}, {"state": "done"}])
