@@ -129,17 +129,22 @@ class Intake:
         """The lane's collecting turn if this message is close enough to its last one; otherwise a new turn."""
         turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
         if turn is not None and self._belongs(connection, turn, incoming, now):
-            limit = turn.opened_at + max(LONGEST_COLLECTION, self._window)
-            return turns.extend(connection, turn, close_at=min(now + self._window, limit), seq=message.seq)
+            return turns.extend(
+                connection, turn, close_at=min(now + self._window, self._longest(turn)), seq=message.seq
+            )
         if turn is not None:
             turns.freeze(connection, turn)
         return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
 
     def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
-        if not self._window or now > turn.close_at or incoming.command == OPENING:
+        """By Telegram's own dates: however late we are to read what was sent together, it is answered together."""
+        if not self._window or now > self._longest(turn) or incoming.command == OPENING:
             return False  # what opens a session is answered in it, and what was asked before in the one before
         last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
         return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
+
+    def _longest(self, turn: Turn) -> datetime:
+        return turn.opened_at + max(LONGEST_COLLECTION, self._window)
 
     def _limit_reached(self, user: User, incoming: Incoming, verdict: Verdict, now: datetime) -> Outgoing:
         if isinstance(verdict, TooFast):

@@ -8,6 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from internal.access import repository as users
+from internal.dialogue import turn_repository as turns
 from internal.flows.publication import Publication
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock
@@ -22,7 +24,8 @@ class Ordered:
 
     Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
     complete, and `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new ones and
-    those already at work included.
+    those already at work included. What the bot is still `answering` is left for later: it is gone through with its
+    answer.
     """
 
     fragments: int = 0
@@ -32,6 +35,7 @@ class Ordered:
     reread: int = 0
     unpaid: int = 0
     unfinished: int = 0
+    answering: bool = False
 
 
 async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> Ordered:
@@ -48,7 +52,8 @@ def _make_due(connection: Connection, user_id: int, now: datetime) -> Ordered:
     kinds = Counter(map(_kind, runs.hurry(connection, user_id, now)))
     counts = runs.counts(connection, user_id)
     unfinished = sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
-    return Ordered(revived=revived, unfinished=unfinished, **kinds)
+    answering = turns.first_open_seq(connection, user_id, users.read_setting(connection, "bot_id")) is not None
+    return Ordered(revived=revived, unfinished=unfinished, answering=answering, **kinds)
 
 
 def _kind(run: Run) -> str:

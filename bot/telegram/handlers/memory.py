@@ -35,7 +35,11 @@ def _order_lines(lang: Language, ordered: Ordered) -> list[str]:
         lines.append(phrase(lang, "archive-reread", count=ordered.reread))
     if ordered.unpaid:
         lines.append(phrase(lang, "archive-unpaid", count=ordered.unpaid))
-    return lines or [phrase(lang, "archive-running" if ordered.unfinished else "archive-nothing")]
+    if not lines and ordered.unfinished:
+        lines.append(phrase(lang, "archive-running"))
+    if ordered.answering:
+        lines.append(phrase(lang, "archive-answering"))
+    return lines or [phrase(lang, "archive-nothing")]
 
 
 async def status(message: Message, chat: Chat, services: Services) -> None:

@@ -18,6 +18,7 @@ from internal.access import service as access
 from internal.access.model import LANGUAGES, Awaiting, Language, User
 from internal.access.zones import parse_zone, zone_label
 from internal.chronicle import service as chronicle
+from internal.notifications import repository as notifications
 from internal.tasks import service as tasks
 from internal.tasks.model import time_of_day
 
@@ -81,13 +82,15 @@ def _zone_in(text: str) -> str | None:
 
 
 async def _set_zone(zone: str, user: User, services: Services) -> str:
+    """His quiet hours are others then, too: what waits for their end is weighed again."""
     whole_day_at = time_of_day(services.config.notifications.whole_day_at)
 
     def work(connection: Connection) -> None:
+        now = services.clock.now()
         access.set_zone(connection, user.user_id, zone)
         chronicle.move_zone(connection, user.user_id, zone)
-        teller = tasks.by_owner(user.user_id, services.clock.now(), whole_day_at)
-        tasks.move_zone(connection, user.user_id, zone, teller)
+        tasks.move_zone(connection, user.user_id, zone, tasks.by_owner(user.user_id, now, whole_day_at))
+        notifications.look_again_at_quiet(connection, user.user_id, now)
 
     await services.write(work)
     return phrase(user.lang, "zone-set", zone=zone_label(zone, user.lang, services.clock.now()))

@@ -32,7 +32,7 @@ async def test_messages_within_the_window_are_one_turn(talk: Talk) -> None:
 async def test_a_message_after_the_window_is_a_turn_of_its_own(talk: Talk) -> None:
     """The turn before it takes no more messages."""
     first = await talk.say("one")
-    talk.clock.advance(3)
+    talk.clock.advance(4)
     second = await talk.say("two")
     assert first.turn is not None
     assert second.turn is not None
@@ -54,6 +54,18 @@ async def test_a_backlog_is_grouped_by_when_it_was_written(talk: Talk) -> None:
     for hours in (0, 3, 3):
         await talk.say("…", sent=written + timedelta(hours=hours))
     assert await talk.turn_states() == ["running", "collecting"]
+
+
+async def test_what_was_sent_together_stays_together_however_late_it_is_read(talk: Talk) -> None:
+    """A busy machine takes ten seconds between two pictures of an album; their turn was not begun meanwhile."""
+    sent = talk.clock.now()
+    first = await talk.say("", sent=sent)
+    talk.clock.advance(10)
+    second = await talk.say("", sent=sent)
+    assert first.turn is not None
+    assert second.turn is not None
+    assert first.turn.id == second.turn.id
+    assert second.turn.close_at == talk.clock.now() + talk.group_window
 
 
 async def test_a_turn_closes_however_long_its_user_goes_on(talk: Talk) -> None:

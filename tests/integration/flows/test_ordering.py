@@ -49,6 +49,12 @@ async def test_what_was_said_is_published_and_counted(talk: Talk) -> None:
     assert await order(talk) == Ordered(unfinished=2)
 
 
+async def test_what_is_still_being_answered_is_not_called_done(talk: Talk) -> None:
+    """It is told, and left for when it has its answer."""
+    await talk.say("And what about Maria?")
+    assert await order(talk) == Ordered(answering=True)
+
+
 async def test_given_up_and_waiting_runs_start_at_once(talk: Talk) -> None:
     """A dead run gets new attempts, a pause ends, what is at work goes on; others' runs are left alone."""
     await run(talk, "dead", "dead")

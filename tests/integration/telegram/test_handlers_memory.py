@@ -41,6 +41,7 @@ async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
         (Ordered(reread=2, unfinished=2), text(lang, "archive-reread", count=2)),
         (Ordered(unpaid=2, unfinished=2), text(lang, "archive-unpaid", count=2)),
         (Ordered(unfinished=1), text(lang, "archive-running")),
+        (Ordered(answering=True), text(lang, "archive-answering")),
     ):
         world.archival.found = found
         assert only(await world.send("/archive", 2)).text == told

@@ -178,7 +178,8 @@ async def test_quiet_hours_are_set_by_words_and_by_taps(world: World) -> None:
     assert access.quiet_hours(await world.user(), "22:00-08:00") == "21:00-07:00"
 
 
-async def test_what_waited_for_other_quiet_hours_is_looked_at_again(world: World) -> None:
+@pytest.mark.parametrize("command", ["/quiet off", "/timezone Asia/Tokyo"])
+async def test_what_waited_for_other_quiet_hours_is_looked_at_again(world: World, command: str) -> None:
     """At once; what was put off for another reason waits on."""
     await world.admit(1, "Olena")
     now = world.clock.now()
@@ -192,7 +193,7 @@ async def test_what_waited_for_other_quiet_hours_is_looked_at_again(world: World
 
     quiet = await world.write(lambda c: put_off(c, notifications.QUIET))
     busy = await world.write(lambda c: put_off(c, "busy"))
-    await world.send("/quiet off")
+    await world.send(command)
     found = {one.id: one.not_before for one in await world.read(lambda c: notifications.listing(c, 1))}
     assert found[quiet] <= world.clock.now()
     assert found[busy] == until

@@ -9,6 +9,7 @@ archive-again = Trying again what didn't work out before: { $count }.
 archive-reread = Reading once more what you edited: { $count }.
 archive-unpaid = Still to be gone through once my budget for the day allows it: { $count }. /status tells what is spent.
 archive-running = There's nothing new, but I'm still going through what you said before.
+archive-answering = I'm still answering your last message; it will be gone through together with my answer.
 archive-dead = I couldn't go through a part of our conversation. /status says more, and /archive tries again.
 
 status-buffered = { $count ->
