@@ -46,7 +46,7 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """What has to hold on both engines is one test for each; one that draws examples looks at the logic above them."""
     engines = stores.engines_of(metafunc.definition.path, metafunc.function.__name__)
-    if len(engines) > 1 and not getattr(metafunc.function, "is_hypothesis_test", False):
+    if engines != (stores.wanted() or stores.SQLITE,) and not getattr(metafunc.function, "is_hypothesis_test", False):
         metafunc.fixturenames.append("store")
         metafunc.parametrize("store", engines)
 

@@ -64,6 +64,11 @@ ON_BOTH: Final = (
 )
 """Folders and files of tests that `make test` runs on both engines, but for what LEFT_OUT names."""
 
+ON_SERVER: Final = (
+    "integration/flows/test_restoring_server.py::test_store_that_is_worked_on_is_left_alone",
+)
+"""Tests of what only a store has that several processes share: they stand on PostgreSQL alone."""
+
 LEFT_OUT: Final = {
     "integration/mailbox/test_inbox.py::test_a_batch_is_bounded": "commits are counted, which others make there too",
     "integration/mailbox/test_inbox.py::test_calls_at_once_share_a_commit": "as above",
@@ -236,6 +241,8 @@ def wanted() -> str:
 
 def engines_of(path: Path, function: str) -> tuple[str, ...]:
     """What a test runs on."""
+    if _is_named(path, function, ON_SERVER):
+        return (POSTGRESQL,)
     if wanted():
         return (wanted(),)
     on_both = _is_named(path, function, ON_BOTH) and not is_left_out(path, function)

@@ -208,9 +208,7 @@ async def test_failed_restore_leaves_the_old_content(
 async def test_store_that_is_worked_on_is_left_alone(
     database: Database, made: Backup, place: Any, clock: FrozenClock
 ) -> None:
-    """While a process holds a lease, nothing takes the place of what it works on."""
-    if not database.shared:
-        pytest.skip("a file has no leases: its folder is held by whoever restores")
+    """While a process holds a lease, nothing takes the place of what it works on. A file is held by a lock instead."""
     long = {"name": "clock", "holder": "w1", "until": 2**62}
     await database.write(lambda c: c.execute(insert(leases).values(long)))
     with pytest.raises(Refused, match="1 process works"):

@@ -8,6 +8,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import stores
 from bot_stage import BotStage, cancelled, eventually
 from sqlalchemy import select
 
@@ -285,12 +286,10 @@ async def test_a_stop_waits_no_longer_than_it_may(stage: BotStage) -> None:
 async def test_what_happened_is_written_down_when_the_disk_allows_it(stage: BotStage) -> None:
     """A message that was sent while the database refused to note it is not sent again."""
     user = await stage.person()
-    await stage.write(lambda c: c.exec_driver_sql(
-        "CREATE TRIGGER full BEFORE UPDATE ON outbox WHEN NEW.state = 'sent' BEGIN SELECT json('{'); END"
-    ))  # fmt: skip
+    await stage.write(lambda c: stores.refuse(c, "UPDATE", "outbox", when="NEW.state = 'sent'", full=True))
     row_id = await stage.owe(user, "once")
     await eventually(lambda: stage.texts(user))
-    await stage.write(lambda c: c.exec_driver_sql("DROP TRIGGER full"))
+    await stage.write(stores.relent)
     await stage.settled(row_id)
     assert await stage.texts(user) == ["once"]
 
