@@ -64,9 +64,7 @@ ON_BOTH: Final = (
 )
 """Folders and files of tests that `make test` runs on both engines, but for what LEFT_OUT names."""
 
-ON_SERVER: Final = (
-    "integration/flows/test_restoring_server.py::test_store_that_is_worked_on_is_left_alone",
-)
+ON_SERVER: Final = ("integration/flows/test_restoring_server.py::test_store_that_is_worked_on_is_left_alone",)
 """Tests of what only a store has that several processes share: they stand on PostgreSQL alone."""
 
 LEFT_OUT: Final = {
