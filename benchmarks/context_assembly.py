@@ -8,7 +8,7 @@ see `made_up_lives`. Questions are already embedded; enricher and reranker are s
 own: `TurnRecall` with its language process, people, facts, memories, fragments, messages and lessons. It is compared
 with one bare float32 product over the same vectors and one bare query of FTS5 over the same texts, taken in turn. The
 query asks for the ten best of those with one of the question's rarer words: with words of every second text it would
-rank all of them, and make the assembly look cheap.
+rank all of them, and make the assembly look cheap. The garbage collector is set as `laplaced run` sets it.
 
 "cpu" is the time of this process's processor, without the language process: another load does not lengthen it much.
 --folder keeps the filled database for the next run. With 3,072 dimensions messages stay without vectors.
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import resource
@@ -37,6 +38,7 @@ import numpy as np
 from made_up_lives import MODEL, NOW, Language, Life, Question, Size, stored_matrix, stored_texts
 from plots import Panel, svg
 
+from bot.cli import GC_THRESHOLDS
 from internal.agents.model import OwnerProfile
 from internal.dialogue import repository as dialogue
 from internal.language.worker import LanguageWorker
@@ -297,6 +299,8 @@ async def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                     await Life(owner, SMALL, language).store(database)
             part.rename(path)
         filled = time.perf_counter() - began
+        gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
         async with Database.open(path) as database:
             stage = Stage(database, worker, asked.dimensions)
             grown = [

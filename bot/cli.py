@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-_GC_THRESHOLDS = (10_000, 20, 100)
+GC_THRESHOLDS = (10_000, 20, 100)
 """By Python's own (700, 10, 10) everything is looked through while thousands of facts are read, 0.4 s at a time."""
 
 
@@ -75,7 +75,7 @@ async def _run(config: Config) -> int:
 
         gc.freeze()
         gc.enable()
-        gc.set_threshold(*_GC_THRESHOLDS)
+        gc.set_threshold(*GC_THRESHOLDS)
         return await app.run(config, local=local)
 
 
