@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import ssl
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ _TESTS = Path(__file__).parent
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
 """Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""
 
+
+# No test speaks TLS, yet each client that is opened reads the authorities anew, 40 ms of processor time.
+pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
 gc.disable()  # what is imported stays: looking through it again and again is a good part of the collection
 

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import httpx
 
+from internal.certificates import believed
+
 Json = dict[str, Any]
 
 _CONNECT_S = 3.0
@@ -113,7 +115,8 @@ def client(address: str) -> httpx.AsyncClient:
     """Connections to the API, shared by all sessions; nobody's cookies are kept."""
     # Every open control room holds one connection for its live stream.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-    return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, limits=limits, trust_env=False)
+    verify = believed(address)
+    return httpx.AsyncClient(base_url=address, timeout=_PATIENCE, limits=limits, trust_env=False, verify=verify)
 
 
 def _told(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import httpx
 
 from bot.simulator.launch import LocalTelegramFailed
 from bot.simulator.repository import Json
+from internal.certificates import believed
 
 _LOOK_EVERY = 0.05
 
@@ -19,7 +20,7 @@ class ControlClient:
     """Acts for people and sees what the bot did. Raises LocalTelegramFailed with the server's reason on a refusal."""
 
     def __init__(self, url: str) -> None:
-        self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+        self._http = httpx.AsyncClient(base_url=url, timeout=30, trust_env=False, verify=believed(url))
 
     async def __aenter__(self) -> ControlClient:
         return self

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from internal.certificates import believed
 from internal.config import TelegramConfig
 from internal.flows.diagnosis import Check, finding, fine, note
 
@@ -33,7 +34,7 @@ async def check_telegram(
     address = f"{api_base.rstrip('/')}/bot{token}"
     try:
         # As the poller: without the proxies of the environment.
-        async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False, verify=believed(address)) as client:
             me, told_at = await _ask(client, address, "getMe")
             hook, _ = await _ask(client, address, "getWebhookInfo")
     except _Refused as refusal:

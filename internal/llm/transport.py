@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+from internal.certificates import believed
 from internal.errors import ConfigurationError, ModelError, ModelRefused, ModelReplyInvalid, ModelUnavailable
 from internal.llm.failures import from_status
 from internal.llm.sse import EventStream
@@ -47,6 +48,7 @@ class Endpoint:
             timeout=httpx.Timeout(None, connect=CONNECT_TIMEOUT),
             # A proxy from the environment is for the way out, not for this machine.
             trust_env=not self.local,
+            verify=believed(url, environment=not self.local),
         )
 
     async def aclose(self) -> None:
