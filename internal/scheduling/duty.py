@@ -19,7 +19,7 @@ from internal.errors import StorageError, StorageLocked
 from internal.scheduling import lease_repository
 from internal.scheduling.districts import SERVING
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.model import MOVING, NAME_LENGTH, WORKER
+from internal.scheduling.model import MOVING, NAME_LENGTH, WORKER, pause
 from internal.storage.engine import Database
 
 log = logging.getLogger(__name__)
@@ -32,6 +32,9 @@ CLOCK: Final = "clock"
 
 ALIVE: Final = timedelta(seconds=10)
 """How long a process that says nothing counts as living: its runs wait for so long, and a busy machine stutters."""
+
+_PATIENCE_S: Final = 60.0
+"""How long a server that is away is waited for at the start, as its other connections wait."""
 
 
 class Duty:
@@ -63,13 +66,12 @@ class Duty:
     async def on(self) -> AsyncIterator[None]:
         """The others know that this process lives, until the block ends; then they have at once all that it had.
 
-        Raises StorageLocked while a command moves or replaces the whole store.
+        Raises StorageLocked while a command moves or replaces the whole store, StorageError when the server stays away.
         """
         if not self._shared:
             yield
             return
-        await self._look()
-        await self._refuse_moving()
+        await self._join()
         looking = asyncio.create_task(self._keep_looking(), name="duty")
         try:
             yield
@@ -96,6 +98,25 @@ class Duty:
             self._stands = False
             self._lead_until(float("-inf"))
             self._sooner.set()
+
+    async def _join(self) -> None:
+        """Asked again for a while, as everything at the start: the server may be started anew at this very moment."""
+        begun, failures = time.monotonic(), 0
+        while True:
+            try:
+                await self._look()
+                await self._refuse_moving()
+            except StorageLocked:
+                raise
+            except StorageError:
+                failures += 1
+                wait = pause(failures, timedelta(seconds=0.1), timedelta(seconds=2)).total_seconds()
+                if time.monotonic() + wait - begun > _PATIENCE_S:
+                    raise
+                log.warning("worker_not_made_known", extra={"attempt": failures}, exc_info=True)
+                await asyncio.sleep(wait)
+            else:
+                return
 
     async def _keep_looking(self) -> NoReturn:
         loop = asyncio.get_running_loop()

@@ -11,6 +11,7 @@ from internal.flows.maintenance import Job, Maintenance
 from internal.scheduling.clock import SystemClock
 from internal.scheduling.districts import SERVING
 from internal.scheduling.duty import CLOCK, Duty
+from internal.scheduling.model import WORKER
 from internal.scheduling.ticker import Ticker
 from internal.storage.engine import Database
 
@@ -41,6 +42,16 @@ async def test_who_ends_hands_the_clock_over(two: tuple[Database, Database]) -> 
         with second.standing_for_clock():
             await until(lambda: second.leads)
             assert not first.leads
+
+
+async def test_a_connection_that_is_cut_at_the_start_is_made_anew(two: tuple[Database, Database]) -> None:
+    """A process that begins while the server is started anew does not end: it is known to live a moment later."""
+    first, second = two
+    [pid] = await first.beside(lambda c: c.exec_driver_sql("SELECT pg_backend_pid()").one())
+    await second.read(lambda c: c.exec_driver_sql(f"SELECT pg_terminate_backend({pid})").one())
+    duty = duty_of(first)
+    async with duty.on():
+        assert f"{WORKER}{duty.name}" in await duty_of(second).leases.standing(WORKER)
 
 
 async def test_a_dead_process_is_followed(two: tuple[Database, Database]) -> None:
