@@ -33,6 +33,7 @@ from internal.flows.diagnosis import (
     check_schema,
     check_server,
     check_sqlite,
+    check_workers,
     finding,
     fine,
     judge,
@@ -44,7 +45,7 @@ from internal.llm.model import ChatMessage, ChatRequest
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
 from internal.scheduling.clock import Clock
-from internal.scheduling.districts import somebody_serves
+from internal.scheduling.districts import how_many_serve
 from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import KeyName
@@ -129,9 +130,10 @@ class Doctor:
             model, dimensions = config.embedding.model, config.embedding.dimensions
         stored = await database.read(lambda c: read_stored(c, model, dimensions))
         last = await last_backup(database, backup.folder_of(config.data_dir))
-        running = self._running or (database.shared and await database.read(somebody_serves))
+        workers = await database.read(how_many_serve) if database.shared else 0
         return [
-            *judge(stored, model=model, now=now, running=running),
+            *([check_workers(workers)] if database.shared else []),
+            *judge(stored, model=model, now=now, running=self._running or workers > 0),
             check_backups(found, last, stored.oldest_user, now),
         ]
 

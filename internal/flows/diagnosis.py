@@ -171,6 +171,14 @@ def check_clocks(ahead: timedelta) -> Check:
     return finding("clocks", told, "let NTP keep both", "clocks-differ", seconds=seconds)
 
 
+def check_workers(count: int) -> Check:
+    """How many processes of ours are at work on a server's database, `laplaced run` among them."""
+    if not count:
+        return note("workers", "no process is at work; `laplaced run` begins", "workers-none")
+    told = f"{count} process{'es' if count > 1 else ''} at work, this machine's and others'"
+    return fine("workers", told, "workers-count", count=count)
+
+
 def _connections(server: ServerState) -> Check:
     room = max(server.most_connections - server.connections, 0) // CONNECTIONS
     told = f"{server.connections} of {server.most_connections} in use; a worker takes {CONNECTIONS}"

@@ -39,9 +39,9 @@ def district_of(number: int) -> int:
     return abs(number) % DISTRICTS
 
 
-def somebody_serves(connection: Connection) -> bool:
-    """Whether a process that delivers messages lives, on a store that several may share."""
-    return bool(lease_repository.standing(connection, SERVING))
+def how_many_serve(connection: Connection) -> int:
+    """The processes that deliver messages and live, on a store that several may share."""
+    return len(lease_repository.standing(connection, SERVING))
 
 
 class Service(Protocol):

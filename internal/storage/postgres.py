@@ -164,7 +164,7 @@ class PostgresEngine:
                 if attempt < _START_ATTEMPTS and not _is_refused(error) and await self.once_more(error, attempt):
                     continue
                 await link.close()
-                raise StorageError(f"cannot use the database: {cause_of(error)}") from error
+                raise StorageError(f"cannot use the database: {' '.join(cause_of(error).split())}") from error
             else:
                 return link
 

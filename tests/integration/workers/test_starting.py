@@ -59,7 +59,7 @@ async def test_doctor_counts_what_everybody_has_there(tmp_path: Path) -> None:
 
 
 async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
-    """Where only workers live, what is owed for hours is stuck; and the size is the server's, not that of no file."""
+    """It counts them; where only workers live, what is owed for hours is stuck; and the size is the server's."""
     address, old = where_postgresql(tmp_path), datetime.now(UTC) - timedelta(hours=3)
     config = config_of(tmp_path, address)
     config.data_dir.mkdir()
@@ -69,6 +69,8 @@ async def test_doctor_knows_workers_by_their_leases(tmp_path: Path) -> None:
         await Leases(database, "w").take(f"{SERVING}w")
         beside = {check.name: check for check in await examine_here(config)}
     assert (without["outbox"].key, beside["outbox"].key) == ("outbox-next-start", "outbox-stuck")
+    assert (without["workers"].level, without["workers"].key) == (Level.NOTE, "workers-none")
+    assert (beside["workers"].level, beside["workers"].told[:18]) == (Level.OK, "1 process at work,")
     assert float(without["disk"].values["size"]) > 1
 
 
@@ -98,6 +100,7 @@ async def test_server_that_is_away_is_a_finding_without_its_password(
     [away] = [check for check in checks if check.name == "postgresql"]
     assert away.level is Level.FINDING
     assert "onnection" in away.told
+    assert not {"\n", "\t"} & set(away.told)
     assert "show-me" not in str(checks)
 
 

@@ -59,6 +59,7 @@ check-role = Role
 check-connections = Connections
 check-clocks = Clocks
 check-encoding = Encoding
+check-workers = Processes
 health-tasks = Open tasks
 health-house = The house, of everybody
 health-spent = Spent today

@@ -123,3 +123,5 @@ found-webhook-none = Не задан, как и нужно для опроса
 found-webhook-set = Задан ({ $host }), поэтому опросу Telegram ничего не даёт
 found-webhook-set-fix = остановите программу, которая его задала, и вызовите deleteWebhook, или выберите mode: webhook
 found-webhook-waiting = Обновлений ждёт в Telegram: { $count }
+found-workers-count = Процессов в работе, на этой машине и на других: { $count }
+found-workers-none = Ни один процесс не работает; начнёт laplaced run

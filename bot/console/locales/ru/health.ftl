@@ -59,6 +59,7 @@ check-role = Роль
 check-connections = Соединения
 check-clocks = Часы
 check-encoding = Кодировка
+check-workers = Процессы
 health-tasks = Открытых задач
 health-house = Весь бот, для всех
 health-spent = Потрачено сегодня

@@ -123,3 +123,5 @@ found-webhook-none = Не задано, як і треба для опитува
 found-webhook-set = Задано ({ $host }), тому опитуванню Telegram нічого не дає
 found-webhook-set-fix = зупиніть програму, яка його задала, і викличте deleteWebhook, або виберіть mode: webhook
 found-webhook-waiting = Оновлень чекає в Telegram: { $count }
+found-workers-count = Процесів у роботі, на цій машині та на інших: { $count }
+found-workers-none = Жоден процес не працює; почне laplaced run

@@ -59,6 +59,7 @@ check-role = Роль
 check-connections = З'єднання
 check-clocks = Годинники
 check-encoding = Кодування
+check-workers = Процеси
 health-tasks = Відкритих завдань
 health-house = Увесь бот, для всіх
 health-spent = Витрачено сьогодні
