@@ -37,6 +37,8 @@ def migrate_store(config_path: Path | None, source: str, target: str, force: boo
         click.echo(line)
     if moved.moved.differing:
         raise SystemExit(FAILED)
+    if not while_running:
+        click.echo("FROM is as it was; delete it once you are sure: it goes on holding what is forgotten later")
 
 
 async def _migrate_store(config: Config, source: str, target: str, force: bool, while_running: bool) -> Move:

@@ -75,12 +75,13 @@ def laplaced(*arguments: str) -> Result:
 
 
 def test_move_tells_both_hashes(folder: Path, place: Path | str) -> None:
-    """A move says how many rows went, both hashes, and what to do next; the source stays as it is."""
+    """A move says how many rows went, both hashes, and what to do next, with the source too, which stays as it is."""
     wanted = at(folder / "data" / "laplaced.db", logical_hash)
     done = laplaced("migrate-store", SOURCE, address_of(place))
     assert (done.exit_code, done.stdout.count(wanted)) == (0, 2), done.output
     assert done.stdout.startswith("moved 2 rows\n")
     assert "storage.url" in done.stdout
+    assert "delete it once you are sure" in done.stdout
     assert at(place, logical_hash) == wanted == at(folder / "data" / "laplaced.db", logical_hash)
 
 
