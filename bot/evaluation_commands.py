@@ -21,7 +21,7 @@ _VECTORS = click.option(
 )
 
 
-@main.group("eval")
+@main.group("eval", epilog="Example: laplaced eval locomo locomo10.json --out rankings.jsonl")
 def evaluation() -> None:
     """Measure how well recall finds what was said.
 

@@ -10,7 +10,7 @@ import click
 from bot.command_line import command, main
 
 
-@main.group("graph")
+@main.group("graph", epilog="Example: laplaced graph audit --user 123456789")
 def graph() -> None:
     """Ask the graph of one user, examine it, and keep it in order."""
 

@@ -98,9 +98,10 @@ def test_help_names_every_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("group", sorted(GROUPS))
 def test_help_of_a_group_names_its_commands(tmp_path: Path, group: str) -> None:
-    """`laplaced graph --help` lists what there is under it."""
+    """`laplaced graph --help` lists what there is under it, and shows one of them."""
     told = called_here(tmp_path, group, "--help")
     assert (told.returncode, told.stderr) == (0, "")
+    assert f"Example: laplaced {group} " in told.stdout
     assert all(f"\n  {name} " in told.stdout for name in GROUPS[group].commands)
 
 
