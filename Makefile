@@ -4,6 +4,7 @@
 # make demo  three weeks of three people in a few minutes, then that bot to look at; rm -r .demo for a new one
 # make torture  kills the bot at 1,000 random moments, plays every fault, writes docs/reliability.md; an hour
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
+# make scale  several processes, contexts and growth on a PostgreSQL of its own, for docs/scale.md; takes a while
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
 # make screenshots  takes the pictures of README anew, from a real conversation and the bot of make demo
 
@@ -36,7 +37,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>
 	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
 	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
 
-.PHONY: help run demo test lint bench recall torture screenshots debian
+.PHONY: help run demo test lint bench scale recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -71,6 +72,9 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/mirror.py
 	$(BIN)/python benchmarks/plasticity.py
 	$(BIN)/python benchmarks/chronicle.py
+
+scale: $(VENV)/.installed-test
+	@PYTHONPATH=tests $(BIN)/python benchmarks/on_server.py $(ARGS)
 
 # LOCOMO= is a folder of development conversations; without it ../shared/data/locomo, if there is one.
 recall: $(VENV)/.installed-test
