@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from internal.agents.model import EnricherRequest, TranscriptLine
-from internal.language.morphology import Gender
+from internal.language.morphology import Gender, parses
 from internal.language.sightings import Sighting, find_people
-from internal.language.spelling import text_language, tokens, words
+from internal.language.spelling import Language, text_language, tokens, words
 from internal.language.worker import LanguageWorker
 
 _PRONOUNS: Mapping[str, Gender | None] = {
@@ -24,6 +24,11 @@ _ASKS_ON = re.compile(
     re.IGNORECASE,
 )
 """Questions that lean on what was said before; "What's the weather like?" stands alone."""
+_OF_PEOPLE = re.compile(
+    r"\b(?:сказа|говор|дума|жив|жит|работа|звон|позвон|писа|приед|приех|уех|каза|розпов|меш|прац|дзвон|приї|поїх)",
+    re.IGNORECASE,
+)
+"""What somebody does and no thing: "а что она сказала?" is never about the weather that was asked about before."""
 _TOPIC = 120
 """Characters of the earlier message that a question without any name is put behind."""
 
@@ -61,12 +66,28 @@ def _many(pronoun: str) -> bool:
 
 def _last_named(request: EnricherRequest, gender: Gender | None, many: bool) -> list[str]:
     """The names of the latest message that names somebody whom the pronoun can mean."""
+    own_turn = next((line for line in reversed(request.recent) if line.role == "user"), None)
     for line in reversed(request.recent):
         fitting = [one for one in _sightings(line, request) if gender is None or one.gender in (None, gender)]
         if fitting:
             names = list(dict.fromkeys(sighting.name for sighting in fitting))
             return names if many else names[-1:]
+        if line is own_turn and gender is not None and _goes_on_about_thing(request, line.text, gender):
+            return []
     return []
+
+
+def _goes_on_about_thing(request: EnricherRequest, before: str, gender: Gender) -> bool:
+    """Whether "he" or "she" is a thing that was asked about right before: "Какой велосипед я купил?"."""
+    language = text_language(before, request.owner.language)
+    if "?" not in before or language == "en" or _OF_PEOPLE.search(request.question):
+        return False
+    return any(_is_thing(token.text, language, gender) for token in tokens(before))
+
+
+def _is_thing(word: str, language: Language, gender: Gender) -> bool:
+    likeliest = next(iter(parses(word, language)), None)
+    return likeliest is not None and {"NOUN", "inan", gender} <= likeliest.tag.grammemes
 
 
 def _sightings(line: TranscriptLine, request: EnricherRequest) -> list[Sighting]:
