@@ -27,6 +27,7 @@ from internal.flows.diagnosis import (
     check_backups,
     check_clock,
     check_clocks,
+    check_half,
     check_integrity,
     check_private,
     check_room,
@@ -50,6 +51,7 @@ from internal.storage import backup
 from internal.storage.engine import Database
 from internal.storage.keys import KeyName
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.moving import drafts_of, is_half
 from internal.storage.server import database_bytes, read_server, server_time
 
 PROBE_TOKENS = 16
@@ -102,6 +104,8 @@ class Doctor:
             return [finding("postgresql", trouble, fix, "postgresql-unusable", trouble=trouble), check_clock(now, None)]
         clocks = check_clocks(await database.read(_ahead))
         checks = [*check_server(await database.read(read_server)), clocks, await database.read(check_schema)]
+        if await database.read(is_half):
+            return [*checks, check_half(), check_clock(now, None)]
         if await database.read(current_revision) == head_revision():
             found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
             checks += await self._judge(database, found, now)
@@ -111,6 +115,8 @@ class Doctor:
         found = await asyncio.to_thread(backup.listing, backup.folder_of(self._config.data_dir))
         now = self._clock.now()
         if not await asyncio.to_thread(path.exists):
+            if await asyncio.to_thread(drafts_of, path):
+                return [check_half(), check_clock(now, None)]
             none = note("database", f"none at {path} yet; the first start makes it", "database-none", path=str(path))
             return [none, check_clock(now, None)]
         damage = await asyncio.to_thread(_quick_check, path)

@@ -130,6 +130,12 @@ def check_schema(connection: Connection) -> Check:
     return finding("schema", newer, fix, "schema-newer", revision=current, head=head)
 
 
+def check_half() -> Check:
+    """A store that was being moved into; no start opens it."""
+    told, fix = "a move into this store was interrupted", "run the same laplaced migrate-store again"
+    return finding("database", told, fix, "database-half")
+
+
 def check_sqlite(version: str = sqlite3.sqlite_version) -> Check:
     if tuple(int(part) for part in version.split(".")) >= WAL_FIXED:
         return fine("sqlite", f"version {version}", "sqlite-version", version=version)

@@ -86,7 +86,8 @@ async def alone(database: Database, store: Path | str) -> AsyncIterator[None]:
         return
     leases = Leases(database, secrets.token_hex(NAME_LENGTH // 2))
     if not await leases.take(MOVING, _HELD):
-        raise Refused("running", f"another command moves or replaces {name_of(store)}")
+        ended = f"one that was killed counts for {_HELD.seconds} s"
+        raise Refused("running", f"another command moves or replaces {name_of(store)} ({ended})")
     try:
         async with leases.kept(MOVING, _HELD):
             await _refuse_workers(leases, store)

@@ -15,7 +15,10 @@ from stores import where
 
 from bot.cli import main
 from bot.database import open_database
+from bot.upkeep import examine_here
+from internal.config import load
 from internal.errors import StorageError
+from internal.flows.diagnosis import Level
 from internal.scheduling.clock import SystemClock
 from internal.storage.content import logical_hash
 from internal.storage.engine import Database
@@ -130,7 +133,7 @@ def test_refused_move_leaves_no_folder(folder: Path) -> None:
 
 
 def test_half_moved_file_is_not_begun_anew(folder: Path) -> None:
-    """Where a move to a file was interrupted, nothing opens an empty database in its place."""
+    """Where a move to a file was interrupted, nothing opens an empty database in its place, and doctor tells it."""
     target = folder / "there" / "laplaced.db"
     target.parent.mkdir()
     draft_of(target).touch()
@@ -142,6 +145,8 @@ def test_half_moved_file_is_not_begun_anew(folder: Path) -> None:
     with pytest.raises(StorageError, match="interrupted"):
         asyncio.run(started())
     assert not target.exists()
+    examined = asyncio.run(examine_here(load(None, {"LAPLACED_STORAGE__URL": f"sqlite:///{target}"})))
+    assert [check.key for check in examined if check.level is Level.FINDING] == ["database-half"]
     assert laplaced("migrate-store", SOURCE, f"sqlite:///{target}").exit_code == 0
     assert sorted(os.listdir(target.parent)) == ["laplaced.db", "laplaced.lock"]
 

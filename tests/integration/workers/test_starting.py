@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, insert, make_url
+from sqlalchemy import Connection, insert, make_url, text
 from stores import where_postgresql
 
 from bot.upkeep import examine_here
@@ -26,6 +26,7 @@ from internal.scheduling.leases import Leases
 from internal.storage import postgres
 from internal.storage.engine import Database
 from internal.storage.migration import bring_up_to_date
+from internal.storage.moving import NAME, forget_move
 from internal.storage.server import ServerState
 from internal.storage.tables import search_items
 
@@ -45,6 +46,19 @@ async def test_doctor_looks_at_the_server(tmp_path: Path) -> None:
         assert found[name] is Level.OK, checks
     assert "sqlite" not in found
     assert not (tmp_path / "data").exists()
+
+
+async def test_doctor_knows_half_a_store(tmp_path: Path) -> None:
+    """After a move that was interrupted it says so, as the start would, and nothing of what is there so far."""
+    address = where_postgresql(tmp_path)
+    async with Database.open(address) as database:
+        await database.exclusive(lambda c: c.execute(text(f"CREATE TABLE {NAME} (part text)")))
+    checks = await examine_here(config_of(tmp_path, address))
+    found = {check.key for check in checks}
+    assert "database-half" in found
+    assert not found & {"vectors-all", "outbox-empty", "workers-none"}
+    async with Database.open(address) as database:
+        await database.exclusive(forget_move)
 
 
 async def test_doctor_counts_what_everybody_has_there(tmp_path: Path) -> None:
