@@ -38,6 +38,9 @@ _NO_MONTHS: Final = words("мар маю мае маем сен сент дек 
 """Short forms that are rather other words, or none, inside a question."""
 
 _CAPITAL_ONLY: Final = words("may march mar jan")
+_SOME_YEAR_BACK: Final = re.compile(r"\b(?:last|прошл\w+|минул\w+|торік|торішн\w+)\b", re.IGNORECASE)
+"""Beside a month without a year: "last May" is one May, "in May" may be any."""
+
 _LONGEST_DAY_RANGE: Final = 1.5
 _LONGEST_MONTH_RANGE: Final = 32
 _LONGEST_YEAR_RANGE: Final = 367
@@ -68,7 +71,7 @@ def question_kind(text: str) -> QuestionKind:
 
 
 def named_dates(text: str, at: datetime) -> NamedDates:
-    """The dates among a question's words, asked at `at` (aware): "в июне", "on 5 May 2023", "last month".
+    """The dates among a question's words, asked at `at` (aware): "в июне", "last May", "on 5 May 2023", "last month".
 
     Days count only beside a month. What is relative must stand first or last in the question.
     """
@@ -77,6 +80,9 @@ def named_dates(text: str, at: datetime) -> NamedDates:
     days = {int(day) for day in _DAY.findall(text) if int(day)} if months else set()
     if not months and not years:
         return _relative(text, at)
+    if not years and _SOME_YEAR_BACK.search(text):
+        relative = _relative(text, at)
+        years = set(relative.years) if relative.months == months else set()
     return NamedDates(frozenset(months), frozenset(years), frozenset(days))
 
 
