@@ -152,11 +152,16 @@ def _fleet_name(batches: Sequence[Json]) -> list[str]:
 
 def _broken(batches: Sequence[Json]) -> str:
     broken = [
-        f"- seed {b['seed']}, batch {b['number']}: {' '.join(text.split())[:400]}"
+        f"- seed {b['seed']}, batch {b['number']}: {_shortened(' '.join(text.split()))}"
         for b in batches
         for text in b["verdict"]["violations"]
     ]
     return "\nNot as promised:\n\n" + "\n".join(broken) + "\n" if broken else ""
+
+
+def _shortened(violation: str) -> str:
+    """What broke and the last words about it: between them stands the log of a process."""
+    return violation if len(violation) <= 200 else f"{violation[:60]} … {violation[-140:]}"
 
 
 def _only_before(before: str, head: Sequence[str], rows: Sequence[Row], key: tuple[int, int]) -> list[Row]:
