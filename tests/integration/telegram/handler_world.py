@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, ParamSpec, TypeVar
+from functools import cache
+from typing import Any, ParamSpec, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from aiogram import Bot, Dispatcher
@@ -207,6 +208,36 @@ class ShownMenus:
         self.shown.append((user.user_id, user.lang))
 
 
+class ServicesInUse:
+    """Leads to the services of the world whose update is being worked off; without one, any use fails."""
+
+    def __init__(self) -> None:
+        self.to: Services | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.to, name)
+
+
+_IN_USE = ServicesInUse()
+
+
+@cache
+def _dispatcher() -> Dispatcher:
+    """As the composition root builds it, but once for all worlds: it keeps nothing, and takes 25 ms."""
+    built = Dispatcher(disable_fsm=True)
+    built.include_router(build_router(cast("Services", _IN_USE)))
+    return built
+
+
+async def fed(services: Services, bot: Bot, update: Update, chat: Chat) -> Any:
+    """What the handlers make of an update, over these services."""
+    _IN_USE.to = services
+    try:
+        return await _dispatcher().feed_update(bot, update, chat=chat)
+    finally:
+        _IN_USE.to = None
+
+
 class World:
     """Users who write to the bot and press its buttons."""
 
@@ -232,17 +263,14 @@ class World:
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
             TypedTasks(LanguageHere()),
         )
-        self.use()
         self.bot = Bot("7:secret")
         self.said: list[Said] = []
         self.updates = 0
         self.newest = Update(update_id=0)
 
     def use(self, **other: Any) -> None:
-        """Builds the dispatcher, as the composition root does; `other` services take the place of those in use."""
+        """`other` services take the place of those in use."""
         self.services = replace(self.services, **other)
-        self.dispatcher = Dispatcher(disable_fsm=True)
-        self.dispatcher.include_router(build_router(self.services))
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         return await self.database.write(work)
@@ -306,7 +334,7 @@ class World:
         row = InboxRow(update.update_id, 7, update.update_id, "", InboxState.RECEIVED, 0, self.clock.now())
         occasion = occasion_of(update, row, user, self.clock.now())
         with acting_for(user_id), on_occasion(occasion):  # as whoever works off the updates does
-            result = await self.dispatcher.feed_update(self.bot, update, chat=chat)
+            result = await fed(self.services, self.bot, update, chat)
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 
     async def _message(self, user_id: int, content: dict[str, Any], chat_id: int | None = None) -> dict[str, Any]:
