@@ -36,8 +36,11 @@ def recall(config_path: Path | None, query: str, user_id: int, limit: int, as_js
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    for line in found.lines():
+    lines = list(found.lines())
+    for line in lines:
         click.echo(line)
+    if not lines:
+        click.echo("nothing was found", err=True)
 
 
 async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recalled:
