@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from stores import where
+from ready_stores import ready
 
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -10,6 +10,6 @@ from internal.storage.migration import migrate
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(where(tmp_path)) as opened:
+    async with Database.open(ready(tmp_path)) as opened:
         await opened.exclusive(migrate)
         yield opened

@@ -5,7 +5,7 @@ import pytest
 import pytest_asyncio
 from flow_stage import Talk, prepared
 from mirror_stage import ROWS, MirrorStage
-from stores import where
+from ready_stores import ready
 
 from internal.graph.falkor_server import EmbeddedFalkor
 from internal.storage.engine import Database
@@ -14,7 +14,7 @@ from internal.storage.engine import Database
 @pytest.fixture
 async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     """A fresh store with two users, and everything between a parsed message and the outbox."""
-    async with Database.open(where(tmp_path)) as database:
+    async with Database.open(ready(tmp_path)) as database:
         yield await prepared(database)
 
 

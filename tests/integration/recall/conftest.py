@@ -2,8 +2,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from ready_stores import ready
 from recall_stage import DIMENSIONS, Memory, Watched, add_users
-from stores import where
 
 from internal.storage.engine import Database
 from internal.storage.migration import migrate
@@ -12,7 +12,7 @@ from internal.testing.vectors import TrigramEmbedder
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(where(tmp_path)) as opened:
+    async with Database.open(ready(tmp_path)) as opened:
         await opened.exclusive(migrate)
         await opened.write(add_users)
         yield opened

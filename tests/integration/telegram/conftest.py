@@ -5,7 +5,7 @@ import pytest
 import pytest_asyncio
 from bot_stage import BotStage, bot_stage
 from handler_world import World
-from stores import where
+from ready_stores import ready
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.config import Config
@@ -17,7 +17,7 @@ from internal.testing import ScriptedModel
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """A bot without Telegram; its first user (id 1, Olena, English) is the owner."""
-    async with Database.open(where(tmp_path)) as database:
+    async with Database.open(ready(tmp_path)) as database:
         await database.exclusive(migrate)
         built = World(database, Config())
         await built.admit(1, "Olena")

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 from memory_web_stage import Own, served
+from ready_stores import ready
 from rest_graph_stage import ANNA, BORIS, Stage, stage, user
-from stores import where
 
 from bot.web.admin import ArchiveReport
 from bot.web.app import build_web
@@ -67,7 +67,7 @@ def metrics() -> Metrics:
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    async with Database.open(where(tmp_path)) as opened:
+    async with Database.open(ready(tmp_path)) as opened:
         await opened.exclusive(migrate)
         yield opened
 
@@ -109,7 +109,7 @@ def client_of(app: FastAPI) -> httpx.AsyncClient:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def standing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FastAPI]:
     """The application, one for all tests of a module: they change nothing in it."""
-    async with Database.open(where(tmp_path_factory.mktemp("standing"))) as opened:
+    async with Database.open(ready(tmp_path_factory.mktemp("standing"))) as opened:
         await opened.exclusive(migrate)
         yield application(opened, Metrics(MetricsConfig()), Ports(), "/telegram/webhook", WEBHOOK_SECRET)
 
@@ -124,7 +124,7 @@ async def visitor(standing: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def untouched(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
     """One user, for all tests of a module in which nothing is stored."""
-    async with Database.open(where(tmp_path_factory.mktemp("untouched"))) as opened:
+    async with Database.open(ready(tmp_path_factory.mktemp("untouched"))) as opened:
         await opened.exclusive(migrate)
         async with stage(opened, Metrics(MetricsConfig()), user(ANNA)) as running:
             yield running
