@@ -49,6 +49,7 @@ class _Merging:
     ) -> None:
         self._seat, self._person, self._merge, self._dialog = seat, person, merge, dialog
         self._known: list[Json] | None = None
+        self._asked = 0
         self._fault = Fault(seat)
         self._inside = ui.element("div")
         self._choose()
@@ -61,6 +62,10 @@ class _Merging:
                 field = ui.element("input").props("type=search autocomplete=off autofocus")
                 field.on("input", self._find, throttle=0.2, js_handler="(event) => emit({text: event.target.value})")
             self._list = ui.element("ul").classes("candidates")
+            with self._list:
+                self._nobody = words("li", self._seat.say("people-merge-none"), "dim")
+            self._nobody.set_visibility(False)
+            self._offered: dict[int, ui.element] = {}
             with answers():
                 cancel(self._seat, self._dialog)
         ui.timer(0.01, partial(self._offer, ""), once=True)
@@ -69,15 +74,22 @@ class _Merging:
         await self._offer(str(event.args["text"]))
 
     async def _offer(self, name: str) -> None:
+        """Whoever stays in the list keeps his button: a click that is on its way finds it."""
+        self._asked += 1
+        asked = self._asked
         with self._fault.told():
-            people = await self._matching(name.strip())
-            self._list.clear()
-            with self._list:
-                for one in people[:_OFFERED]:
-                    with ui.element("li"):
+            found = (await self._matching(name.strip()))[:_OFFERED]
+            if asked != self._asked or self._list.is_deleted:
+                return  # more letters were typed meanwhile, or one was chosen
+            wanted = {one["id"]: one for one in found}
+            for gone in self._offered.keys() - wanted.keys():
+                self._offered.pop(gone).delete()
+            for place, (one_id, one) in enumerate(wanted.items()):
+                if one_id not in self._offered:
+                    with self._list, ui.element("li") as self._offered[one_id]:
                         self._candidate(one)
-                if not people:
-                    words("li", self._seat.say("people-merge-none"), "dim")
+                self._offered[one_id].move(target_index=place)
+            self._nobody.set_visibility(not wanted)
 
     async def _matching(self, name: str) -> list[Json]:
         """Those whose names hold these letters, most mentioned first; if there are none, whom the search finds."""
