@@ -147,8 +147,7 @@ def settings(known: dict[str, tuple[str, str | int]]) -> str:
 async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     """Nothing above 4xx whatever is sent, and every answer in the form that was promised, by schemathesis itself.
 
-    Ids that exist are given, so that answers are compared and not only refusals. Every value that a schema allows or
-    forbids is sent once by itself, some 4,000 requests: a few drawn ones more would tell nothing new.
+    Ids that exist are given, so that answers are compared and not only refusals.
     """
     anna, acme = await sole.node("Anna"), await sole.node("ACME", labels=["Organization"])
     fact, episode = await sole.tell(anna, "WORKS_FOR", acme, "Anna works for ACME", "2020-05-01")
@@ -189,8 +188,8 @@ async def test_the_server_is_as_described(sole: Stage, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(settings(known), encoding="utf-8")
     async with serving(sole.app, "127.0.0.1", 0) as server:
         command = [str(Path(sys.executable).with_name("st")), "--config-file", "schemathesis.toml", "run"]
-        command += [f"{server.url}/openapi.json", "--checks", CHECKS, "--phases", "coverage"]
-        command += ["--seed", "1", "--no-color", "--suppress-health-check", "all"]
+        command += [f"{server.url}/openapi.json", "--checks", CHECKS, "--phases", "coverage,fuzzing"]
+        command += ["--max-examples", "2", "--seed", "1", "--no-color", "--suppress-health-check", "all"]
         process = await asyncio.create_subprocess_exec(
             *command, cwd=tmp_path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
         )
