@@ -11,13 +11,16 @@ from typing import Any, ParamSpec, TypeVar
 
 import httpx
 from fastapi import FastAPI
-from lent_web import SERVER_KEY, lent_web
 from sqlalchemy import Connection
 
 from bot.mirrors import Mirrors
 from bot.web.admin import ArchiveReport
+from bot.web.app import build_web
+from bot.web.chronicle import Chronicle
+from bot.web.cypher import Cypher
 from bot.web.episodes import Taking
-from bot.web.memory import memory_eraser
+from bot.web.graph import Graph
+from bot.web.memory import Memory, memory_eraser
 from bot.web.owners import Owners
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
@@ -49,7 +52,7 @@ from internal.testing import FrozenClock, TrigramEmbedder
 P = ParamSpec("P")
 T = TypeVar("T")
 
-KEY = SERVER_KEY
+KEY = "server-key-of-the-tests"
 ANNA, BORIS, EXPECTED = 100, 200, 500
 """Two who have written, and one who is let in and has not."""
 
@@ -199,28 +202,29 @@ async def stage(
 
     owners = Owners(database, allows, open_door=True)
     mirrors = Mirrors(Config(), database, clock)
-    await database.write(lambda c: [users.add(c, one) for one in known])
-    lent = lent_web(
+    app = build_web(
         database=database,
         metrics=metrics,
         clock=clock,
+        api_key=KEY,
+        allowed_hosts=[],
         owners=owners,
+        poll_fresh=lambda: True,
         archive=archive,
+        graph=Graph(
+            search,
+            PeopleFinder(database, PeopleSearch(database, embedder), search),
+            Taking(agents, lambda: woken.append(1), erase),
+            MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
+        ),
+        chronicle=Chronicle(Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])), "Laplaced"),
+        memory=Memory(memory_eraser(eraser), maintain, search),
+        cypher=Cypher(mirrors.query, mirrors.rebuild),
         stopping=stopping,
-        search=search,
-        finder=PeopleFinder(database, PeopleSearch(database, embedder), search),
-        taking=Taking(agents, lambda: woken.append(1), erase),
-        messages=MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
-        auditing=Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])),
-        erase=memory_eraser(eraser),
-        maintain=maintain,
-        ask=mirrors.query,
-        rebuild=mirrors.rebuild,
     )
-    address = "http://127.0.0.1:9081"
+    await database.write(lambda c: [users.add(c, one) for one in known])
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}
-    async with mirrors.opened():
-        with lent as app:
-            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url=address, headers=headers) as client:
-                yield Stage(database, app, client, clock, owners, stopping, embedder, woken)
+    address = "http://127.0.0.1:9081"
+    async with mirrors.opened(), httpx.AsyncClient(transport=transport, base_url=address, headers=headers) as client:
+        yield Stage(database, app, client, clock, owners, stopping, embedder, woken)
