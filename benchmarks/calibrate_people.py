@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.names import NAME_WEIGHT, NAMED, name_boosts
-from internal.language.worker import LanguageWorker
+from internal.language.names.person_names import NAME_WEIGHT, NAMED, name_boosts
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
 from internal.people.model import Circle, Person, embedding_text

@@ -33,12 +33,12 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, TurnState
-from internal.flows.intake import Intake
-from internal.flows.publication import Publication
-from internal.flows.question import freeze
-from internal.flows.sessions import Chronicling
+from internal.flows.archival.publication import Publication
+from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.turn.intake import Intake
+from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock

@@ -28,13 +28,13 @@ from lived_console import LivedConsole
 from made_up_lives import Language, Life, Size
 from playwright.async_api import Browser, BrowserContext
 
-from bot.core import App, open_app
-from bot.serving import Doors, served
+from bot.application.operations import Upkeep
+from bot.runtime.core import App, open_app
+from bot.runtime.http import Doors, served
 from bot.simulator.screenshot import chromium
-from bot.upkeep import Upkeep
 from internal.config import Config
 from internal.console import service as console
-from internal.flows.diagnosis import Check
+from internal.flows.operations.health_checks import Check
 
 MANY, LITTLE = 100_000, 300
 """Owners by their ids: of the first there are as many events as asked for, of the second this many."""

@@ -38,24 +38,25 @@ import numpy as np
 from made_up_lives import MODEL, NOW, Language, Life, Question, Size, stored_matrix, stored_texts
 from plots import Panel, svg
 
-from bot.cli import GC_THRESHOLDS
+from bot.cli.main import GC_THRESHOLDS
 from internal.agents.model import OwnerProfile
 from internal.dialogue import repository as dialogue
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
-from internal.recall import items, people
-from internal.recall.context import Recalled, RecallLimits, TurnRecall
-from internal.recall.facts import FactRecall
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.lessons import LessonRecall
-from internal.recall.memories import MemoryRecall
+from internal.recall.index import items
+from internal.recall.index.terms import WorkerTerms
 from internal.recall.messages import indexes
 from internal.recall.messages.search import MessageSearch
-from internal.recall.names import WorkerNames
-from internal.recall.passages import PassageRecall
-from internal.recall.people import PeopleSearch
-from internal.recall.terms import WorkerTerms
-from internal.storage.engine import Database
+from internal.recall.prompt.context import Recalled, RecallLimits, TurnRecall
+from internal.recall.prompt.facts import FactRecall
+from internal.recall.prompt.lessons import LessonRecall
+from internal.recall.prompt.memories import MemoryRecall
+from internal.recall.prompt.passages import PassageRecall
+from internal.recall.search import people
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.names import WorkerNames
+from internal.recall.search.people import PeopleSearch
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import FrozenClock
 

@@ -25,10 +25,10 @@ from context_assembly import Stage, Times
 from made_up_lives import Language, Life, Question, Size
 from workers import database_on
 
-from internal.language.worker import LanguageWorker
-from internal.storage.engine import Database
+from internal.language.worker.process_pool import LanguageWorker
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for, acting_for_everyone
 
 OWNER = 1
 DIMENSIONS = 384

@@ -31,10 +31,10 @@ from bot_process import circumstances
 from sqlalchemy import Connection, delete, event, insert
 
 from internal.graph import store
-from internal.knowledge import repository, service
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim
+from internal.knowledge import episode_repository, service
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import claims, users
 from internal.storage.types import new_id
@@ -82,7 +82,7 @@ class Teller:
             created_at=self.now,
         )
         lines = [Segment(number, self.now, words, None) for number, (*_, words, _) in enumerate(told, 1)]
-        repository.add_episode(self.connection, episode, lines)
+        episode_repository.add_episode(self.connection, episode, lines)
         self.episodes.append(episode_id)
         return [self._claim(episode_id, number, *one) for number, one in enumerate(told, 1)]
 

@@ -33,10 +33,10 @@ from sqlalchemy import Column, ColumnElement, Connection, cast, func, insert, se
 from workers import database_on
 
 from internal.events import repository as events
-from internal.language.worker import LanguageWorker
-from internal.storage.engine import Database
+from internal.language.worker.process_pool import LanguageWorker
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for, acting_for_everyone
 from internal.storage.tables import (
     claims,
     episodes,

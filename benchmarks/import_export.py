@@ -32,8 +32,8 @@ from sqlalchemy import Connection
 
 from internal.access import service as access
 from internal.access.model import Author
-from internal.storage.engine import Database
-from internal.storage.lock import HOLDER_FILE
+from internal.storage.database import Database
+from internal.storage.engine.data_lock import HOLDER_FILE
 from internal.storage.migration import migrate
 
 OWNER = 77_001

@@ -27,7 +27,7 @@ from bot_process import circumstances
 
 from internal.mailbox.inbox import Inbox
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 
 BOT = 4242

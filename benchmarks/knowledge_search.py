@@ -34,20 +34,20 @@ from sqlalchemy import Connection, insert
 
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import NewClaim
-from internal.language.terms import ANALYZER, document_terms, query_terms
-from internal.language.worker import LanguageWorker
+from internal.knowledge.claims.changes import NewClaim
+from internal.language.text.terms import ANALYZER, document_terms, query_terms
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
-from internal.recall.embedding import VectorFollowing
-from internal.recall.hits import FactHit
-from internal.recall.knowledge import Asked, KnowledgeSearch
-from internal.recall.lexical import LexicalIndex
-from internal.recall.names import WorkerNames
-from internal.recall.scoring import normalised
-from internal.recall.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.bm25 import LexicalIndex
+from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.scoring import normalised
+from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.search.hits import FactHit
+from internal.recall.search.knowledge import Asked, KnowledgeSearch
+from internal.recall.search.names import WorkerNames
 from internal.storage import vectors as stored_vectors
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.search_items import text_hash
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, search_items, users, vectors

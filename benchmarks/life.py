@@ -36,7 +36,7 @@ from bot_process import circumstances
 from living import OWNER, Living, Quarter, count
 from sqlalchemy import Connection, func, select, text
 
-from bot.core import App, open_app
+from bot.runtime.core import App, open_app
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
@@ -44,7 +44,7 @@ from internal.chronicle import view
 from internal.config import Config
 from internal.errors import ConfigurationError, MirrorUnavailable
 from internal.graph import store
-from internal.graph.mirror import Rows
+from internal.graph.mirror.projection import Rows
 from internal.storage.tables import graph_edges, graph_nodes, metadata
 from internal.testing import FrozenClock
 

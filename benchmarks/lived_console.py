@@ -14,11 +14,11 @@ from sqlalchemy import Connection, insert, select, update
 from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.flows.sessions import UNJUDGED
+from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
 from internal.snapshots.repository import KEPT
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import (
     event_links,
     events,

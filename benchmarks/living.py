@@ -14,22 +14,22 @@ from typing import Any, Final
 from lived import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
-from bot.app import turn_flow
-from bot.core import App
+from bot.runtime.app import turn_flow
+from bot.runtime.core import App
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Incoming, Message, Turn
 from internal.errors import LaplacedError
-from internal.flows import uniting
-from internal.flows.delivery import Delivery
-from internal.flows.fragment_item import FragmentsFollowing
-from internal.flows.intake import Intake
+from internal.flows.indexing.fragments import FragmentsFollowing
+from internal.flows.merging import people as merging_people
+from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.intake import Intake
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
+from internal.knowledge.claims.changes import FactFilter
 from internal.mailbox import repository as mailbox
 from internal.memory import service as memory
-from internal.memory.deciding import Choice
+from internal.memory.observations.owner_changes import Choice
 from internal.people import repository as people
 from internal.storage.tables import graph_nodes, metadata
 from internal.testing import FrozenClock
@@ -208,12 +208,12 @@ class Living:
             return
         source, target = self.chance.sample(known, 2)
         try:
-            merged = uniting.merge(connection, OWNER, source.id, target.id, now=now)
+            merged = merging_people.merge(connection, OWNER, source.id, target.id, now=now)
         except LaplacedError:  # they are not to be one, by their accounts or by an earlier split
             return
         self.changes["people merged"] += 1
         if self.changes["people merged"] % 2 == 0:
-            uniting.split(connection, OWNER, merged.id, now=now)
+            merging_people.split(connection, OWNER, merged.id, now=now)
             self.changes["merges split"] += 1
 
     # --- What is measured

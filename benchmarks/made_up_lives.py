@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Table, insert, select
 
-from internal.language.spelling import name_key
-from internal.language.terms import ANALYZER, document_terms
-from internal.language.traits import traits_of
+from internal.language.text.message_traits import traits_of
+from internal.language.text.spelling import name_key
+from internal.language.text.terms import ANALYZER, document_terms
 from internal.llm.model import Vectors
 from internal.people.model import Circle
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.search_items import text_hash
 from internal.storage.tables import (
     claims,

@@ -26,12 +26,12 @@ import numpy as np
 from knowledge_search import CHUNK, NOW, OWNER, normalised_rows, scratch
 from sqlalchemy import Connection, insert
 
-from internal.language.terms import ANALYZER, document_terms
-from internal.language.worker import LanguageWorker
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.memories import MAX_MEMORIES, MemoryRecall
-from internal.recall.names import WorkerNames
-from internal.recall.terms import WorkerTerms
+from internal.language.text.terms import ANALYZER, document_terms
+from internal.language.worker.process_pool import LanguageWorker
+from internal.recall.index.terms import WorkerTerms
+from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.names import WorkerNames
 from internal.storage import vectors as stored_vectors
 from internal.storage.search_items import text_hash
 from internal.storage.tables import graph_edges, graph_nodes, search_items, vectors

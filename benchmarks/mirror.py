@@ -28,11 +28,11 @@ from sqlalchemy import Connection, insert, select
 
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import Spoken
-from internal.flows.mirroring import Mirroring, StoredCursors
+from internal.flows.indexing.mirror import Mirroring, StoredCursors
 from internal.graph import registry, store
-from internal.graph.falkor import Falkor
-from internal.graph.falkor_server import running
-from internal.storage.engine import Database
+from internal.graph.mirror.falkordb import Falkor
+from internal.graph.mirror.falkordb_server import running
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import changes, graph_edges, graph_nodes, users
 from internal.storage.types import new_id

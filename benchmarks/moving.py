@@ -19,11 +19,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, insert
 
-from internal.flows.moving import migrate_store
-from internal.storage import written_file
-from internal.storage.engine import Database
+from internal.flows.operations.migrate_store import migrate_store
+from internal.storage.backup import postgres_backup
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for_everyone
 from internal.storage.tables import changes, events, messages, search_items, users, vectors
 
 OWNERS = 100
@@ -115,7 +115,7 @@ async def measure(server: str, count: int, folder: Path) -> None:
     with acting_for_everyone():
         async with Database.open(server) as database:
             began = time.monotonic()
-            made = await written_file.back_up(database, folder / "backups", datetime.now(UTC))
+            made = await postgres_backup.back_up(database, folder / "backups", datetime.now(UTC))
     print(f"backup of the server: {time.monotonic() - began:.1f} s, {made.size / 1e6:.0f} MB; {peak():.0f} MB at most")
 
 

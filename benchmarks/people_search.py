@@ -26,8 +26,8 @@ from sqlalchemy import Connection, insert
 from internal.llm.model import Vectors
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
 from internal.people.repository import item_of, text_hash
-from internal.recall.people import PeopleSearch
-from internal.storage.engine import Database
+from internal.recall.search.people import PeopleSearch
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import people, search_items, users, vectors
 from internal.storage.vectors import to_blob

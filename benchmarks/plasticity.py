@@ -26,10 +26,10 @@ from bot_process import circumstances
 from sqlalchemy import Connection, insert, select, update
 
 from internal.config import MemoryConfig
-from internal.flows.nights import Nights
-from internal.memory import maintenance, plasticity
-from internal.memory.retention import PRESETS
-from internal.storage.engine import Database
+from internal.flows.operations.nightly import Nights
+from internal.memory.plasticity import maintenance, operations
+from internal.memory.plasticity.decay import PRESETS
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import graph_edges, graph_nodes, users
 from internal.storage.types import new_id
@@ -95,7 +95,7 @@ async def _ask(database: Database, ids: list[str]) -> None:
 
     def read(connection: Connection) -> tuple[float, float]:
         bare = measured(connection, lambda one: connection.execute(key.where(graph_nodes.c.id == one)).all())
-        found = measured(connection, lambda one: plasticity.associations(connection, OWNER, one, 0.3, limit=5))
+        found = measured(connection, lambda one: operations.associations(connection, OWNER, one, 0.3, limit=5))
         return bare, found
 
     bare, found = await database.read(read)
@@ -106,7 +106,7 @@ async def _ask(database: Database, ids: list[str]) -> None:
     def use(connection: Connection) -> float:
         pick = random.Random(SEED)
         return measured(
-            connection, lambda one: plasticity.touch_used(connection, OWNER, [one, *pick.sample(ids, 4)], BEGAN, rates)
+            connection, lambda one: operations.touch_used(connection, OWNER, [one, *pick.sample(ids, 4)], BEGAN, rates)
         )
 
     _tell("five memories used together", await database.write(use), "us", bare)
@@ -117,8 +117,8 @@ async def _statements(database: Database, links: int) -> None:
     bare = await _timed(database, lambda c: c.execute(update(graph_edges).values(rev=graph_edges.c.rev + 1)))
     _tell("every link updated by a bare statement", bare, "ms", bare)
     for name, work in (
-        ("decay of half of them", lambda c: plasticity.decay(c, OWNER, 0.53, 1e-6, now=BEGAN)),
-        ("prune of a hundredth", lambda c: plasticity.prune(c, OWNER, 0.0694)),
+        ("decay of half of them", lambda c: operations.decay(c, OWNER, 0.53, 1e-6, now=BEGAN)),
+        ("prune of a hundredth", lambda c: operations.prune(c, OWNER, 0.0694)),
     ):
         _tell(name, await _timed(database, work), "ms", bare)
 

@@ -21,7 +21,7 @@ from plots import Panel, svg
 from recall_groups import DENSE, LEFT_OUT, WORDS, by_one, failures, spread, without
 from recall_page import PLOT, Measured, page
 
-from bot.evaluating import NO_EMBEDDER, Progress, open_stage, vectors_folder
+from bot.runtime.evaluation import NO_EMBEDDER, Progress, open_stage, vectors_folder
 from internal.config import Config, load
 from internal.evaluation import locomo, training
 from internal.evaluation.scores import DEPTH, Ranked, recall

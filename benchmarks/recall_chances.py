@@ -7,7 +7,7 @@ case (right or wrong), those of questions that mean nothing are wrong. People: t
 person who is found at the threshold is one case. Imports: the sessions of six of our own conversations, sixty questions
 each; a hit is right if one of the lines that would be shown of it is evidence. For each a logistic of the score is
 fitted by Newton's method with a weak prior (the slope's weight 0.01), and its log loss is compared with that of the
-bare rate. The constants stand in internal/recall/chances.py.
+bare rate. The constants stand in internal/recall/search/calibration.py.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from knowledge_search import IN_PROMPT, OWNER, SET, _asked, _embed, _tell, scrat
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from bot.evaluating import Progress, open_stage, vectors_folder
+from bot.runtime.evaluation import Progress, open_stage, vectors_folder
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config import load
 from internal.evaluation import locomo
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode
-from internal.language.names import NAME_WEIGHT, NAMED
-from internal.language.worker import LanguageWorker
+from internal.language.names.person_names import NAME_WEIGHT, NAMED
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.names import WorkerNames
-from internal.recall.passages import fullest
-from internal.recall.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.prompt.passages import fullest
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.names import WorkerNames
 from internal.storage import search_items
 from internal.testing import FrozenClock
 

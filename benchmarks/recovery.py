@@ -31,12 +31,12 @@ from typing import Any
 from bot_process import circumstances, cpu_seconds, environment, running
 from sqlalchemy import Connection, insert
 
-from bot.database import open_database
+from bot.runtime.database import open_database
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import dialogue_state, messages, users
 from internal.storage.types import new_id

@@ -29,7 +29,7 @@ from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.access import service as access
 from internal.access.model import Author
 from internal.dialogue import repository as dialogue
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 
 USERS = 50
@@ -82,7 +82,7 @@ async def measure(rounds: int, messages: int) -> dict[str, list[float]]:
             cases: dict[str, Callable[[], Awaitable[float]]] = {
                 "bare Python": lambda: _command("-c", "pass"),
                 "laplaced --help": lambda: _command("-m", "bot", "--help"),
-                "import bot.app": lambda: _command("-c", "import bot.app"),
+                "import bot.runtime.app": lambda: _command("-c", "import bot.runtime.app"),
                 "ready, no data": lambda: _ready(telegram, None),
                 f"ready, {messages:,} messages": lambda: _ready(telegram, filled),
                 "ready, with a local Telegram of its own": lambda: _ready(None, None),

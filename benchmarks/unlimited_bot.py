@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bot import app, worker
-from bot.telegram.budget import Budget
+from bot.runtime import app, worker
+from bot.telegram.delivery.flood_limits import Budget
 from internal.config import load
 from internal.telemetry import logs
 

@@ -39,7 +39,7 @@ from sqlalchemy import Connection
 from internal.access import service as access
 from internal.access.model import Author
 from internal.people import service as people
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 

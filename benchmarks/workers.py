@@ -28,9 +28,9 @@ from bot_process import circumstances, cpu_seconds, environment, running
 from instant_telegram import InstantTelegram
 from whole_path import ANSWERS, BOT, FIRST_USER, SETTINGS, WARM_UP, add_user
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for_everyone
 from internal.testing import ScriptedModel
 
 ROLE = "laplaced_benchmark"

@@ -18,9 +18,9 @@ from filelock import FileLock
 from sqlalchemy import Connection, StaticPool, create_engine
 from sqlalchemy import Engine as SqlEngine
 
+from internal.storage.engine.owner_scope import EVERYONE
+from internal.storage.engine.postgres import MANNER, WithoutNul, url_of
 from internal.storage.migration import migrate
-from internal.storage.postgres import MANNER, WithoutNul, url_of
-from internal.storage.scope import EVERYONE
 
 _ROLE: Final = "laplaced"
 _TEMPLATE: Final = "template_of_tests"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stores import where
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 
 

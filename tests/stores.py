@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from sqlalchemy import Connection, StaticPool, create_engine
 
-from internal.storage import scope
-from internal.storage.driver import to_json
+from internal.storage.engine import owner_scope
+from internal.storage.engine.driver import to_json
 from internal.storage.tables import metadata
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def configure(config: pytest.Config) -> None:
 
     Tests act for every owner unless they say for whom, as the house itself does.
     """
-    _Run.acting.enter_context(scope.acting_for_everyone())
+    _Run.acting.enter_context(owner_scope.acting_for_everyone())
     if hasattr(config, "workerinput"):
         _Run.folder = Path(config.workerinput["postgres"])
         return

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.child import LINE_BREAK, LONGEST_RECORD
+from bot.shared.child_process import LINE_BREAK, LONGEST_RECORD
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.console.seat import Seat
+from bot.console.page_context import Seat
 
 
 @dataclass(frozen=True, slots=True)

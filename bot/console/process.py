@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.child import log_as, stop_with
+from bot.shared.child_process import log_as, stop_with
 
 _SHUTDOWN_GRACE = 2
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
+from bot.console.elements import empty, heading, icon_button, trouble, words
 from bot.console.login import LANGUAGE_COOKIE, THEME_COOKIE
 from bot.console.page import Page
-from bot.console.parts import empty, heading, icon_button, trouble, words
+from bot.console.page_context import Seat
 from bot.console.phrases import LANGUAGES, Phrases
 from bot.console.rest import LoggedOut, Trouble
-from bot.console.seat import Seat
 
 _DARK = {"auto": None, "light": False, "dark": True}
 

@@ -15,15 +15,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from bot.console.border import Border
 from bot.console.login import SESSION_COOKIE, language_of, login_router, theme_of, to_login
 from bot.console.page import Page
+from bot.console.page_context import Seat
 from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
+from bot.console.request_guard import Border
 from bot.console.rest import Json, LoggedOut, Rest, Trouble, client
-from bot.console.seat import Seat
 from bot.console.shell import down, nowhere, shown
-from bot.hosts import Hosts
+from bot.shared.hosts import Hosts
 
 _STATIC = Path(__file__).parent / "static"
 _PATIENCE_S = 40.0

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.mcp.rest import Rest
-from bot.web.body_limit import LARGEST_BODY
-from bot.web.guard import Guard
+from bot.web.http.body_limit import LARGEST_BODY
+from bot.web.http.guard import Guard
 
 PATH: Final = "/mcp"
 

@@ -28,7 +28,7 @@ from starlette.applications import Starlette
 from bot.mcp.rest import CallRefused, Rest
 from bot.mcp.task_tools import TASK_TOOLS
 from bot.mcp.tools import TOOLS, Tool
-from bot.web.fields import fault_words
+from bot.web.http.fields import fault_words
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from bot.mcp.rest import Rest
 from bot.mcp.tools import Answer, Most, Tool, body_of, object_of, owner_named
-from bot.web.fields import Owner
-from bot.web.tasks import TaskOut, TaskRequest, TasksOut
-from bot.web.wire import Request
+from bot.web.activity.tasks import TaskOut, TaskRequest, TasksOut
+from bot.web.graph.schemas import Request
+from bot.web.http.fields import Owner
 
 
 class TaskListing(Request):

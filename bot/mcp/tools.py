@@ -11,20 +11,8 @@ from urllib.parse import quote
 from pydantic import BaseModel, Field
 
 from bot.mcp.rest import CallRefused, Rest
-from bot.web.cypher import QUERY_PATH, CypherAnswer, CypherRequest
-from bot.web.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
-from bot.web.memory_wire import (
-    LinkChange,
-    MaintenanceOrder,
-    MaintenanceOut,
-    NodeLink,
-    NodeOut,
-    RecalledMemories,
-    RecallRequest,
-    StrengthOut,
-)
-from bot.web.profiles import FoundPeople
-from bot.web.wire import (
+from bot.web.graph.cypher import QUERY_PATH, CypherAnswer, CypherRequest
+from bot.web.graph.schemas import (
     CitationChain,
     EpisodeCreateRequest,
     EpisodeCreateResponse,
@@ -36,6 +24,18 @@ from bot.web.wire import (
     GraphStatus,
     Request,
 )
+from bot.web.http.fields import LARGEST_ID, GroupId, Moment, NodeId, Owner, Properties, Statement
+from bot.web.memory.schemas import (
+    LinkChange,
+    MaintenanceOrder,
+    MaintenanceOut,
+    NodeLink,
+    NodeOut,
+    RecalledMemories,
+    RecallRequest,
+    StrengthOut,
+)
+from bot.web.people.schemas import FoundPeople
 
 Answer = Mapping[str, Any]
 Most = Annotated[int, Field(ge=1, le=100)]

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.app import Running
-from bot.simulation.amount import Load
+from bot.runtime.app import Running
+from bot.simulation.load_options import Load
 from bot.simulator.client import ControlClient
-from bot.web.simulator import SimulatorOrder, SimulatorState
+from bot.web.admin.simulator import SimulatorOrder, SimulatorState
 from internal.errors import Conflict
 from internal.scheduling.clock import SystemClock
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.app import Running
-from bot.simulation import resting_repository as resting
+from bot.runtime.app import Running
+from bot.simulation import idle_repository as resting
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock
 from bot.simulator.repository import Json

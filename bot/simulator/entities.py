@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from bot.simulator.refusals import bad_request
+from bot.simulator.server.errors import bad_request
 
 Entity = dict[str, Any]
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
-from bot.child import LINE_BREAK, LONGEST_RECORD
+from bot.shared.child_process import LINE_BREAK, LONGEST_RECORD
 from internal.config import Config
 from internal.errors import LaplacedError
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.child import log_as, stop_with
+from bot.shared.child_process import log_as, stop_with
 
 # A predecessor whose parent was killed needs a moment to notice.
 _PREDECESSOR_GRACE = 5.0
@@ -64,7 +64,7 @@ def _token(text: str) -> str:
 def _sole_owner(data_dir: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    from internal.storage.permissions import PRIVATE_FOLDER, close_to_others
+    from internal.storage.file_permissions import PRIVATE_FOLDER, close_to_others
 
     data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     close_to_others(data_dir)
@@ -110,8 +110,8 @@ def _bound(host: str, port: int) -> socket.socket:
 async def _serve(options: argparse.Namespace, listener: socket.socket) -> None:
     import uvicorn
 
-    from bot.simulator.connections import TrackedProtocol
-    from bot.simulator.server import build
+    from bot.simulator.server.connections import TrackedProtocol
+    from bot.simulator.server.server import build
     from bot.simulator.telegram import Telegram
 
     class Server(uvicorn.Server):

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from bot.simulator.entities import Entity, utf16_length
-from bot.simulator.refusals import ApiRefusal, bad_request
+from bot.simulator.server.errors import ApiRefusal, bad_request
 
 _HTML_TAGS = {
     "b": "bold", "strong": "bold", "i": "italic", "em": "italic", "u": "underline", "ins": "underline",

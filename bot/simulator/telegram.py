@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.simulator.faults import FaultBook
 from bot.simulator.feed import Feed
-from bot.simulator.flood import FloodGate, FloodLimits
-from bot.simulator.refusals import bad_request, blocked, kicked, upgraded
 from bot.simulator.repository import Json, Repository
+from bot.simulator.server.errors import bad_request, blocked, kicked, upgraded
+from bot.simulator.server.faults import FaultBook
+from bot.simulator.server.flood_limits import FloodGate, FloodLimits
 from bot.simulator.updates import UpdateQueue
 from internal.scheduling.clock import Clock, SystemClock
 

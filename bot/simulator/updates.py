@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from bot.simulator.feed import Feed
-from bot.simulator.refusals import conflict
 from bot.simulator.repository import Json, Repository
+from bot.simulator.server.errors import conflict
 
 FIRST_UPDATE_ID = 710_000_001
 MAX_LIMIT = 100

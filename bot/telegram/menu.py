@@ -8,7 +8,7 @@ from aiogram import Bot
 from aiogram.exceptions import TelegramAPIError
 from aiogram.types import BotCommand, BotCommandScopeAllPrivateChats, BotCommandScopeChat
 
-from bot.telegram.delivery import describe
+from bot.telegram.delivery.sender import describe
 from bot.telegram.i18n import label
 from internal.access.model import LANGUAGES, Language, Role, User
 

@@ -11,12 +11,8 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from bot.web.admin import ARCHIVE_PATH, ArchiveReport
-from bot.web.cypher import QUERY_PATH, REBUILD_PATH, CypherAnswer, Rebuilt
-from bot.web.importing import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
-from bot.web.keeping import EXPORT_PATH, FORGET_PATH, READ_BACK_PATH
-from bot.web.recalling import RECALL_PATH, Recalled, RecallOrder
-from bot.web.upkeep import (
+from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
+from bot.web.admin.operations import (
     BACKUP_PATH,
     DEAD_RUNS_PATH,
     DOCTOR_PATH,
@@ -29,17 +25,21 @@ from bot.web.upkeep import (
     DeadRun,
     Queues,
 )
+from bot.web.admin.owner_data import EXPORT_PATH, FORGET_PATH, READ_BACK_PATH
+from bot.web.admin.recall import RECALL_PATH, Recalled, RecallOrder
+from bot.web.admin.router import ARCHIVE_PATH, ArchiveReport
+from bot.web.graph.cypher import QUERY_PATH, REBUILD_PATH, CypherAnswer, Rebuilt
 from internal.config import Config
 from internal.errors import LaplacedError
-from internal.flows.diagnosis import Check
-from internal.flows.forgetting import Erased
-from internal.flows.importing import OwnerTerms, Taken
-from internal.flows.reading_back import ReadBack
-from internal.importing.model import Draft
+from internal.flows.forgetting.requests import Erased
+from internal.flows.operations.health_checks import Check
+from internal.flows.transfer.import_export import ReadBack
+from internal.flows.transfer.imports import OwnerTerms, Taken
+from internal.import_formats.model import Draft
 from internal.mailbox.model import QuarantinedUpdate
-from internal.storage.erasure import Kind
-from internal.storage.keys import existing_key
-from internal.storage.lock import Holder
+from internal.storage.engine.data_lock import Holder
+from internal.storage.erasure.forgettings import Kind
+from internal.storage.key_files import existing_key
 
 PATIENCE = httpx.Timeout(10.0, read=3600.0)
 """Archival asks models, fragment after fragment: only the connection itself must be quick."""

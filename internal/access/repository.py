@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from internal.access.model import Role, User, UserState
 from internal.errors import NotFound
-from internal.storage.owners import hold_owner
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.owner_counters import hold_owner
 from internal.storage.tables import messages, settings, spend, users
-from internal.storage.walls import across_owners
 
 
 def find(connection: Connection, user_id: int) -> User | None:

@@ -30,7 +30,7 @@ from internal.access.model import (
 from internal.access.zones import guess_zone
 from internal.errors import Refused
 from internal.events import repository as events
-from internal.storage.walls import across_owners
+from internal.storage.engine.row_policies import across_owners
 
 AWAITING_LASTS = timedelta(minutes=10)
 """A question asked longer ago than this is forgotten: the next message is just a message again."""

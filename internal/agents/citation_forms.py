@@ -12,8 +12,8 @@ from typing import Final, Literal, NamedTuple
 import regex
 
 from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
-from internal.language.romanisation import skeletons
-from internal.language.telling import alike
+from internal.language.facts.overlap import alike
+from internal.language.text.romanisation import skeletons
 
 LONGEST: Final = 100
 """Characters of one citation at most."""

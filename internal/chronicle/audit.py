@@ -19,7 +19,7 @@ from internal.chronicle import audit_repository, repository, service
 from internal.chronicle.audit_repository import Said
 from internal.chronicle.model import Audit, Event, EventLabel, Session
 from internal.graph import store
-from internal.storage.owners import next_rev
+from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 SILENCE: Final = timedelta(minutes=30)

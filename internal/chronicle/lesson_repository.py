@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, not_, select
 
 from internal.chronicle.model import EventLabel
-from internal.storage import erasure
+from internal.storage.erasure import forgettings
 from internal.storage.tables import chronicle, messages
 
 _NONE: Final = "[]"
@@ -50,8 +50,8 @@ def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
 def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
     """Which Analyses are out of sight until what was asked to be forgotten is erased, or is not to be after all."""
     found: list[ColumnElement[bool]] = []
-    pending = erasure.pending(connection, user_id)
-    found += [chronicle.c.at <= one.created_at for one in pending if one.kind == erasure.EVERYTHING]
+    pending = forgettings.pending(connection, user_id)
+    found += [chronicle.c.at <= one.created_at for one in pending if one.kind == forgettings.EVERYTHING]
     going = [one.ref_id for one in pending if one.kind == "message"]
     parts = [one.ref_id for one in pending if one.kind == "episode"]
     if going or parts:

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, f
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
-from internal.storage.owners import next_rev, record_change
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
 SESSION_CHANGE: Final = "session"

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from internal.chronicle import repository
 from internal.chronicle.model import AnalysisType, Event, EventLabel, Session, Trigger
 from internal.errors import NotFound
-from internal.storage.owners import next_rev
+from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 OPENING: Final[Trigger] = "/db"

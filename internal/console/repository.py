@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select, update
 
 from internal.console.model import ConsoleSession
+from internal.storage.engine.row_policies import across_owners
 from internal.storage.tables import console_links, console_sessions
-from internal.storage.walls import across_owners
 
 
 def add_link(connection: Connection, token_hash: str, user_id: int, *, now: datetime, expires_at: datetime) -> None:

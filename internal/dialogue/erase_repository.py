@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import Connection, delete, exists, select, update
 
-from internal.dialogue import item_repository
+from internal.dialogue import search_item_repository
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
-from internal.storage.owners import record_change
+from internal.storage.owner_counters import record_change
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns
 
 CHANGE_KIND = "message"
@@ -38,7 +38,7 @@ def being_answered(connection: Connection, user_id: int, turn_ids: Collection[st
 def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
     """Deletes messages with what they were written from; the dialogue's cursor moves back to one that is left."""
     for part in _chunks(message_ids):
-        item_repository.take_out(connection, by_ids(connection, user_id, part))
+        search_item_repository.take_out(connection, by_ids(connection, user_id, part))
         for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
             connection.execute(delete(table).where(table.c.user_id == user_id, column.in_(part)))
         for message_id in part:

@@ -22,13 +22,13 @@ from sqlalchemy import (
     update,
 )
 
-from internal.dialogue import item_repository
+from internal.dialogue import search_item_repository
 from internal.dialogue.model import UNDELIVERED, DialogueState, DialogueStateRow, Incoming, Message, Role, Turn
 from internal.dialogue.rows import message_of, plain_forward
-from internal.storage.owners import next_rev, next_seq
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import new_id
-from internal.storage.upsert import upsert
 
 # Run at every message: built once, for building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)
@@ -114,7 +114,7 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
         .values(content=text, edited_at=edited_at, rev=next_rev(connection, message.user_id))
     )
     edited = message_of(connection.execute(changed.returning(*messages.c)).one())
-    item_repository.follow_edit(connection, edited)
+    search_item_repository.follow_edit(connection, edited)
     return edited
 
 
@@ -123,7 +123,7 @@ def mark_delivery(connection: Connection, user_id: int, message_id: str, deliver
     one = (messages.c.user_id == user_id) & (messages.c.id == message_id)
     connection.execute(update(messages).where(one).values(delivery=delivery))
     if delivery in UNDELIVERED:
-        item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
+        search_item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
     if tg_id is not None:
         # A local Telegram whose folder was deleted counts anew: what matters then is the delivery, not its number.
         other = messages.alias("other")
@@ -298,7 +298,7 @@ def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
         "rev": next_rev(connection, user_id),
     }
     message = message_of(connection.execute(_INSERT, values).one())
-    item_repository.put_item(connection, message)
+    search_item_repository.put_item(connection, message)
     return message
 
 

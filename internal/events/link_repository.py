@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
-from internal.storage.expressions import merely_compared
+from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
 V = TypeVar("V")

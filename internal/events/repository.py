@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, select
 from internal.events import link_repository
 from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
-from internal.events.occasion import COMMAND, Occasion, current_occasion
+from internal.events.trigger import COMMAND, Occasion, current_occasion
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 

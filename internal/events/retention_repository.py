@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, func, select, tuple_
 
 from internal.events.link_repository import chunks
-from internal.storage.expressions import merely_compared
+from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
 _TOLD = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type)

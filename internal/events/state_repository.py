@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
+from internal.storage.engine.upsert import upsert
 from internal.storage.tables import agent_state
-from internal.storage.upsert import upsert
 
 
 def put(connection: Connection, agent_id: str, key: str, value: bytes, *, user_id: int | None, now: datetime) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, select
 
 from internal.events.model import Event
-from internal.storage.ordering import Standing, read_on, standing_at
+from internal.storage.engine.commit_order import Standing, read_on, standing_at
 from internal.storage.tables import events, messages
 
 _TEXT: Final = 240

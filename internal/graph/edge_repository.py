@@ -26,10 +26,10 @@ from internal.graph import registry
 from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Direction, Edge, EdgeFilter, Node
 from internal.graph.node_repository import CHUNK, VISIBLE, get_node, resolve_node
 from internal.storage import search_items
-from internal.storage.owners import next_rev, record_change
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import facts, graph_edges, graph_nodes
 from internal.storage.types import new_id
-from internal.storage.walls import across_owners
 
 EdgeTime = Literal["valid_at", "invalid_at", "expired_at"]
 

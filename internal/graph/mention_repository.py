@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from internal.storage.owners import record_change
+from internal.storage.owner_counters import record_change
 from internal.storage.tables import event_mentions
 
 EVENT_CHANGE: Final = "event"

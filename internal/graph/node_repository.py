@@ -10,15 +10,15 @@ from uuid import UUID, uuid5
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, insert, select, update
 
 from internal.errors import NotFound, Refused
-from internal.graph import names_repository, registry
+from internal.graph import name_repository, registry
 from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
-from internal.language.spelling import name_key
+from internal.language.text.spelling import name_key
 from internal.storage import search_items
-from internal.storage.owners import next_rev, record_change
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import graph_nodes
 from internal.storage.tables import search_items as items
 from internal.storage.types import new_id
-from internal.storage.walls import across_owners
 
 CHUNK: Final = 500
 """Most values of one IN list."""
@@ -162,7 +162,7 @@ def nodes_named(connection: Connection, user_id: int, label: str, names: Collect
 def nodes_called(connection: Connection, user_id: int, names: Collection[str]) -> list[Node]:
     """Visible entities, preferences and topics, people among them, that have one of these as a name or an alias."""
     keys = {name_key(name) for name in names} - {""}
-    called = names_repository.entities_named(connection, user_id, keys, limit=CHUNK)
+    called = name_repository.entities_named(connection, user_id, keys, limit=CHUNK)
     return list(nodes_by_ids(connection, user_id, called).values())
 
 
@@ -287,7 +287,7 @@ def _make_findable(connection: Connection, node: Node) -> None:
         set_by = {"alias": "aliases", "name": "name" if "name" in node.properties else "preference"}
         marks = {kind: node.field_meta.get(prop, {}).get("by", "archivist") for kind, prop in set_by.items()}
         kinds[name_key(node.name)] = "name"
-        names_repository.put_names(connection, node.user_id, node.id, kinds, marks)
+        name_repository.put_names(connection, node.user_id, node.id, kinds, marks)
 
 
 def _is_findable(connection: Connection, node: Node) -> bool:

@@ -18,7 +18,7 @@ from internal.errors import Refused
 from internal.graph.labels import NODES, Expected, NodeSchema, beginning
 from internal.graph.model import Node
 from internal.graph.relationships import RELATIONSHIPS, Relationship
-from internal.language.spelling import name_key
+from internal.language.text.spelling import name_key
 
 SCHEMA_VERSION: Final = 1
 """Stored with every row, so that a later schema can tell the rows it has to bring up."""

@@ -16,7 +16,6 @@ from internal.graph.edge_repository import (
     owner_of_edge,
     update_edge,
 )
-from internal.graph.ends_repository import NAME_EVIDENCE, delete_node, repoint, restore_ends, supports_names
 from internal.graph.node_repository import (
     add_node,
     count_nodes,
@@ -38,6 +37,7 @@ from internal.graph.node_repository import (
     touch_nodes,
     update_node,
 )
+from internal.graph.repoint_repository import NAME_EVIDENCE, delete_node, repoint, restore_ends, supports_names
 
 __all__ = [
     "NAME_EVIDENCE",

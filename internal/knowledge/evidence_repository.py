@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, select
 
-from internal.storage.expressions import merely_compared
+from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import evidence, messages, people, segments, users
 
 _CHUNK: Final = 500

@@ -10,8 +10,20 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.knowledge import fact_repository
-from internal.knowledge.citations import (
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.claims.record import cite_node, record_claims, reproject
+from internal.knowledge.claims.removal import (
+    erase_fact,
+    erase_node,
+    only_in_episode,
+    remove_claims_of_messages,
+    remove_claims_of_segments,
+    remove_episode_claims,
+)
+from internal.knowledge.claims.rerun import drop_untold, take_back, without_corrected, without_denied
+from internal.knowledge.entities.names import drop_names, note_names
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.citations import (
     citation_chain,
     citations_of_facts,
     episode_content,
@@ -21,10 +33,8 @@ from internal.knowledge.citations import (
     telegram_link,
     wire_description,
 )
-from internal.knowledge.claims import FactFilter
-from internal.knowledge.correcting import resolve_contradiction, retract_fact, update_fact
-from internal.knowledge.namings import drop_names, note_names
-from internal.knowledge.reading import (
+from internal.knowledge.facts.correct import resolve_contradiction, retract_fact, update_fact
+from internal.knowledge.facts.read import (
     answer_given,
     count_facts,
     fact,
@@ -34,16 +44,6 @@ from internal.knowledge.reading import (
     latest_facts,
     open_contradictions,
 )
-from internal.knowledge.recording import cite_node, record_claims, reproject
-from internal.knowledge.removal import (
-    erase_fact,
-    erase_node,
-    only_in_episode,
-    remove_claims_of_messages,
-    remove_claims_of_segments,
-    remove_episode_claims,
-)
-from internal.knowledge.retelling import drop_untold, take_back, without_corrected, without_denied
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:

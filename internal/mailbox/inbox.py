@@ -11,8 +11,8 @@ from typing import Final
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow
 from internal.scheduling.clock import Clock
-from internal.storage.engine import Database
-from internal.storage.scope import acting_for_everyone
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
 
 BATCH: Final = 500
 """Most updates of one transaction, some 5 ms of the database's time: whatever else is to be written waits no longer."""

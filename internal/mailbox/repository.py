@@ -21,10 +21,10 @@ from internal.mailbox.model import (
     QuarantinedUpdate,
 )
 from internal.scheduling.lease_repository import in_districts
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.engine.upsert import upsert
 from internal.storage.tables import inbox, outbox
 from internal.storage.types import new_id, one_of
-from internal.storage.upsert import upsert
-from internal.storage.walls import across_owners
 
 _NO_CHATS: Final[Mapping[int, int]] = MappingProxyType({})
 _ADDRESS = ("user_id", "bot_id", "chat_id", "thread_id", "turn_id", "message_id", "part", "dedupe")

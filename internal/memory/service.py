@@ -5,7 +5,7 @@ Every function takes a connection and an owner and runs in the caller's transact
 
 from __future__ import annotations
 
-from internal.memory.deciding import (
+from internal.memory.observations.owner_changes import (
     accept_suggestion,
     change_edge,
     change_node,
@@ -18,9 +18,9 @@ from internal.memory.deciding import (
     set_status,
     suggestions,
 )
-from internal.memory.observing import write
-from internal.memory.reading import citations, is_found_by_words, observations_of, superseded
-from internal.memory.removal import (
+from internal.memory.observations.rebuild import project_nodes, reproject
+from internal.memory.observations.record import write
+from internal.memory.observations.removal import (
     let_go,
     mentioning,
     only_in_episode,
@@ -31,9 +31,9 @@ from internal.memory.removal import (
     remove_node,
     remove_retelling,
 )
-from internal.memory.reprojecting import project_nodes, reproject
-from internal.memory.retelling import drop_untold, take_back
-from internal.memory.sessions import complete_session, reopen_session, session_context_id
+from internal.memory.observations.rerun import drop_untold, take_back
+from internal.memory.observations.sessions import complete_session, reopen_session, session_context_id
+from internal.memory.queries.evidence import citations, is_found_by_words, observations_of, superseded
 
 __all__ = [
     "accept_suggestion",

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select, update
 
-from internal.graph import names_repository, store
-from internal.language.spelling import name_key
-from internal.people import entities
+from internal.graph import name_repository, store
+from internal.language.text.spelling import name_key
+from internal.people import entity_nodes
 from internal.people.bio import bio_from_names
 from internal.people.merge_repository import take_out_of_merges
 from internal.people.model import Person
@@ -27,7 +27,7 @@ from internal.people.repository import (
 )
 from internal.storage import search_items as searched
 from internal.storage import vectors
-from internal.storage.owners import next_rev, record_change
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import evidence, mentions, merges, people, suggestions
 
 
@@ -66,13 +66,13 @@ def erase(connection: Connection, user_id: int, person_ids: Collection[int]) -> 
     Returns the nodes their entities were linked to: facts about those must be projected anew.
     """
     theirs = entity_ids(connection, user_id, person_ids)
-    touched = entities.erase(connection, user_id, theirs)
+    touched = entity_nodes.erase(connection, user_id, theirs)
     for person_id in sorted(person_ids):
         drop_search_item(connection, user_id, person_id)
         vectors.remove(connection, user_id, [item_of(person_id)])
         _erase_rows(connection, user_id, person_id)
     one = people.c.id.in_(list(person_ids))
-    names_repository.drop_names(connection, user_id, theirs)
+    name_repository.drop_names(connection, user_id, theirs)
     connection.execute(delete(people).where(people.c.user_id == user_id, one))
     return touched
 
@@ -90,7 +90,7 @@ def rewrite(connection: Connection, before: Person, after: Person, gone: Collect
         save(connection, before, after, by=setters | ({"bio": "names"} if from_names else {}), now=now)
     else:
         _write_hidden(connection, after, now)
-    names_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
+    name_repository.drop_keys(connection, user_id, before.entity_id, {name_key(text) for text in gone})
     take_out_of_merges(connection, user_id, person_id, gone)
 
 
@@ -106,7 +106,7 @@ def _write_hidden(connection: Connection, person: Person, now: datetime) -> None
     }
     one = (people.c.user_id == person.user_id) & (people.c.id == person.id)
     connection.execute(update(people).where(one).values(values))
-    entities.keep(connection, person, now=now, hidden=True)
+    entity_nodes.keep(connection, person, now=now, hidden=True)
 
 
 def _erase_rows(connection: Connection, user_id: int, person_id: int) -> None:

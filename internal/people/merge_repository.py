@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, delete, exists, insert, literal, or_, select, update
 
 from internal.graph.model import Moved
-from internal.language.spelling import name_key
+from internal.language.text.spelling import name_key
 from internal.people.bio import bio_from_names, without_sentences
 from internal.people.model import Circle, Person
 from internal.people.repository import CHANGE_KIND, drop_search_item, item_of, put_search_item
-from internal.storage.owners import next_rev, record_change
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import evidence, mentions, merges, people
 from internal.storage.types import new_id
-from internal.storage.upsert import upsert
 
 
 @dataclass(frozen=True, slots=True)

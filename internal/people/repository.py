@@ -10,15 +10,15 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, delete, func, insert, select, update
 
 from internal.errors import Refused
-from internal.graph import names_repository
-from internal.language.spelling import name_key
-from internal.people import entities
+from internal.graph import name_repository
+from internal.language.text.spelling import name_key
+from internal.people import entity_nodes as entities
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
 from internal.storage import search_items as searched
-from internal.storage.expressions import merely_compared
-from internal.storage.owners import next_rev, record_change
+from internal.storage.engine.expressions import merely_compared
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import evidence, mentions, name_keys, people, search_items, users
-from internal.storage.upsert import upsert
 
 SetBy = Literal["owner", "archivist", "metadata", "names"]
 """Who set a field: the owner, a model, a Telegram message's own metadata, or a bio made from names alone."""
@@ -346,7 +346,7 @@ def _write_name_keys(connection: Connection, person: Person, marks: Mapping[str,
     kinds = {name_key(alias): "alias" for alias in person.aliases} | {name_key(person.display_name): "name"}
     fields = {"name": "display_name", "alias": "aliases"}
     set_by = {kind: marks[field]["by"] for kind, field in fields.items() if field in marks}
-    names_repository.put_names(connection, person.user_id, person.entity_id, kinds, set_by)
+    name_repository.put_names(connection, person.user_id, person.entity_id, kinds, set_by)
 
 
 def _select(user_id: int, circles: Iterable[Circle] | None = None) -> Select[Any]:

@@ -10,11 +10,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound, Refused
-from internal.language.spelling import name_key
-from internal.people import merging, repository, suggestion_repository
+from internal.language.text.spelling import name_key
+from internal.people import merge as people_merge
+from internal.people import repository, suggestion_repository
 from internal.people.bio import MAX_BIO, bio_from_names, made_of_names
 from internal.people.model import Circle, Person
-from internal.people.naming import clean_name, clean_username, unique_names
+from internal.people.names import clean_name, clean_username, unique_names
 from internal.people.suggestion_repository import Suggestion, SuggestionState
 from internal.storage.types import new_id
 
@@ -90,18 +91,18 @@ def move(connection: Connection, user_id: int, person_id: int, circle: Circle, *
 
 
 def merge(connection: Connection, user_id: int, source_id: int, target_id: int, *, now: datetime) -> Person:
-    """The owner's own merge; raises as `merging.merge`."""
-    return merging.merge(connection, user_id, source_id, target_id, now=now, by="owner")
+    """The owner's own merge; raises as `people_merge.merge`."""
+    return people_merge.merge(connection, user_id, source_id, target_id, now=now, by="owner")
 
 
 def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Undoes a merge; raises as `merging.split`."""
-    return merging.split(connection, user_id, person_id, now=now)
+    """Undoes a merge; raises as `people_merge.split`."""
+    return people_merge.split(connection, user_id, person_id, now=now)
 
 
 def undo_merge(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
-    """Takes back the last merge of this person into another, once however often it is asked; as `merging.undo`."""
-    return merging.undo(connection, user_id, source_id, now=now)
+    """Takes back the last merge of this person into another, once however often it is asked; as `people_merge.undo`."""
+    return people_merge.undo(connection, user_id, source_id, now=now)
 
 
 def from_metadata(connection: Connection, user_id: int, sender: Sender, *, seen_at: datetime, now: datetime) -> Person:

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
+from internal.storage.engine.upsert import upsert
 from internal.storage.tables import suggestions, tombstones
 from internal.storage.types import new_id
-from internal.storage.upsert import upsert
 
 SuggestionKind = Literal["field", "merge"]
 SuggestionState = Literal["pending", "accepted", "declined", "stale"]

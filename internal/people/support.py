@@ -13,10 +13,10 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from internal.graph import names_repository
-from internal.language.romanisation import skeletons
-from internal.language.spelling import name_key
-from internal.language.telling import alike, gives_away, telling_words
+from internal.graph import name_repository
+from internal.language.facts.overlap import alike, gives_away, telling_words
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import name_key
 from internal.people import forget_repository, support_repository
 from internal.people.bio import bio_from_names, folded_words, made_of_names, sentences, without_sentences
 from internal.people.model import Person
@@ -148,7 +148,7 @@ def _spared(person: Person, part: Part, names: Mapping[str, str]) -> bool:
 
 def loose_parts(connection: Connection, person: Person) -> dict[str, Part]:
     """The parts that neither the owner set nor Telegram's own metadata told."""
-    names = names_repository.setters(connection, person.user_id, person.entity_id)
+    names = name_repository.setters(connection, person.user_id, person.entity_id)
     return {key: part for key, part in parts(person).items() if not _spared(person, part, names)}
 
 

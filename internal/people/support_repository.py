@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, or_, select, update
 
 from internal.people.repository import ITEM_PREFIX, item_of
+from internal.storage.engine.upsert import upsert
 from internal.storage.tables import evidence, mentions, people
-from internal.storage.upsert import upsert
 
 Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""

@@ -11,13 +11,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.language.morphology import regular_forms
-from internal.language.romanisation import skeletons
-from internal.language.spelling import name_key
-from internal.language.terms import english_stem, plain_query_terms
+from internal.language.text.morphology import regular_forms
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import name_key
+from internal.language.text.terms import english_stem, plain_query_terms
 from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
-from internal.people.naming import keys_of
+from internal.people.names import keys_of
 
 _STEM: Final = 4
 """Sounds by which a word of a sentence is known: endings differ behind them."""

@@ -15,8 +15,8 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, extr
 
 from internal.errors import LeaseLost
 from internal.scheduling.model import DISTRICTS
+from internal.storage.engine.upsert import upsert
 from internal.storage.tables import leases
-from internal.storage.upsert import upsert
 
 
 def take(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:

@@ -15,8 +15,8 @@ from typing import Final
 
 from internal.errors import LeaseLost, StorageError
 from internal.scheduling import lease_repository as repository
-from internal.storage.engine import Database
-from internal.storage.fence import Fence
+from internal.storage.database import Database
+from internal.storage.engine.write_guard import Fence
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from internal.scheduling.clock import Clock, SystemClock
-from internal.storage.engine import Database
-from internal.storage.server import ServerTime, server_time
+from internal.storage.database import Database
+from internal.storage.engine.postgres_server import ServerTime, server_time
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import changes
 
 _CHUNK: Final = 1_000

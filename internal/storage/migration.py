@@ -20,13 +20,13 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 import migrations
 from internal.errors import SchemaTooNew, StorageError
-from internal.storage.driver import cause_of
-from internal.storage.engine import Database
-from internal.storage.numbering import stands_on
-from internal.storage.ordering import keep_order
-from internal.storage.scope import EVERYONE
+from internal.storage.database import Database
+from internal.storage.engine.commit_order import keep_order
+from internal.storage.engine.driver import cause_of
+from internal.storage.engine.owner_scope import EVERYONE
+from internal.storage.engine.row_ids import stands_on
+from internal.storage.engine.row_policies import SETTING, raise_walls
 from internal.storage.tables import metadata
-from internal.storage.walls import SETTING, raise_walls
 
 _MIGRATION_LOCK: Final = 0x6C61_706C_6163_6564
 """The advisory lock that a migration holds: "laplaced" in ASCII."""

@@ -13,9 +13,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, update
 
 from internal.storage import vectors
-from internal.storage.owners import record_change
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import record_change
 from internal.storage.tables import search_items
-from internal.storage.upsert import upsert
 
 CHANGE_KIND: Final = "item"
 
@@ -58,7 +58,7 @@ def put(
     """Stores what a row is found by. The same text again costs no new vector.
 
     `context` is text that stood before it: its vector is of both, its terms are of `text` alone. `traits` are the bits
-    of `internal.language.traits`.
+    of `internal.language.text.message_traits`.
     """
     item = item_of(kind, ref_id)
     values = {"text": text, "text_hash": text_hash(text, context), "rev": rev, "context": context, "traits": traits}

@@ -10,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, insert, or_, select, update
 
 from internal.errors import Conflict
-from internal.storage.owners import next_rev, record_change
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import forgettings, task_firings, tasks
-from internal.storage.upsert import upsert
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
 _PENDING: Final = (TaskState.PROPOSED.value, TaskState.OPEN.value)

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
+from internal.storage.engine.row_policies import across_owners
 from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
-from internal.storage.walls import across_owners
 from internal.teams.model import Invitation, InvitationState, Member, TakenOn, Team
 
 _ADMITTED = users.c.state != "removed"

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import repository as events
+from internal.storage.engine.row_policies import across_owners
 from internal.storage.types import new_id
-from internal.storage.walls import across_owners
 from internal.teams import repository
 from internal.teams.model import (
     ASKED_AGAIN,

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Column, Connection, func, or_, select
 
-from internal.graph import mirror_repository
-from internal.storage.server import database_bytes
+from internal.graph.mirror import repository as mirror_repository
+from internal.storage.engine.postgres_server import database_bytes
 from internal.storage.tables import inbox, messages, notifications, outbox, people, runs, segments, tasks, users
 from internal.storage.types import one_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from internal.language.spelling import name_key
+from internal.language.text.spelling import name_key
 from migrations.kinds import TEXT
 
 revision = "0002"

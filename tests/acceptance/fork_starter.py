@@ -31,7 +31,7 @@ from typing import Any
 LONGEST_ORDER = 200_000
 STREAMS = 4
 """stdin, stdout, stderr, and where the end is told."""
-READS_ENVIRONMENT = ("internal.storage.crash",)
+READS_ENVIRONMENT = ("internal.storage.crash_points",)
 """What looks at the environment while it is imported, and so has to be executed again in the copy."""
 
 

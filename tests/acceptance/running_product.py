@@ -17,9 +17,9 @@ from program import BOT, ROOT, Process, local_telegram, started
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
-from internal.storage.content import logical_hash
-from internal.storage.crash import CRASH_VARIABLE
-from internal.storage.engine import Database
+from internal.storage.crash_points import CRASH_VARIABLE
+from internal.storage.database import Database
+from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import ScriptedModel, Step
 
 ARCHIVIST, RESPONDER, RERANKER, ENRICHER = "test/archivist", "test/responder", "test/reranker", "test/enricher"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.analyst.offline import OfflineAnalyst
 from internal.agents.archivist.agent import ModelArchivist
-from internal.agents.archivist.offline import OfflineArchivist
+from internal.agents.archivist.offline.agent import OfflineArchivist
 from internal.agents.context_manager.agent import ModelContextManager
 from internal.agents.context_manager.offline import OfflineContextManager
 from internal.agents.enricher.agent import ModelEnricher
@@ -35,7 +35,7 @@ from internal.agents.responder.offline import OfflineResponder
 from internal.agents.task_manager.agent import ModelTaskManager
 from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config_agents import AgentConfig, ArchivistConfig, RerankerConfig, ResponderConfig
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.openai import OpenAIChat
 from internal.people.model import Circle, Person
 from internal.testing import Asked, Fault, ScriptedModel

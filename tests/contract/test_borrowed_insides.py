@@ -12,7 +12,7 @@ import aiosqlite
 import pytest
 import uvicorn
 
-from internal.storage.sqlite import _on_thread_of
+from internal.storage.engine.sqlite import _on_thread_of
 
 
 async def test_aiosqlite_runs_a_whole_function_on_its_one_thread(tmp_path: Path) -> None:

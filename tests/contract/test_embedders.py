@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from internal.errors import ModelUnavailable
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.embeddings import OpenAIEmbedder
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder

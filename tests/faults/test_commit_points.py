@@ -18,8 +18,8 @@ from sqlalchemy import Connection
 
 from internal.access import repository as users
 from internal.access import service as access
-from internal.storage.crash import COMMIT_POINTS
-from internal.storage.engine import Database
+from internal.storage.crash_points import COMMIT_POINTS
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.types import new_id, to_micros
 from internal.tasks import repository as tasks

@@ -20,7 +20,7 @@ from fault_stage import LONG, OFFLINE, Stage, added, quiet, under_faults
 from record import proving
 from running_product import ARCHIVIST, RESPONDER, at_rest, content, until
 
-from internal.storage.sqlite import BUSY_TIMEOUT_MS
+from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

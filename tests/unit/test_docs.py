@@ -13,10 +13,10 @@ from types import ModuleType
 import click
 import pytest
 
-from bot.cli import main
+from bot.cli.main import main
 from bot.telegram.menu import OWNER_COMMANDS
 from internal.config import Config, MetricsConfig, load
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics
 from internal.telemetry.repository import stored_figures

@@ -6,10 +6,10 @@ from functools import partial
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, empty, told, words
 from bot.console.page import Page
-from bot.console.parts import card, chip, empty, told, words
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _AT_ONCE = 50
 

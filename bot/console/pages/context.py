@@ -7,11 +7,11 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, empty, style, told, words
+from bot.console.lists import AT_ONCE, answers, button, question
 from bot.console.page import Page
-from bot.console.parts import card, chip, empty, style, told, words
-from bot.console.records import AT_ONCE, answers, button, question
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _PARTS: Final = ("who", "now", "threads")
 

@@ -9,11 +9,11 @@ from babel.dates import format_date
 from nicegui import ui
 
 from bot.console.charts import chart
+from bot.console.elements import card, empty, style, words
+from bot.console.lists import Choices, dollars, figure, figures
 from bot.console.page import Page
-from bot.console.parts import card, empty, style, words
-from bot.console.records import Choices, dollars, figure, figures
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _SPANS: Final = (7, 30, 90)
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, style, told, words
+from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, answers, button, field, question
 from bot.console.page import Page
-from bot.console.parts import card, chip, style, told, words
-from bot.console.records import AT_ONCE, Choices, Growing, Nothing, answers, button, field, question
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")
 _FOUND: Final = 30

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, heading, style, told, words
+from bot.console.lists import answers, button, dollars, figure, figures, question
 from bot.console.page import Page
-from bot.console.parts import card, chip, heading, style, told, words
+from bot.console.page_context import Seat
 from bot.console.phrases import Phrases
-from bot.console.records import answers, button, dollars, figure, figures, question
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _SIGNS: Final = {"ok": "check_circle", "note": "info", "finding": "error"}
 _ORDER: Final = ("finding", "note", "ok")

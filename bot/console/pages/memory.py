@@ -9,11 +9,11 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.charts import COLOURS, chart, colour
+from bot.console.elements import card, empty, style, words
+from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, figure, figures, meter
 from bot.console.page import Page
-from bot.console.parts import card, empty, style, words
-from bot.console.records import AT_ONCE, Choices, Growing, Nothing, figure, figures, meter
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _CURVES: Final = 8
 """More lines than that nobody can tell apart."""

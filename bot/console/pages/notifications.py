@@ -7,11 +7,11 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, style, words
+from bot.console.lists import AT_ONCE, Choices, Growing, Nothing
 from bot.console.page import Page
-from bot.console.parts import card, chip, style, words
-from bot.console.records import AT_ONCE, Choices, Growing, Nothing
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _ICONS: Final = {"reminder": "alarm", "confirm": "help_outline", "team": "groups", "question": "quiz", "notice": "info"}
 _KINDS: Final = {"waiting": "", "deferred": "warn", "sent": "good", "merged": "good", "dropped": "bad"}

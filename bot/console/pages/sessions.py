@@ -6,11 +6,11 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import chip, empty, style, words
+from bot.console.lists import AT_ONCE, button
 from bot.console.page import Page
-from bot.console.parts import chip, empty, style, words
-from bot.console.records import AT_ONCE, button
+from bot.console.page_context import Seat
 from bot.console.rest import Json, segment
-from bot.console.seat import Seat
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}
 _ASKED: Final = ("Request", "Feedback")

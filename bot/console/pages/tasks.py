@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, empty, icon_button, style, told, words
+from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, Select, answers, button, field, question
 from bot.console.page import Page
-from bot.console.parts import card, chip, empty, icon_button, style, told, words
-from bot.console.records import AT_ONCE, Choices, Growing, Nothing, Select, answers, button, field, question
+from bot.console.page_context import Seat
 from bot.console.rest import Json
-from bot.console.seat import Seat
-from bot.recurring import repeat_words
+from bot.shared.recurrence_words import repeat_words
 
 _MOST: Final = 1000
 """As many as one may have open."""

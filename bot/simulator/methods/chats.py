@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.simulator.methods.registry import Call, ChatId, Parameters, method
-from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request
 
 _ACTIONS = frozenset({
     "typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document",

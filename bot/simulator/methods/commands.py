@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.simulator.methods.registry import Call, JsonObject, JsonObjects, Parameters, method
-from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request
 
 _SCOPES = frozenset({"default", "all_private_chats", "all_group_chats", "all_chat_administrators"})
 _CHAT_SCOPES = frozenset({"chat", "chat_administrators"})

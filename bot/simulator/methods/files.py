@@ -6,8 +6,8 @@ from bot.simulator.entities import CAPTION_LIMIT
 from bot.simulator.methods.messages import formatted
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Parameters, Upload, method
 from bot.simulator.methods.replies import checked_markup, quoted
-from bot.simulator.refusals import ApiRefusal, bad_request
 from bot.simulator.repository import Json, Repository
+from bot.simulator.server.errors import ApiRefusal, bad_request
 from bot.simulator.telegram import as_bot_sees, new_file_id
 
 UPLOAD_LIMIT = 50 * 1024 * 1024

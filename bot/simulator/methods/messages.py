@@ -9,8 +9,8 @@ from bot.simulator.entities import TEXT_LIMIT, Entity, checked, trimmed, utf16_l
 from bot.simulator.markup import parse
 from bot.simulator.methods.registry import Call, ChatId, JsonObject, JsonObjects, Numbers, Parameters, method
 from bot.simulator.methods.replies import checked_markup, quoted
-from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import DRAFT_LIFETIME, Draft, as_bot_sees
 
 _CALLBACK_LIFETIME = 15 * 60

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.simulator.methods.registry import Call, Parameters, Strings, method
-from bot.simulator.refusals import bad_request, conflict
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request, conflict
 from bot.simulator.updates import MAX_LIMIT, MAX_TIMEOUT
 
 

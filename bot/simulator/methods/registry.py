@@ -9,10 +9,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from bot.simulator.refusals import ApiRefusal, bad_request
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import ApiRefusal, bad_request
+from bot.simulator.server.webhook import Webhook
 from bot.simulator.telegram import Telegram
-from bot.simulator.webhook import Webhook
 
 
 def _from_text(value: object) -> object:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.simulator.entities import utf16_length
-from bot.simulator.refusals import bad_request
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import bad_request
 from bot.simulator.telegram import Telegram, as_quoted
 
 _CALLBACK_DATA_LIMIT = 64

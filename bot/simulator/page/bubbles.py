@@ -9,8 +9,8 @@ from typing import Any
 
 from nicegui import events, ui
 
+from bot.simulator.page.page_context import Seat, clock, colour, full_name, initials
 from bot.simulator.page.rendering import html_of
-from bot.simulator.page.seat import Seat, clock, colour, full_name, initials
 from bot.simulator.repository import Json
 
 _SERVICE = ("new_chat_members", "left_chat_member", "migrate_to_chat_id", "migrate_from_chat_id")

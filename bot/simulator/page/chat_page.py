@@ -13,8 +13,8 @@ from bot.simulator.page.bubbles import Reactions
 from bot.simulator.page.composer import Composer
 from bot.simulator.page.conversation import Conversation
 from bot.simulator.page.dialogs import PersonDialog
+from bot.simulator.page.page_context import ONLINE_FOR, Seat, colour, initials
 from bot.simulator.page.people_list import PeopleList
-from bot.simulator.page.seat import ONLINE_FOR, Seat, colour, initials
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Telegram
 

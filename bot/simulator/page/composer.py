@@ -12,9 +12,9 @@ from bot.simulator.media import MEDIA
 from bot.simulator.methods.files import store_document
 from bot.simulator.methods.registry import Upload
 from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
-from bot.simulator.page.seat import Seat
-from bot.simulator.refusals import ApiRefusal
+from bot.simulator.page.page_context import Seat
 from bot.simulator.repository import Json
+from bot.simulator.server.errors import ApiRefusal
 
 # Enter sends what is in the field now: the value that the server knows may be a keystroke behind.
 _VALUE_OF_KEY = "(e) => { if (!e.isComposing) emit(e.target.value); }"

@@ -7,8 +7,8 @@ from datetime import date, datetime
 from nicegui import ui
 
 from bot.simulator.page.bubbles import Bubble, Reactions
+from bot.simulator.page.page_context import Seat
 from bot.simulator.page.rendering import html_of
-from bot.simulator.page.seat import Seat
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Draft
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from nicegui import ui
 
 from bot.simulator.entities import with_found
+from bot.simulator.page.page_context import Seat, full_name
 from bot.simulator.page.phrases import LANGUAGES
-from bot.simulator.page.seat import Seat, full_name
 from bot.simulator.repository import Json
 
 _FORWARDED_AGO = 3600

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from bot.simulator.page.seat import Seat, clock, colour, full_name, initials
+from bot.simulator.page.page_context import Seat, clock, colour, full_name, initials
 from bot.simulator.repository import Json
 
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from bot.simulator.scenarios.wording import check_places
+from bot.simulator.scenarios.date_templates import check_places
 
 Language = Literal["ru", "uk", "en"]
 

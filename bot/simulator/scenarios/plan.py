@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
+from bot.simulator.scenarios.date_templates import spoken
 from bot.simulator.scenarios.model import Say, Scenario
-from bot.simulator.scenarios.wording import spoken
 
 WEEK = timedelta(days=7)
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bot.simulator.scenarios.judging import KINDS, Verdict
-from bot.simulator.scenarios.judging import Outcome as Judged
+from bot.simulator.scenarios.judge import KINDS, Verdict
+from bot.simulator.scenarios.judge import Outcome as Judged
 from bot.simulator.scenarios.plan import Plan
 
 OUTCOMES: tuple[Judged, ...] = ("right", "wrong", "missed", "beside")

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 from aiogram import Router
 
-from bot.telegram.handlers import (
-    admission,
-    asof,
-    border,
-    console,
-    contacts,
-    contradictions,
-    correct,
-    facts,
-    forgetting,
-    joining,
-    memories,
-    memory,
-    merging,
-    people,
-    person,
-    quiet,
-    sessions,
-    settings,
-    start,
-    suggestions,
-    tasks,
-    team,
-    why,
-    wondering,
-)
-from bot.telegram.handlers.asking import TakeAnswer, WithdrawQuestion
+from bot.telegram.handlers import errors
+from bot.telegram.handlers.account import access, console, data, forget, quiet, sessions, settings, start
+from bot.telegram.handlers.awaited_answers import TakeAnswer, WithdrawQuestion
+from bot.telegram.handlers.facts import as_of, contradictions, correct, facts, merge_entities, why
+from bot.telegram.handlers.memories import memories, questions
+from bot.telegram.handlers.people import contacts, merge, people, person, suggestions
 from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.tasks import tasks, team
 
 
 def build_router(services: Services) -> Router:
@@ -41,11 +21,11 @@ def build_router(services: Services) -> Router:
     might have answered a question and do not: they are words for the companion.
     """
     router = Router(name="handlers")
-    give = border.GiveServices(services)
+    give = errors.GiveServices(services)
     router.message.outer_middleware(give)
     router.message.outer_middleware(TakeAnswer())
     router.callback_query.outer_middleware(give)
-    router.callback_query.outer_middleware(border.OnlyOwnButtons())
+    router.callback_query.outer_middleware(errors.OnlyOwnButtons())
     router.callback_query.outer_middleware(WithdrawQuestion())
     # Answers before contacts: a contact card may answer whom to admit.
     router.include_routers(
@@ -53,26 +33,26 @@ def build_router(services: Services) -> Router:
         settings.router(),
         people.router(),
         person.router(),
-        merging.router(),
-        joining.router(),
-        forgetting.router(),
+        merge.router(),
+        merge_entities.router(),
+        forget.router(),
         facts.router(),
         why.router(),
-        asof.router(),
+        as_of.router(),
         correct.router(),
         memories.router(),
-        memory.router(),
+        data.router(),
         sessions.router(),
         console.router(),
         tasks.router(),
         quiet.router(),
         suggestions.router(),
         contradictions.router(),
-        wondering.router(),
+        questions.router(),
         team.router(),
-        admission.router(),
+        access.router(),
         start.unknown_router(),
         contacts.router(),
-        border.router(),
+        errors.router(),
     )
     return router

@@ -12,14 +12,14 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
-from internal.flows.ordering import Ordered
-from internal.flows.past import PastAnswer
-from internal.flows.restating import Restated
-from internal.flows.typed_tasks import TypedTask
-from internal.language.dated_questions import DatedQuestion
-from internal.recall.hits import FactHit, NodeHit
+from internal.flows.archival.archive_now import Ordered
+from internal.flows.correcting.facts import Restated
+from internal.flows.tasks.parse import TypedTask
+from internal.flows.turn.as_of import PastAnswer
+from internal.language.dates.questions import DatedQuestion
+from internal.recall.search.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.tasks.model import Schedule
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from internal.agents.analyst.output import REPLY_SCHEMA
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig

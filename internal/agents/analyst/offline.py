@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from internal.agents.analyst.judging import judge, sum_up
+from internal.agents.analyst.offline_verdicts import judge, sum_up
 from internal.agents.analyst.reactions import questions
-from internal.agents.analyst.ruling import Ruling
 from internal.agents.analyst.topics import subject_of, topic_of
+from internal.agents.analyst.verdict import Ruling
 from internal.agents.model import AgentReply, AnalystRequest
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 
 MODEL = "offline-rules"
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from internal.agents.analyst.ruling import Ruling, joint_verdict
+from internal.agents.analyst.verdict import Ruling, joint_verdict
+from internal.agents.json_reply import read_object
 from internal.agents.model import TranscriptLine
 from internal.agents.prompts import unescaped
-from internal.agents.reading import read_object
 from internal.chronicle.model import Verdict
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from internal.agents.model import TranscriptLine
-from internal.language.spelling import name_key, sentences
+from internal.language.text.spelling import name_key, sentences
 
 Reaction = Literal[
     "corrected", "told-before", "repeated", "unclear", "language", "shorter", "longer", "thanked", "none"

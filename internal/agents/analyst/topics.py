@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from internal.agents.model import TranscriptLine
-from internal.language.entity_names import basic_form
-from internal.language.morphology import parses
-from internal.language.spelling import Token, tokens, word_languages, words
-from internal.language.terms import document_terms
+from internal.language.names.entities import basic_form
+from internal.language.text.morphology import parses
+from internal.language.text.spelling import Token, tokens, word_languages, words
+from internal.language.text.terms import document_terms
 
 MOST: Final = 3
 _OWNERS: Final = 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, reply_schema
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import ArchivistConfig
-from internal.knowledge.entity_types import EntityType, EntityTypes
+from internal.knowledge.entities.types import EntityType, EntityTypes
 from internal.llm.model import ChatMessage, ChatModel
 from internal.memory.model import KnownMemory
 from internal.people.model import Person, candidate_line, escape

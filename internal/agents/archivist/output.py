@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from internal.agents.archivist.fields import aliases_of, cited_lines, name_of, prose
-from internal.agents.archivist.memories import MemoryReader, mentioned_entities, without_one_sided
-from internal.agents.archivist.things import ThingReader
+from internal.agents.archivist.reply.facts import ThingReader
+from internal.agents.archivist.reply.fields import aliases_of, cited_lines, name_of, prose
+from internal.agents.archivist.reply.memories import MemoryReader, mentioned_entities, without_one_sided
+from internal.agents.json_reply import read_id, read_object
 from internal.agents.model import TranscriptLine
-from internal.agents.reading import read_id, read_object
 from internal.errors import ModelReplyInvalid, Refused
-from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import ProposedEntity, ProposedFact
 from internal.llm.model import ReplySchema
 from internal.memory.model import KnownMemory, ProposedMemory
 from internal.people.bio import MAX_BIO
 from internal.people.model import Circle
-from internal.people.naming import MAX_NAME, clean_username
+from internal.people.names import MAX_NAME, clean_username
 from internal.people.operations import Added, Merged, Operation, RefusedOperation, Updated
 
 KEYS = ("people_operations", "people", "entities", "facts", "memories")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.context_manager.output import REPLY_SCHEMA
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from internal.agents.context_manager.quoting import quoted
-from internal.agents.context_manager.weighing import weigh
+from internal.agents.context_manager.offline_decisions import weigh
+from internal.agents.context_manager.offline_snapshot import quoted
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 
 MODEL = "offline-rules"
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from internal.agents.json_reply import read_object
 from internal.agents.model import ContextRequest, TranscriptLine, WeighingRequest
 from internal.agents.prompts import unescaped
-from internal.agents.reading import read_object
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.enricher.output import REPLY_SCHEMA, parse
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block

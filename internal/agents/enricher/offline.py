@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from internal.agents.model import EnricherRequest, TranscriptLine
-from internal.language.morphology import Gender, parses
-from internal.language.sightings import Sighting, find_people
-from internal.language.spelling import Language, text_language, tokens, words
-from internal.language.worker import LanguageWorker
+from internal.language.names.mentions import Sighting, find_people
+from internal.language.text.morphology import Gender, parses
+from internal.language.text.spelling import Language, text_language, tokens, words
+from internal.language.worker.process_pool import LanguageWorker
 
 _PRONOUNS: Mapping[str, Gender | None] = {
     **dict.fromkeys(words("он его ему ним нем нём него нему він його йому нього ньому he him his"), "masc"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from internal.agents.json_reply import read_object
 from internal.agents.prompts import unescaped
-from internal.agents.reading import read_object
 from internal.errors import ModelReplyInvalid
 from internal.llm.model import ReplySchema
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse

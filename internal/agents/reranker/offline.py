@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from internal.agents.model import PersonPick, RerankerRequest
-from internal.language.names import NAMED, name_boosts
-from internal.language.worker import LanguageWorker
+from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.worker.process_pool import LanguageWorker
 from internal.people.circle_words import circles_asked
 from internal.people.model import Person, names_of
 

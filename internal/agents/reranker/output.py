@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from internal.agents.json_reply import read_id, read_object
 from internal.agents.model import PersonPick
 from internal.agents.prompts import unescaped
-from internal.agents.reading import read_id, read_object
 from internal.errors import ModelReplyInvalid, ModelReplyUnknownIds
 from internal.llm.model import ReplySchema
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from itertools import groupby
 
-from internal.agents.citing import CitationFilter, cited_only
+from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import DialogueLine, ResponderRequest
 from internal.agents.prompts import (
     block,

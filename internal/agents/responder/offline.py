@@ -10,7 +10,6 @@ from itertools import pairwise, takewhile
 
 from fluent.runtime import FluentBundle, FluentResource
 
-from internal.agents.calling import roles_of, says_more_than_names
 from internal.agents.model import (
     DialogueLine,
     Language,
@@ -22,16 +21,17 @@ from internal.agents.model import (
 )
 from internal.agents.prompts import neutralised
 from internal.agents.responder.facts import day, recalled_block
-from internal.agents.responder.known import answering, told_of
+from internal.agents.responder.intent import Wanted, asked_name, asks_about_somebody, wanted
 from internal.agents.responder.memories import lessons_block, memories_block
 from internal.agents.responder.passages import passages_block
-from internal.agents.responder.phrases import Wanted, asked_name, asks_about_somebody, wanted
-from internal.agents.responder.recollections import of_kind, said_before, said_here, shared, sharing_words
-from internal.agents.responder.told import Subject, author_of, called, named, own_words, subjects
-from internal.language.kinship import MY
-from internal.language.sightings import find_people
-from internal.language.spelling import name_key, sentences, text_language, tokens
-from internal.language.worker import LanguageWorker
+from internal.agents.responder.people_in_dialogue import Subject, author_of, called, named, own_words, subjects
+from internal.agents.responder.relevant_facts import answering, told_of
+from internal.agents.responder.relevant_memories import of_kind, said_before, said_here, shared, sharing_words
+from internal.agents.role_words import roles_of, says_more_than_names
+from internal.language.names.kinship import MY
+from internal.language.names.mentions import find_people
+from internal.language.text.spelling import name_key, sentences, text_language, tokens
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.people.model import Circle, Person, people_block
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import regex
 
-from internal.agents.code import Code
+from internal.agents.markdown_code import Code
 from internal.agents.prompts import BLOCK_TAGS
 from internal.errors import ModelReplyInvalid
 

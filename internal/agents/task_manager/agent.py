@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from internal.agents.asking import ask_model
+from internal.agents.ask_model import ask_model
 from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.agents.task_manager.output import REPLY_SCHEMA

@@ -9,12 +9,12 @@ import json
 from typing import Any
 
 from internal.agents.model import AgentReply, TaskManagerRequest, TranscriptLine
-from internal.language.done_words import settled
-from internal.language.spelling import text_language
-from internal.language.task_times import TimeFound
-from internal.language.task_titles import shortened, title_of
-from internal.language.task_words import TaskFound, find_tasks
-from internal.language.worker import LanguageWorker
+from internal.language.tasks.completion import settled
+from internal.language.tasks.requests import TaskFound, find_tasks
+from internal.language.tasks.times import TimeFound
+from internal.language.tasks.titles import shortened, title_of
+from internal.language.text.spelling import text_language
+from internal.language.worker.process_pool import LanguageWorker
 
 MODEL = "offline-rules"
 

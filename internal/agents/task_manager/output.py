@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from internal.agents.archivist.fields import cited_lines, prose
+from internal.agents.archivist.reply.fields import cited_lines, prose
+from internal.agents.json_reply import read_object
 from internal.agents.model import KnownTask, TranscriptLine
-from internal.agents.reading import read_object
 from internal.errors import ModelReplyInvalid, Refused
 from internal.llm.model import ReplySchema
 from internal.people.operations import RefusedOperation

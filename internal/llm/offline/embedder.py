@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from internal.language.embedding import DIMENSIONS, embed_passages, embed_queries
-from internal.language.worker import LanguageWorker
+from internal.language.worker.embedding import DIMENSIONS, embed_passages, embed_queries
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 
 PEOPLE_THRESHOLD = 0.84

@@ -1,6 +1,6 @@
 """What tells a message that answers a question from others: words, neighbours, session, sender, dates, meaning.
 
-BM25 as in `internal.recall.lexical`; a word's idf is that among single messages, for whole sessions that among
+BM25 as in `internal.recall.index.bm25`; a word's idf is that among single messages, for whole sessions that among
 sessions. Every lexical value is divided by the sum of the idf of the question's words among messages, so that it means
 the same for every question.
 """
@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language import traits
-from internal.recall.lexical import K1
+from internal.language.text import message_traits
+from internal.recall.index.bm25 import K1
+from internal.recall.index.quantise import cosines
+from internal.recall.index.scoring import top
 from internal.recall.messages.question import Question
 from internal.recall.messages.rows import NOBODY, Floats, Mask, MessageRows, Numbers, padded
-from internal.recall.scoring import top
-from internal.recall.vector_codes import cosines
 
 NAMES: Final = (
     *("p", "p_prev", "p_next", "ctx", "win", "cover", "ses", "sesmax", "p/max", "ctx/max"),
@@ -204,15 +204,15 @@ def _told(rows: MessageRows, question: Question, best: Numbers) -> dict[str, Flo
     """What the messages show by themselves, and beside what the question asks for."""
     bits = padded(rows.traits)
     own, asked = bits[best], bits[rows.previous[best]]
-    time, number = _bit(own, traits.TIME), _bit(own, traits.NUMBER)
-    names: Floats = ((own >> traits.NAMES_SHIFT) & traits.MOST_NAMES).astype(np.float32)
+    time, number = _bit(own, message_traits.TIME), _bit(own, message_traits.NUMBER)
+    names: Floats = ((own >> message_traits.NAMES_SHIFT) & message_traits.MOST_NAMES).astype(np.float32)
     kind = question.kind
     return {
         "sender": _said_by(rows.sender[best], question),
         "assistant": rows.assistant[best].astype(np.float32),
         "length": np.log1p(rows.lengths.own[best]),
-        "question": _bit(own, traits.ASKS),
-        "prev_asks": _bit(asked, traits.ENDS_AS_QUESTION),
+        "question": _bit(own, message_traits.ASKS),
+        "prev_asks": _bit(asked, message_traits.ENDS_AS_QUESTION),
         "time": time,
         "number": number,
         "names": names,

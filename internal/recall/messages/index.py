@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.recall.lexical import LexicalIndex
+from internal.recall.index.bm25 import LexicalIndex
+from internal.recall.index.quantise import coded
+from internal.recall.index.vector_rows import FIRST_ROWS
 from internal.recall.messages.rows import GAP, NOBODY, MessageRows, Numbers, by_session, lengths_of
-from internal.recall.rows import FIRST_ROWS
-from internal.recall.vector_codes import coded
 from internal.storage.vectors import Vector
 
 OWNER: Final = 0

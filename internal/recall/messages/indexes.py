@@ -8,13 +8,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from internal.recall import repository as changes
-from internal.recall.item_repository import VectorKind
+from internal.recall.index import people_repository as changes
+from internal.recall.index.item_repository import VectorKind
+from internal.recall.index.terms import TermTools, analysed
+from internal.recall.index.vector_rows import ByteCache, OwnerLocks
 from internal.recall.messages import repository
 from internal.recall.messages.index import OWNER, MessageIndex, MessageRow
-from internal.recall.rows import ByteCache, OwnerLocks
-from internal.recall.terms import TermTools, analysed
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 CACHE_BYTES: Final = 256 * 1024 * 1024
 """Memory for all owners together: some 300,000 messages of 384 dimensions."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from internal.language.question_kinds import NamedDates, QuestionKind
-from internal.language.terms import Word
+from internal.language.facts.question_kinds import NamedDates, QuestionKind
+from internal.language.text.terms import Word
 from internal.storage.vectors import Vector
 
 

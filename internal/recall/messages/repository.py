@@ -10,10 +10,10 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, literal
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
-from internal.language.terms import ANALYZER
-from internal.recall.item_repository import VectorKind, found_by, micros
+from internal.language.text.terms import ANALYZER
+from internal.recall.index.item_repository import VectorKind, found_by, micros
 from internal.recall.messages.index import MessageRow
-from internal.storage.erasure import EVERYTHING
+from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.search_items import item_of
 from internal.storage.tables import forgettings, messages, search_items, users
 from internal.storage.vectors import from_blob

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.recall.lexical import K1, B, LexicalIndex
+from internal.recall.index.bm25 import K1, B, LexicalIndex
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int32]
@@ -26,9 +26,9 @@ NOBODY: Final = -1
 class MessageRows:
     """Messages by row, n of them, some of which may be gone (`words.alive`). Every array has the shape (n,).
 
-    `moment` is in microseconds, `sender` a number of the index, `traits` the bits of `internal.language.traits`,
-    `previous` and `following` the rows beside it in its session or NOBODY, `session` counts from 0, `rarity` is the
-    mean idf of its words. `vectors` (n, dimensions) times `scales` are normalised; a scale of 0 means: none.
+    `moment` is in microseconds, `sender` a number of the index, `traits` the bits of
+    `internal.language.text.message_traits`, `previous` and `following` the rows beside it in its
+    session or NOBODY, `session` counts from 0, `rarity` is the mean idf of its words. `vectors` (n, dimensions) times `scales` are normalised; a scale of 0 means: none.
     """
 
     words: LexicalIndex

@@ -15,16 +15,16 @@ from sqlalchemy import Connection
 
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable
-from internal.language.echoing import echoes
-from internal.language.empty_talk import asks_about_talk, asks_again, knows_nothing
-from internal.language.names import NAMED
-from internal.language.question_kinds import named_dates, question_kind
-from internal.language.spelling import name_key
-from internal.language.terms import OR, Word, names_oneself
-from internal.language.worker import LanguageCallFailed
+from internal.language.facts.echoes import echoes
+from internal.language.facts.question_kinds import named_dates, question_kind
+from internal.language.names.person_names import NAMED
+from internal.language.text.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.text.spelling import name_key
+from internal.language.text.terms import OR, Word, names_oneself
+from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
-from internal.recall.item_repository import VectorKind
-from internal.recall.knowledge import Asked
+from internal.recall.index.item_repository import VectorKind
+from internal.recall.index.terms import TermTools
 from internal.recall.messages import features, repository
 from internal.recall.messages.features import NAMES, Candidates
 from internal.recall.messages.index import OWNER, MessageIndex
@@ -32,11 +32,11 @@ from internal.recall.messages.indexes import CACHE_BYTES, MessageIndexes
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.rows import Floats, Mask, MessageRows
-from internal.recall.names import NameTools
-from internal.recall.observing import RecallObserver, Unobserved
-from internal.recall.terms import TermTools
+from internal.recall.search.knowledge import Asked
+from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.names import NameTools
 from internal.scheduling.clock import Clock
-from internal.storage.engine import Database, Work
+from internal.storage.database import Database, Work
 from internal.storage.types import to_micros
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ import pytest_asyncio
 from console_house import ANNA, KEY, House, Lodger, Opened, furnish
 from playwright.async_api import Browser
 
-from bot.alone import open_alone
-from bot.serving import served
+from bot.runtime.headless import open_alone
+from bot.runtime.http import served
 from bot.simulator.screenshot import chromium
 from internal.config import load
 from internal.console import service as console

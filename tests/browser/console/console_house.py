@@ -10,8 +10,8 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from sqlalchemy import Connection
 
-from bot.core import App
-from bot.web.simulator import Simulator, SimulatorOrder, SimulatorState
+from bot.runtime.core import App
+from bot.web.admin.simulator import Simulator, SimulatorOrder, SimulatorState
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.dialogue import repository as dialogue

@@ -12,11 +12,11 @@ from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.chronicle import service as chronicle
 from internal.dialogue import repository as dialogue
-from internal.flows.sessions import UNJUDGED
+from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState

@@ -14,11 +14,11 @@ from internal.access.model import Role, User, UserState
 from internal.chronicle import mention_repository
 from internal.chronicle import repository as chronicle
 from internal.dialogue import repository as dialogue
-from internal.flows.sessions import UNJUDGED
+from internal.flows.sessions.lifecycle import UNJUDGED
 from internal.graph import store
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
 from internal.people import repository as people
 from internal.people import service as people_service

@@ -11,10 +11,10 @@ from console_house import ANNA, BORIS, CONVERSATION, House, Opened
 from playwright.async_api import expect
 from sqlalchemy import Connection, insert
 
-from bot.simulation.playing import Simulation
+from bot.simulation.player import Simulation
 from bot.simulator.scenarios import loader
 from bot.simulator.scenarios.plan import plan
-from bot.web.simulator import SimulatorOrder
+from bot.web.admin.simulator import SimulatorOrder
 from internal.events import repository as events
 from internal.storage.tables import events as event_rows
 

@@ -10,7 +10,7 @@ import pytest
 from internal.access import repository, service
 from internal.access.model import Author, Awaiting, Role, User, UserState
 from internal.errors import NotFound, Refused
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 OLENA = Author(1, "Олена", "olena", "uk")

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert
 
 from internal.access import service
 from internal.access.model import Allowed, Author, DailyCostReached, TooFast, User, Verdict
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import messages
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -10,13 +10,13 @@ import pytest
 from conversations import OWNER, line
 
 from internal.agents.archivist.agent import ModelArchivist
-from internal.agents.archivist.memories import LINKS
-from internal.agents.archivist.memory_values import COUNTED
 from internal.agents.archivist.output import REPLY_SCHEMA
+from internal.agents.archivist.reply.memories import LINKS
+from internal.agents.archivist.reply.memory_values import COUNTED
 from internal.agents.model import ArchivistRequest, KnownEntity
 from internal.config_agents import ArchivistConfig
 from internal.graph.labels import NODES
-from internal.knowledge.entity_types import DEFAULT_TYPES, EntityTypes
+from internal.knowledge.entities.types import DEFAULT_TYPES, EntityTypes
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
 from internal.memory.model import MEMORY_LABELS, KnownMemory

@@ -12,9 +12,9 @@ from conversations import OWNER, line
 
 from internal.agents.model import KnownTask, TaskManagerRequest
 from internal.agents.task_manager.agent import ModelTaskManager
+from internal.agents.task_manager.due_dates import schedule_of
 from internal.agents.task_manager.offline import propose
 from internal.agents.task_manager.output import parse
-from internal.agents.task_manager.scheduling import schedule_of
 from internal.config_agents import AgentConfig
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens

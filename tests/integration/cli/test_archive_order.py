@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert, update
 
-from bot.core import open_app
-from bot.web.admin import ArchiveReport
+from bot.runtime.core import open_app
+from bot.web.admin.router import ArchiveReport
 from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.people import service

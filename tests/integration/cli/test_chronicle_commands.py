@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import insert, text
 
-from bot.cli import main
+from bot.cli.main import main
 from internal.chronicle import repository
 from internal.dialogue import repository as dialogue
-from internal.flows.sessions import UNJUDGED
-from internal.storage.engine import Database
+from internal.flows.sessions.lifecycle import UNJUDGED
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
 from internal.testing.clock import FIRST_MOMENT

@@ -14,12 +14,12 @@ import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
 
-from bot.cli import main
-from bot.web.admin import ArchiveReport, admin_router
-from bot.web.guard import Guard
-from bot.web.server import serving
-from internal.storage.keys import ensure_key
-from internal.storage.lock import hold
+from bot.cli.main import main
+from bot.web.admin.router import ArchiveReport, admin_router
+from bot.web.http.guard import Guard
+from bot.web.http.server import serving
+from internal.storage.engine.data_lock import hold
+from internal.storage.key_files import ensure_key
 
 GROUPS = {name: one for name, one in main.commands.items() if isinstance(one, click.Group)}
 COMMANDS = sorted(
@@ -116,7 +116,7 @@ def test_every_command_has_an_example_and_takes_a_configuration(tmp_path: Path, 
 
 def test_help_loads_nothing_heavy() -> None:
     """Help comes at once: no library that takes long is imported for it."""
-    script = "import sys; from bot.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    script = "import sys; from bot.cli.main import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
     shown = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert HEAVY & set(shown.splitlines()[-1].split()) == set()
 

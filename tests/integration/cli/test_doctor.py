@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, insert
 
-from bot.doctor import Doctor
-from bot.upkeep import examine_here
+from bot.application.doctor import Doctor
+from bot.application.operations import examine_here
 from internal.config import Config, load
 from internal.config_agents import AgentsConfig
-from internal.flows.diagnosis import Check, Level
+from internal.flows.operations.health_checks import Check, Level
 from internal.scheduling.clock import SystemClock
 from internal.storage import vectors
-from internal.storage.engine import Database
-from internal.storage.keys import ensure_key
+from internal.storage.database import Database
+from internal.storage.key_files import ensure_key
 from internal.storage.migration import migrate
 from internal.storage.tables import search_items
 from internal.testing import Fault, ScriptedModel

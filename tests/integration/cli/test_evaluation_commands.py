@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.cli import main
+from bot.cli.main import main
 
 CONVERSATION = {
     "session_1_date_time": "1:56 pm on 8 May, 2023",

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
-from bot.core import open_app
-from bot.importing import ImportOrder, open_importing, run_import
+from bot.cli.imports import ImportOrder, open_importing, run_import
+from bot.runtime.core import open_app
 from internal.access.repository import add_spend
 from internal.config import Config, load
 from internal.errors import NotFound, Refused
-from internal.importing.model import Unreadable
+from internal.import_formats.model import Unreadable
 from internal.people import service as people
-from internal.storage.crash import CRASH_VARIABLE
-from internal.storage.engine import Database
+from internal.storage.crash_points import CRASH_VARIABLE
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
 from internal.testing.clock import FIRST_MOMENT, FrozenClock

@@ -14,16 +14,16 @@ from click.testing import CliRunner, Result
 from fastapi import FastAPI
 from sqlalchemy import Connection, insert
 
-from bot.cli import main
-from bot.memory_access import _application
-from bot.web.guard import Guard
-from bot.web.server import serving
+from bot.application.memory import _application
+from bot.cli.main import main
+from bot.web.http.guard import Guard
+from bot.web.http.server import serving
 from internal.config import load
 from internal.graph import store
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
-from internal.storage.keys import ensure_key
-from internal.storage.lock import hold
+from internal.storage.database import Database
+from internal.storage.engine.data_lock import hold
+from internal.storage.key_files import ensure_key
 from internal.storage.migration import migrate
 from internal.storage.tables import users
 

@@ -13,20 +13,20 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Connection, create_engine, func, insert, select, update
 from stores import where
 
-from bot.cli import main
-from bot.database import open_database
-from bot.upkeep import examine_here
+from bot.application.operations import examine_here
+from bot.cli.main import main
+from bot.runtime.database import open_database
 from internal.config import load
 from internal.errors import StorageError
-from internal.flows.diagnosis import Level
+from internal.flows.operations.health_checks import Level
 from internal.scheduling.clock import SystemClock
-from internal.storage.content import logical_hash
-from internal.storage.engine import Database
-from internal.storage.lock import hold
+from internal.storage.database import Database
+from internal.storage.engine.data_lock import hold
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.moving import draft_of, forget_move
-from internal.storage.scope import acting_for_everyone
 from internal.storage.tables import messages, users
+from internal.storage.transfer.content_hash import logical_hash
+from internal.storage.transfer.migrate_store import draft_of, forget_move
 from internal.storage.types import from_micros
 
 WORDS = "Канарейкин разводит канареек"

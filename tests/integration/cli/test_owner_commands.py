@@ -12,18 +12,18 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Connection, insert
 
-from bot.cli import main
+from bot.cli.main import main
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import Spoken
 from internal.dialogue import repository as dialogue
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.people import service as people
-from internal.storage.content import owner_hashes
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
+from internal.storage.transfer.content_hash import owner_hashes
 from internal.storage.types import new_id
 from internal.testing.clock import FIRST_MOMENT
 

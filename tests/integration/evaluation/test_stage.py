@@ -12,18 +12,18 @@ import pytest
 
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
-from internal.evaluation import stage
+from internal.evaluation import scratch_store as stage
 from internal.evaluation.locomo import Conversation, Question, Turn
-from internal.evaluation.stage import Stage
-from internal.language import terms
-from internal.language.terms import Word
+from internal.evaluation.scratch_store import Stage
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.llm.model import Embedder, Vectors
-from internal.recall.embedding import VectorFollowing
-from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.terms import TermsFollowing
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
-from internal.recall.terms import TermsFollowing
-from internal.storage.engine import Database
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import FrozenClock
 from internal.testing.vectors import TrigramEmbedder

@@ -15,14 +15,14 @@ from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as line
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config import RunsConfig
-from internal.flows.analysis import AnalysisHandler
-from internal.flows.mentioning import Mentioning
-from internal.flows.names import WorkerNameReader
-from internal.flows.runs import RunLoop
-from internal.flows.sessions import ANALYST, Chronicling
+from internal.flows.analyst.handler import AnalysisHandler
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.runs.loop import RunLoop
+from internal.flows.sessions.lifecycle import ANALYST, Chronicling
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run
-from internal.telemetry.cause import current_cause
+from internal.telemetry.call_cause import current_cause
 
 Answer = dict[str, Any] | Exception | Callable[[], Any]
 

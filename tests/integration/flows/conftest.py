@@ -7,8 +7,8 @@ from flow_stage import Talk, prepared
 from mirror_stage import ROWS, MirrorStage
 from ready_stores import ready
 
-from internal.graph.falkor_server import EmbeddedFalkor
-from internal.storage.engine import Database
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor
+from internal.storage.database import Database
 
 
 @pytest.fixture

@@ -9,26 +9,26 @@ from typing import Any, ParamSpec, TypeVar
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
 
-from internal.agents.archivist.digest import Digester
+from internal.agents.archivist.reply.resolve_facts import Digester
 from internal.agents.model import AgentReply, ArchivistRequest
 from internal.config import RunsConfig
-from internal.flows.archival import ArchivalHandler
-from internal.flows.digestion import Digestion
-from internal.flows.forgetting import Erased, Eraser
-from internal.flows.ingestion import add_episode, text_segments
-from internal.flows.mentioning import Mentioning
-from internal.flows.names import WorkerNameReader
-from internal.flows.runs import RunLoop
+from internal.flows.archival.ingestion import add_episode, text_segments
+from internal.flows.archivist.handler import ArchivalHandler
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.archivist.resolve_facts import Digestion
+from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.forgetting.requests import Erased, Eraser
+from internal.flows.runs.loop import RunLoop
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
-from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import Fact
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Usage
 from internal.people import repository as people
 from internal.people.model import Person
-from internal.storage.engine import Database
-from internal.storage.erasure import Kind
+from internal.storage.database import Database
+from internal.storage.erasure.forgettings import Kind
 from internal.storage.tables import TEXT, metadata
 from internal.testing import TrigramEmbedder
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select
 
+from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
-from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import ResponderRequest
@@ -22,25 +22,25 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn
 from internal.events import repository as events
 from internal.events.model import Event
-from internal.flows.delivery import Delivery
-from internal.flows.intake import Intake, Taken
-from internal.flows.publication import Publication
-from internal.flows.question import Prompts
-from internal.flows.requested import Requests
-from internal.flows.sessions import UNJUDGED, Chronicling
-from internal.flows.turn import TurnFlow
-from internal.flows.unspoken import Unspoken
+from internal.flows.archival.publication import Publication
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.turn.answer import TurnFlow
+from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.intake import Intake, Taken
+from internal.flows.turn.prompt import Prompts
+from internal.flows.turn.reminder_requests import Requests
+from internal.flows.visibility.prompt_filter import Unspoken
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
-from internal.recall.context import RecallLimits, TurnRecall
-from internal.recall.facts import FactRecall
-from internal.recall.memories import MemoryRecall
-from internal.recall.passages import PassageRecall
-from internal.recall.people import PeopleSearch
-from internal.storage.engine import Database
+from internal.recall.prompt.context import RecallLimits, TurnRecall
+from internal.recall.prompt.facts import FactRecall
+from internal.recall.prompt.memories import MemoryRecall
+from internal.recall.prompt.passages import PassageRecall
+from internal.recall.search.people import PeopleSearch
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for_everyone
 from internal.storage.tables import outbox, turns
 from internal.storage.tables import users as users_table
 from internal.testing import FIRST_MOMENT, FrozenClock, TrigramEmbedder

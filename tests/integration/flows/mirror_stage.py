@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection
 
-from internal.flows.mirroring import Mirroring, StoredCursors
+from internal.flows.indexing.mirror import Mirroring, StoredCursors
 from internal.graph import store
-from internal.graph.falkor import Falkor
-from internal.graph.falkor_server import EmbeddedFalkor
+from internal.graph.mirror.falkordb import Falkor
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.graph.model import Edge, Node
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 T = TypeVar("T")
 ROWS = 50_000

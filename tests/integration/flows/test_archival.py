@@ -14,22 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, select
 
-from internal.agents.archivist.digest import Digester
+from internal.agents.archivist.reply.resolve_facts import Digester
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
 from internal.events import agent_state
-from internal.flows.archival import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
-from internal.flows.digestion import Digestion
-from internal.flows.ingestion import add_episode, text_segments
-from internal.flows.mentioning import Mentioning
-from internal.flows.names import WorkerNameReader
-from internal.flows.run_handler import Prepared, StaleInput
+from internal.flows.archival.ingestion import add_episode, text_segments
+from internal.flows.archivist.handler import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.archivist.resolve_facts import Digestion
+from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.runs.handler import Prepared, StaleInput
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
-from internal.knowledge.entity_types import EntityTypes
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.entities.types import EntityTypes
 from internal.knowledge.model import Fact
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.scheduling import repository as runs

@@ -16,9 +16,9 @@ from internal.chronicle import audit, repository
 from internal.chronicle.model import Audit
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
-from internal.flows import joining
-from internal.flows.auditing import Auditing
-from internal.flows.sessions import UNJUDGED, Chronicling
+from internal.flows.merging import entities
+from internal.flows.sessions.audit import Auditing
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
 from internal.graph import store
 from internal.graph.model import Node
 from internal.people import repository as people
@@ -190,7 +190,7 @@ async def test_things_that_differ_in_form_only_are_doubled(talk: Talk, one: str,
     assert merged is not None
     assert (merged.id, merged.name) == (known[0].id, one)
     now = talk.clock.now()
-    await talk.write(lambda c: joining.split(c, OWNER, known[1].id, now=now))
+    await talk.write(lambda c: entities.split(c, OWNER, known[1].id, now=now))
     done = await auditing(talk).repair(OWNER)
     assert (done.after.entity_uniqueness, done.mended, done.doubled) == (1.0, {}, ())
     assert [await talk.read(lambda c, n=n: store.get_node(c, OWNER, n.id)) is not None for n in known] == [True] * 3  # type: ignore[misc]

@@ -14,14 +14,14 @@ from internal.chronicle import repository, service, view
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.dialogue.model import Message
 from internal.errors import ModelRefused
-from internal.flows import erasing
-from internal.flows.intake import Intake
-from internal.flows.publication import Publication
-from internal.flows.sessions import Chronicling
+from internal.flows.archival.publication import Publication
+from internal.flows.forgetting import erase as forgetting_erase
+from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.turn.intake import Intake
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run, RunState
+from internal.storage.erasure.traces import Lines, blank_texts
 from internal.storage.tables import users
-from internal.storage.traces import Lines, blank_texts
 
 SILENCE = 31 * 60
 
@@ -45,7 +45,7 @@ async def shown(talk: Talk) -> view.View:
 
 
 async def erase(talk: Talk, message: Message) -> None:
-    await talk.write(lambda c: erasing.erase_message(c, OWNER, message.id, now=talk.clock.now()))
+    await talk.write(lambda c: forgetting_erase.erase_message(c, OWNER, message.id, now=talk.clock.now()))
 
 
 async def analyst_runs(talk: Talk, session: Session) -> list[Run]:

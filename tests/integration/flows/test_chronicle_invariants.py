@@ -23,11 +23,11 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.errors import Conflict
-from internal.flows.erasing import erase_episode, erase_message
-from internal.flows.intake import Intake
-from internal.flows.publication import Publication
-from internal.flows.question import freeze
-from internal.flows.sessions import Chronicling
+from internal.flows.archival.publication import Publication
+from internal.flows.forgetting.erase import erase_episode, erase_message
+from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.turn.intake import Intake
+from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
 from internal.scheduling import repository as runs
 from internal.storage.tables import users as users_table

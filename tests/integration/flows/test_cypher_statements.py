@@ -15,10 +15,11 @@ from sqlalchemy import Connection
 
 from internal.chronicle import service as chronicle
 from internal.graph import registry, store
-from internal.graph.falkor_server import EmbeddedFalkor
-from internal.graph.mirror import plain
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor
+from internal.graph.mirror.projection import plain
 from internal.graph.model import Node
-from internal.memory import plasticity, queries
+from internal.memory.plasticity import operations
+from internal.memory.queries import examples
 
 BY_CONCEPT: Final = """
 MATCH (m:Memory)-[:HAS_CONCEPT]->(c:Concept {name: $conceptName})
@@ -152,14 +153,14 @@ async def test_memories_of_a_concept(told: Remembered) -> None:
     rows = await told.mirror.ask(BY_CONCEPT, conceptName="tea")
     assert [row["m"]["properties"]["content"][-1] for row in rows] == ["B", "A", "C"]
     assert [row["m"] for row in rows] == [
-        shown(one) for one in await told.service(lambda c: queries.by_concept(c, OWNER, "tea"))
+        shown(one) for one in await told.service(lambda c: examples.by_concept(c, OWNER, "tea"))
     ]
 
 
 async def test_memories_that_might_answer_an_open_question(told: Remembered) -> None:
     """Only the open question's memory, in the statement as by the service."""
     rows = await told.mirror.ask(OPEN_QUESTIONS)
-    found = await told.service(lambda c: queries.open_questions(c, OWNER))
+    found = await told.service(lambda c: examples.open_questions(c, OWNER))
     assert rows == [{"q": shown(one.question), "m": shown(one.memory)} for one in found]
     assert [row["m"]["id"] for row in rows] == [told["A"]]
 
@@ -167,7 +168,7 @@ async def test_memories_that_might_answer_an_open_question(told: Remembered) -> 
 async def test_unresolved_contradictions(told: Remembered) -> None:
     """Both memories of the one that is not resolved."""
     rows = await told.mirror.ask(CONTRADICTIONS)
-    found = await told.service(lambda c: queries.contradictions(c, OWNER))
+    found = await told.service(lambda c: examples.contradictions(c, OWNER))
     assert in_any_order(rows) == in_any_order({"c": shown(one.contradiction), "m": shown(one.memory)} for one in found)
     assert {row["m"]["id"] for row in rows} == {told["A"], told["B"]}
 
@@ -177,14 +178,14 @@ async def test_preferences_of_a_category(told: Remembered) -> None:
     rows = await told.mirror.ask(PREFERENCES, category="drinks")
     assert [row["p"]["properties"]["strength"] for row in rows] == [0.9, 0.2, -0.4]
     assert [row["p"] for row in rows] == [
-        shown(one) for one in await told.service(lambda c: queries.preferences(c, OWNER, "drinks"))
+        shown(one) for one in await told.service(lambda c: examples.preferences(c, OWNER, "drinks"))
     ]
 
 
 async def test_memories_through_shared_concepts(told: Remembered) -> None:
     """Each other memory once, however many concepts it shares."""
     rows = await told.mirror.ask(SHARED_CONCEPTS, memoryId=told["B"])
-    found = await told.service(lambda c: queries.shared_concepts(c, OWNER, told["B"]))
+    found = await told.service(lambda c: examples.shared_concepts(c, OWNER, told["B"]))
     assert in_any_order(row["m2"] for row in rows) == in_any_order(map(shown, found))
     assert {row["m2"]["id"] for row in rows} == {told["A"], told["C"], told["D"]}
 
@@ -192,7 +193,7 @@ async def test_memories_through_shared_concepts(told: Remembered) -> None:
 async def test_strong_associations(told: Remembered) -> None:
     """The strongest first, none below the asked strength, and only those that lead from the memory."""
     rows = await told.mirror.ask(ASSOCIATIONS, memoryId=told["A"], minStrength=0.5)
-    found = await told.service(lambda c: plasticity.associations(c, OWNER, told["A"], min_strength=0.5))
+    found = await told.service(lambda c: operations.associations(c, OWNER, told["A"], min_strength=0.5))
     nodes = await told.service(lambda c: store.nodes_by_ids(c, OWNER, [one.node_id for one in found]))
     assert rows == [{"related": shown(nodes[one.node_id]), "strength": one.strength} for one in found]
     assert [row["strength"] for row in rows] == [0.95, 0.5]
@@ -214,11 +215,11 @@ Change = Callable[[Connection, Remembered], Any]
 
 
 def _strengthen(amount: float) -> Change:
-    return lambda c, told: plasticity.strengthen(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
+    return lambda c, told: operations.strengthen(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
 
 
 def _weaken(amount: float) -> Change:
-    return lambda c, told: plasticity.weaken(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
+    return lambda c, told: operations.weaken(c, OWNER, told["A"], told["C"], amount, now=told.mirror.now)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +229,8 @@ def _weaken(amount: float) -> Change:
         (STRENGTHEN, _strengthen(0.75), {"amount": 0.75}),
         (WEAKEN, _weaken(0.25), {"amount": 0.25}),
         (WEAKEN, _weaken(0.75), {"amount": 0.75}),
-        (DECAY, lambda c, t: plasticity.decay(c, OWNER, 0.5, 0.1, now=t.mirror.now), {"threshold": 0.5, "decay": 0.1}),
-        (PRUNE, lambda c, t: plasticity.prune(c, OWNER, 0.3), {"minStrength": 0.3}),
+        (DECAY, lambda c, t: operations.decay(c, OWNER, 0.5, 0.1, now=t.mirror.now), {"threshold": 0.5, "decay": 0.1}),
+        (PRUNE, lambda c, t: operations.prune(c, OWNER, 0.3), {"minStrength": 0.3}),
     ],
     ids=["strengthen", "strengthen to 1", "weaken", "weaken to 0", "decay", "prune"],
 )

@@ -8,7 +8,7 @@ import pytest
 from flow_stage import BOT, OWNER, Talk
 
 from internal.dialogue import turn_repository as turns
-from internal.flows.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, RETRY_MAX, Delivery
+from internal.flows.turn.delivery import MAX_ATTEMPTS, MAX_UNCERTAIN, RETRY_MAX, Delivery
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing
 

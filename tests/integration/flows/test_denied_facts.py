@@ -7,9 +7,9 @@ from erasing_stage import KEY, ErasingStage, LanguageHere
 from flow_stage import OWNER, Talk
 from test_forgotten_sentences import added, bios, fact
 
-from internal.flows import erasing
-from internal.flows.ingestion import add_episode, text_segments
-from internal.flows.restating import Restating
+from internal.flows.archival.ingestion import add_episode, text_segments
+from internal.flows.correcting.facts import Restating
+from internal.flows.forgetting import erase
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ async def test_a_forgotten_sentence_stays_away_in_other_forms(
     await stage.told("Anna, Zalando")
     fact_id = next(one.id for one in await stage.facts())
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: erasing.erase_fact(c, OWNER, fact_id, key=KEY, now=now))
+    await stage.talk.write(lambda c: erase.erase_fact(c, OWNER, fact_id, key=KEY, now=now))
     stage.archivist.script.clear()
     other = after.replace("Zalando", "Siemens")
     stage.reply("OLD", people_operations=[added("Anna", f"{after} {other}", 1)])

@@ -9,8 +9,8 @@ from flow_stage import OTHER, OWNER, Talk
 from sqlalchemy import insert, select
 
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows import erasing, forgetting
-from internal.flows.forgetting import UNDO_WINDOW
+from internal.flows.forgetting import erase, requests
+from internal.flows.forgetting.requests import UNDO_WINDOW
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
@@ -290,16 +290,16 @@ async def test_what_is_asked_for_is_out_of_sight_at_once_and_comes_back(stage: E
     refs = {"fact": known.id, "entity": known.target, "episode": episode, "message": question.id, "everything": None}
     now = stage.talk.clock.now()
 
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, kind, refs[kind], now=now))
-    again = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, kind, refs[kind], now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, refs[kind], now=now))
+    again = await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, refs[kind], now=now))
     assert again.id == asked.id
     assert await stage.facts(include_invalid=True) == []
-    going = await stage.talk.read(lambda c: forgetting.messages_to_forget(c, OWNER))
+    going = await stage.talk.read(lambda c: requests.messages_to_forget(c, OWNER))
     assert (question.id in going) == (kind in ("episode", "message"))
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert [one.id for one in await stage.facts()] == [known.id]
 
-    await stage.talk.write(lambda c: forgetting.ask(c, OWNER, kind, refs[kind], now=now))
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, refs[kind], now=now))
     stage.talk.clock.advance(UNDO_WINDOW)
     assert await stage.eraser.erase_due() == 1
     assert await stage.facts(include_invalid=True) == []
@@ -311,7 +311,7 @@ async def test_a_message_that_is_to_be_forgotten_is_in_no_prompt(stage: ErasingS
     await stage.talk.exchange("Канарейкин секрет")
     (secret, _) = await stage.talk.messages()
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "message", secret.id, now=now))
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", secret.id, now=now))
     await stage.said("Что нового?")
     shown = [line.text for request in stage.talk.responder.asked[1:] for line in request.dialogue]
     read = [line.text for request in stage.archivist.asked for line in request.transcript]
@@ -339,7 +339,7 @@ async def test_what_is_not_there_cannot_be_forgotten(stage: ErasingStage) -> Non
     (known,) = await stage.facts()
     now = stage.talk.clock.now()
     with pytest.raises(NotFound):
-        await stage.talk.write(lambda c: forgetting.ask(c, OTHER, "fact", known.id, now=now))
+        await stage.talk.write(lambda c: requests.ask(c, OTHER, "fact", known.id, now=now))
 
 
 async def test_a_message_that_is_being_answered_waits(stage: ErasingStage) -> None:
@@ -349,7 +349,7 @@ async def test_a_message_that_is_being_answered_waits(stage: ErasingStage) -> No
     with pytest.raises(Conflict):
         await stage.forget("message", message.id)
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "message", message.id, now=now))
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", message.id, now=now))
     stage.talk.clock.advance(UNDO_WINDOW)
     await stage.eraser.erase_due()
     assert len(await stage.talk.messages()) == 1
@@ -364,7 +364,7 @@ async def test_a_rest_call_leaves_nothing_in_the_log(stage: ErasingStage) -> Non
     episode = await stage.told("Канарейкин")
     await stage.eraser.erase_due()
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: erasing.erase_episode(c, OWNER, episode, now=now))
+    await stage.talk.write(lambda c: erase.erase_episode(c, OWNER, episode, now=now))
     await stage.eraser.erase_due()
     assert stage.files_with(CANARY) == []
     noted = await stage.talk.read(lambda c: c.execute(select(forgettings.c.kind, forgettings.c.state)).all())

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
 from stores import memory_store
 
-from internal.flows.erasing import erase_episode, erase_message
+from internal.flows.forgetting.erase import erase_episode, erase_message
 from internal.graph import store
 from internal.graph.model import NodeFilter
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.people import applying, repository
+from internal.people import apply_operations, repository
 from internal.people.bio import sentences
 from internal.people.operations import Added, ApplyContext, SourceLine
 from internal.storage.tables import claims, evidence, facts, graph_edges, mentions, messages, users
@@ -89,7 +89,7 @@ def tell(connection: Connection, number: int, lines: Sequence[Line]) -> None:
         for n, line in enumerate(lines, start=1)
         if line.name
     ]
-    applying.apply(connection, OWNER, operations, context)
+    apply_operations.apply(connection, OWNER, operations, context)
     knowledge.record_claims(connection, OWNER, list(_claims(connection, episode, lines, ids, at)), now=at)
 
 

@@ -11,8 +11,8 @@ from flow_stage import OTHER, OWNER, Talk
 from internal.events import repository as events
 from internal.events.chain import Chain, chain
 from internal.events.model import Event
-from internal.events.occasion import Occasion, on_occasion
-from internal.flows.sessions import Chronicling
+from internal.events.trigger import Occasion, on_occasion
+from internal.flows.sessions.lifecycle import Chronicling
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 

@@ -15,13 +15,13 @@ from stores import where
 from internal.chronicle.model import EventLabel
 from internal.errors import NotFound
 from internal.events import repository as events
-from internal.flows.export import export_document, export_owner
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget, everything_asked, undo
-from internal.people import applying, repository, service
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, everything_asked, undo
+from internal.flows.transfer.export import export_document, export_owner
+from internal.people import apply_operations, repository, service
 from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, Operation, SourceLine, Updated
 from internal.storage import vectors
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import (
     TEXT,
@@ -86,7 +86,7 @@ def _add_user(connection: Connection, user_id: int) -> None:
     connection.execute(insert(users).values(**row, settings={"awaiting": "x"}, created_at=NOON))
 
 
-def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER) -> applying.ApplyOutcome:
+def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER) -> apply_operations.ApplyOutcome:
     context = ApplyContext(
         episode_id="episode",
         run_id="run",
@@ -95,7 +95,7 @@ def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER)
         tombstone_key=KEY,
         now=NOON,
     )
-    return applying.apply(connection, user_id, operations, context)
+    return apply_operations.apply(connection, user_id, operations, context)
 
 
 def _embed(connection: Connection) -> None:

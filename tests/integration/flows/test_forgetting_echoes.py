@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import Connection, insert, select
 from stores import where
 
+from internal.dialogue import reply_source_repository
 from internal.dialogue import repository as dialogue
-from internal.dialogue import source_repository
 from internal.dialogue.model import ReplySource
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask, messages_to_forget, undo
-from internal.storage.engine import Database
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask, messages_to_forget, undo
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, search_items, users
 from internal.testing.clock import FrozenClock
@@ -39,7 +39,7 @@ def _tell(connection: Connection) -> str:
     told = dialogue.add(connection, OWNER, "user", TOLD, now=NOON)
     dialogue.add(connection, OWNER, "user", "Yes", now=NOON)
     answers = [dialogue.add(connection, OWNER, "assistant", text, now=NOON) for text in (OTHER, CITING, QUOTING)]
-    source_repository.add(connection, OWNER, answers[1].id, [ReplySource(1, "message", told.id, cited=True)])
+    reply_source_repository.add(connection, OWNER, answers[1].id, [ReplySource(1, "message", told.id, cited=True)])
     return told.id
 
 

@@ -6,8 +6,8 @@ import pytest
 from erasing_stage import KEY, ErasingStage
 from flow_stage import OWNER, Talk
 
-from internal.flows import erasing, forgetting, retold
-from internal.flows.forgetting import UNDO_WINDOW
+from internal.flows.forgetting import bio_sentences, erase, requests
+from internal.flows.forgetting.requests import UNDO_WINDOW
 from internal.people import service as people_service
 
 
@@ -69,13 +69,13 @@ async def test_the_next_prompt_holds_nothing_of_it(stage: ErasingStage) -> None:
         request = stage.talk.responder.asked[-1]
         return " ".join(one.bio for one in (*request.inner_circle, *request.relevant_people))
 
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "fact", fact_id, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "fact", fact_id, now=now))
     assert await bios(stage) == {"Анна": "Сестра. Любит чай."}
     assert "анарей" not in await sent()
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await bios(stage) == {"Анна": bio}
 
-    await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "fact", fact_id, now=now))
+    await stage.talk.write(lambda c: requests.ask(c, OWNER, "fact", fact_id, now=now))
     stage.talk.clock.advance(UNDO_WINDOW)
     await stage.eraser.erase_due()
     assert await bios(stage) == {"Анна": "Сестра. Любит чай."}
@@ -92,12 +92,12 @@ async def test_an_undo_keeps_what_was_told_meanwhile(stage: ErasingStage) -> Non
     )
     await stage.told("Анна в ACME")
     fact_id, now = await the_fact(stage, "Анна в ACME"), stage.talk.clock.now()
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "fact", fact_id, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "fact", fact_id, now=now))
     stage.archivist.script.clear()
     again = {"type": "Updated", "person": {"id": 1, "bio": "Сестра. Любит чай."}, "evidence": [1]}
     stage.reply("чай", people_operations=[again])
     await stage.told("Анна любит чай")
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await bios(stage) == {"Анна": "Сестра. Любит чай. Из ACME."}
 
 
@@ -126,20 +126,20 @@ async def test_what_cannot_be_decided_is_offered(stage: ErasingStage) -> None:
     )
     await stage.told("Катажина теперь: Zalando")
     fact_id, now = await the_fact(stage, "Катажина работает в Zalando"), stage.talk.clock.now()
-    (rest,) = await stage.talk.read(lambda c: retold.remaining(c, OWNER, fact_id))
+    (rest,) = await stage.talk.read(lambda c: bio_sentences.remaining(c, OWNER, fact_id))
     assert (rest.name, rest.sentence) == ("Катажина", "Трудится у немецкого торговца одеждой.")
 
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "fact", fact_id, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "fact", fact_id, now=now))
     assert await bios(stage) == {"Катажина": rest.sentence}
-    await stage.talk.write(lambda c: retold.put_aside(c, OWNER, 1, rest.key[:8], fact_id, now=now))
+    await stage.talk.write(lambda c: bio_sentences.put_aside(c, OWNER, 1, rest.key[:8], fact_id, now=now))
     assert await bios(stage) == {"Катажина": "Катажина"}
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await bios(stage) == {"Катажина": rest.sentence}
 
     erased = await stage.forget("fact", fact_id)
     assert erased.remaining == ["Катажина: Трудится у немецкого торговца одеждой."]
     assert await bios(stage) == {"Катажина": rest.sentence}
-    await stage.talk.write(lambda c: erasing.erase_sentence(c, OWNER, 1, rest.key[:8], key=KEY, now=now))
+    await stage.talk.write(lambda c: erase.erase_sentence(c, OWNER, 1, rest.key[:8], key=KEY, now=now))
     assert await bios(stage) == {"Катажина": "Катажина"}
     assert await stage.tables_with("торговц") == set()
 
@@ -153,7 +153,7 @@ async def test_what_the_owner_wrote_himself_is_offered_not_taken(stage: ErasingS
     now = stage.talk.clock.now()
     await stage.talk.write(lambda c: people_service.edit(c, OWNER, 1, {"bio": "Моя сестра. Из ACME."}, now=now))
     fact_id = await the_fact(stage, "Анна в ACME")
-    offered = await stage.talk.read(lambda c: retold.remaining(c, OWNER, fact_id))
+    offered = await stage.talk.read(lambda c: bio_sentences.remaining(c, OWNER, fact_id))
     assert [one.sentence for one in offered] == ["Из ACME."]
     await stage.forget("fact", fact_id)
     assert await bios(stage) == {"Анна": "Моя сестра. Из ACME."}

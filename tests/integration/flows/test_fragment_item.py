@@ -6,10 +6,10 @@ import numpy as np
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, delete, func, select
 
-from internal.flows import erasing, forgetting
-from internal.flows.fragment_item import FragmentsFollowing
-from internal.language.terms import ANALYZER
-from internal.recall import item_repository
+from internal.flows.forgetting import erase, requests
+from internal.flows.indexing.fragments import FragmentsFollowing
+from internal.language.text.terms import ANALYZER
+from internal.recall.index import item_repository
 from internal.storage import vectors
 from internal.storage.tables import search_items
 from internal.storage.tables import vectors as stored
@@ -49,7 +49,7 @@ async def test_a_fragment_is_found_by_what_its_messages_say_now(talk: Talk) -> N
     await followed(talk)
     text, terms, of_it = await found_by(talk)
     assert ("Сидорова" in text, "сидоров" in terms, of_it) == (True, True, 1)
-    await talk.write(lambda c: erasing.erase_message(c, OWNER, question.id, now=talk.clock.now()))
+    await talk.write(lambda c: erase.erase_message(c, OWNER, question.id, now=talk.clock.now()))
     text, terms, of_it = await found_by(talk)
     assert ("Сидорова" in text, "сидоров" in terms, of_it) == (False, False, 0)
 
@@ -59,9 +59,9 @@ async def test_a_message_that_is_to_be_forgotten_finds_its_fragment_no_more(talk
     await talk.exchange("Встретил Петрова")
     await talk.publication().publish_now(OWNER)
     (question, _) = await talk.messages()
-    asked = await talk.write(lambda c: forgetting.ask(c, OWNER, "message", question.id, now=talk.clock.now()))
+    asked = await talk.write(lambda c: requests.ask(c, OWNER, "message", question.id, now=talk.clock.now()))
     assert "Петрова" not in (await found_by(talk))[0]
-    await talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert "Петрова" in (await found_by(talk))[0]
 
 

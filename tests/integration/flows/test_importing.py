@@ -15,13 +15,13 @@ from stores import refuse, relent
 from internal.access import repository as users
 from internal.access import service as access
 from internal.errors import NotFound, Refused, StorageError
-from internal.flows.forgetting import ask_forget
-from internal.flows.import_forecast import Forecast
-from internal.flows.importing import Importing
-from internal.importing.cutting import conversations
-from internal.importing.model import Draft
+from internal.flows.forgetting.requests import ask_forget
+from internal.flows.transfer.import_estimate import Forecast
+from internal.flows.transfer.imports import Importing
+from internal.import_formats.model import Draft
+from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import episodes, runs, segments
 
 MARCH = datetime(2024, 3, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from flow_stage import OTHER, OWNER, Talk
 from sqlalchemy import Connection, func, select
 
 from internal.errors import NotFound, Refused
-from internal.flows.forgetting import ask_forget
-from internal.flows.ingestion import Stored, add_episode, content_of, fingerprint, json_segments, text_segments
-from internal.knowledge import repository as episodes
+from internal.flows.archival.ingestion import Stored, add_episode, content_of, fingerprint, json_segments, text_segments
+from internal.flows.forgetting.requests import ask_forget
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
 from internal.scheduling import repository as runs
 from internal.storage.tables import episodes as episodes_table

@@ -16,10 +16,10 @@ from internal.config import RunsConfig
 from internal.dialogue.model import ForwardOrigin
 from internal.errors import NotFound
 from internal.events import agent_state
-from internal.flows import forgetting
-from internal.flows.keeping_context import ContextHandler
-from internal.flows.runs import RunLoop
-from internal.flows.snapshot_shown import restored, shown_snapshot
+from internal.flows.context.handler import ContextHandler
+from internal.flows.forgetting import requests
+from internal.flows.runs.loop import RunLoop
+from internal.flows.visibility.snapshot import restored, shown_snapshot
 from internal.llm.model import Usage
 from internal.people import repository as people
 from internal.people.model import Circle, Person
@@ -196,9 +196,9 @@ async def test_a_forgotten_message_leaves_no_word_in_any_version(stage: Stage) -
     await stage.said("Later")
     birds = await stage.message("I have small birds")
     now = stage.talk.clock.now
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "message", birds, now=now()))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", birds, now=now()))
     assert await stage.texts() == ["Works at ACME"]
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await stage.texts() == ["Works at ACME", "Zebrafinches? Later"]
     await stage.forget("message", birds)
     assert await stage.tables_with("zebrafinch") == set()

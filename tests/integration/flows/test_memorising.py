@@ -12,20 +12,20 @@ from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
 from stores import where
 
-from internal.flows import uniting
-from internal.flows.export import export_owner
-from internal.flows.memorising import source_of
-from internal.flows.reading_back import read_back
-from internal.flows.rederiving import again
+from internal.flows.archivist.write_memories import source_of
+from internal.flows.merging import people
+from internal.flows.runs.rerun import again
+from internal.flows.transfer.export import export_owner
+from internal.flows.transfer.import_export import read_back
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.knowledge.model import Episode
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
-from internal.storage.content import owner_hashes
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import event_mentions, events, observations, search_items
+from internal.storage.transfer.content_hash import owner_hashes
 from internal.testing import FIRST_MOMENT
 
 
@@ -150,9 +150,9 @@ async def test_a_merge_of_people_keeps_both_their_memories(stage: ErasingStage) 
     petrov, sasha = await stage.people()
     before = await stage.talk.read(_graph)
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: uniting.merge(c, OWNER, sasha.id, petrov.id, now=now))
+    await stage.talk.write(lambda c: people.merge(c, OWNER, sasha.id, petrov.id, now=now))
     assert len(await edges(stage, "MENTIONS", petrov.entity_id)) == 2
-    await stage.talk.write(lambda c: uniting.split(c, OWNER, sasha.id, now=now))
+    await stage.talk.write(lambda c: people.split(c, OWNER, sasha.id, now=now))
     assert await stage.talk.read(_graph) == before
     assert len(await edges(stage, "MENTIONS", sasha.entity_id)) == 2
 

@@ -11,14 +11,14 @@ import pytest
 from flow_stage import OWNER, Talk
 from test_archival import Stage
 
-from internal.agents.archivist.memories import LINKS
-from internal.agents.archivist.offline import OfflineArchivist
-from internal.flows.archival import ArchivalInput
-from internal.flows.run_handler import Prepared
+from internal.agents.archivist.offline.agent import OfflineArchivist
+from internal.agents.archivist.reply.memories import LINKS
+from internal.flows.archivist.handler import ArchivalInput
+from internal.flows.runs.handler import Prepared
 from internal.graph import store
 from internal.graph.labels import NODES
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
 from internal.scheduling import repository as runs

@@ -9,8 +9,9 @@ from erasing_stage import ErasingStage
 from flow_stage import OWNER, Talk
 from sqlalchemy import insert, select
 
-from internal.flows import erasing, forgetting, joining
-from internal.flows.rederiving import again
+from internal.flows.forgetting import erase, requests
+from internal.flows.merging import entities
+from internal.flows.runs.rerun import again
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.memory import service as memory
@@ -130,7 +131,7 @@ async def test_what_was_merged_loses_only_the_words_of_what_is_forgotten(stage: 
     now = stage.talk.clock.now()
     for label, source, target in (("Concept", "канарейки", "птицы"), ("Entity", "Канарейкин Дом", "Птичий Двор")):
         one, other = [await node(stage, label, name) for name in (source, target)]
-        await stage.talk.write(lambda c, one=one, other=other: joining.merge(c, OWNER, one.id, other.id, now=now))  # type: ignore[misc]
+        await stage.talk.write(lambda c, one=one, other=other: entities.merge(c, OWNER, one.id, other.id, now=now))  # type: ignore[misc]
     assert "node_merges" in await stage.tables_with(CANARY)
     [message] = [one for one in await stage.talk.messages() if "Кормлю" in one.content]
     await stage.forget("message", message.id)
@@ -227,9 +228,9 @@ async def test_what_waits_to_be_forgotten_is_out_of_sight_and_can_come_back(stag
         await node(stage, "Memory", "Канарейка поёт")
     ).id
     now = stage.talk.clock.now()
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, kind, ref, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, ref, now=now))
     assert await names(stage, "Memory") == []
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await names(stage, "Memory") == ["Канарейка поёт"]
 
 
@@ -239,9 +240,9 @@ async def test_what_is_being_forgotten_is_not_told_meanwhile(stage: ErasingStage
     await stage.said("Хочу канарейку")
     goal = await node(stage, "Goal", "завести канарейку")
     now = stage.talk.clock.now()
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "memory", goal.id, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "memory", goal.id, now=now))
     await stage.said("Всё ещё хочу канарейку")
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert (await node(stage, "Goal", "завести канарейку")).id == goal.id
     assert await names(stage, "Goal") == ["завести канарейку"]
 
@@ -286,7 +287,7 @@ async def test_what_is_told_by_two_episodes_survives_the_loss_of_one(stage: Eras
     stage.reply("весело", memories=[item("Decision", description="Взять птицу!", rationale="веселее")])
     first = await stage.said("Возьму птицу, канарейку")
     await stage.said("С птицей весело")
-    await stage.talk.write(lambda c: erasing.erase_episode(c, OWNER, first, now=stage.talk.clock.now()))
+    await stage.talk.write(lambda c: erase.erase_episode(c, OWNER, first, now=stage.talk.clock.now()))
     found = await node(stage, "Decision", "Взять птицу!")
     assert found.properties["rationale"] == "веселее"
     assert await stage.tables_with(CANARY) == set()

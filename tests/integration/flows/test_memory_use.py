@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from flow_stage import OWNER, Talk
 
-from internal.dialogue import source_repository
+from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ReplySource
 from internal.errors import ModelUnavailable
 from internal.graph import store
 from internal.graph.model import Node
-from internal.language import terms
-from internal.language.terms import Word
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.memory import service
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.memories import MemoryRecall
+from internal.recall.prompt.memories import MemoryRecall
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -75,7 +75,7 @@ async def two_memories(kept: Kept) -> tuple[str, str, str]:
 
 async def sources(talk: Talk) -> list[ReplySource]:
     reply = [message for message in await talk.messages() if message.role == "assistant"][-1]
-    return await talk.read(lambda c: source_repository.of_reply(c, OWNER, reply.id))
+    return await talk.read(lambda c: reply_source_repository.of_reply(c, OWNER, reply.id))
 
 
 async def test_a_cited_memory_becomes_a_small_number_and_a_source(talk: Talk, kept: Kept) -> None:

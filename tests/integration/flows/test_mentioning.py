@@ -11,12 +11,12 @@ from flow_stage import OWNER, Talk
 from internal.chronicle import repository as line
 from internal.chronicle import view
 from internal.errors import ModelUnavailable
-from internal.flows import uniting
-from internal.flows.mentioning import Fresh, Mentioning, Named
+from internal.flows.archivist.write_mentions import Fresh, Mentioning, Named
+from internal.flows.merging import people as merging_people
 from internal.graph import store
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.recall import repository as changes
+from internal.recall.index import people_repository as changes
 
 ACME = {"name": "ACME", "labels": ["Organization"], "relevance": 5, "evidence": [1]}
 OLEG = {"type": "Added", "person": {"display_name": "Олег", "circle": "Friends"}, "evidence": [1]}
@@ -102,12 +102,12 @@ async def test_a_merge_moves_mentions_and_a_split_moves_them_back(stage: Analysi
     before = [{"Олег": 3}, {}, {"Лёша Браун": 3}, {}]
     assert await mentioned(stage) == before
     seq, now = await last_change(stage), stage.talk.clock.now()
-    await stage.talk.write(lambda c: uniting.merge(c, OWNER, olezha.id, oleg.id, now=now))
+    await stage.talk.write(lambda c: merging_people.merge(c, OWNER, olezha.id, oleg.id, now=now))
     assert await mentioned(stage) == [{"Олег": 3}, {}, {"Олег": 3}, {}]
     events = await stage.talk.read(lambda c: line.events(c, OWNER))
     assert await touched(stage, seq) == {events[2].id}
     seq = await last_change(stage)
-    await stage.talk.write(lambda c: uniting.split(c, OWNER, olezha.id, now=now))
+    await stage.talk.write(lambda c: merging_people.split(c, OWNER, olezha.id, now=now))
     assert await mentioned(stage) == before
     assert await touched(stage, seq) == {events[2].id}
 

@@ -9,12 +9,12 @@ import numpy as np
 from flow_stage import OTHER, OWNER, Talk
 from sqlalchemy import Connection, delete, select
 
-from internal.dialogue import item_repository
 from internal.dialogue import repository as dialogue
+from internal.dialogue import search_item_repository
 from internal.dialogue.model import HIDDEN_MARK, ForwardOrigin, Message
-from internal.flows import erasing, forgetting
-from internal.flows.message_items import BATCH, MessagesFollowing
-from internal.language.traits import ENDS_AS_QUESTION, PICTURE
+from internal.flows.forgetting import erase, requests
+from internal.flows.indexing.messages import BATCH, MessagesFollowing
+from internal.language.text.message_traits import ENDS_AS_QUESTION, PICTURE
 from internal.storage import vectors
 from internal.storage.search_items import text_hash
 from internal.storage.tables import search_items, turns
@@ -112,7 +112,7 @@ async def test_an_erased_message_leaves_the_line_behind_it(talk: Talk) -> None:
     first, second, third = [await said(talk, text) for text in ("first", "secret", "third")]
     await talk.write(embed)
     await talk.write(lambda c: c.execute(delete(turns)))  # nothing is being answered
-    await talk.write(lambda c: erasing.erase_message(c, OWNER, second.id, now=talk.clock.now()))
+    await talk.write(lambda c: erase.erase_message(c, OWNER, second.id, now=talk.clock.now()))
     assert await found(talk) == {first.id: ("first", "Olena:"), third.id: ("third", "Olena: first\nOlena:")}
     assert await with_vectors(talk) == {first.id}
 
@@ -122,11 +122,11 @@ async def test_what_waits_to_be_forgotten_is_not_found_and_comes_back(talk: Talk
     first, second = await said(talk, "secret"), await said(talk, "second")
     await talk.write(embed)
     before = await found(talk)
-    asked = await talk.write(lambda c: forgetting.ask(c, OWNER, "message", first.id, now=talk.clock.now()))
+    asked = await talk.write(lambda c: requests.ask(c, OWNER, "message", first.id, now=talk.clock.now()))
     await talk.edit(first, "secret too")
     assert await found(talk) == {second.id: ("second", "Olena:")}
     await talk.edit(first, "secret")
-    await talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await found(talk) == before
     due = await talk.read(lambda c: vectors.due(c, MODEL, 4, limit=9))
     assert {(one.item, one.known) for one in due} == {(f"message:{first.id}", True), (f"message:{second.id}", False)}
@@ -137,16 +137,16 @@ async def test_everything_is_hidden_but_what_is_said_after_it(talk: Talk) -> Non
     await said(talk, "first")
     await said(talk, "not mine", user_id=OTHER)
     await talk.write(embed)
-    asked = await talk.write(lambda c: forgetting.ask(c, OWNER, "everything", None, now=talk.clock.now()))
+    asked = await talk.write(lambda c: requests.ask(c, OWNER, "everything", None, now=talk.clock.now()))
     talk.clock.advance(1)
     await said(talk, "after")
     assert await found(talk) == {(await talk.messages())[-1].id: ("after", "Olena:")}
     assert len(await found(talk, OTHER)) == 1
     following = MessagesFollowing(talk.database)
-    await talk.write(lambda c: item_repository.put_later(c, OWNER))
+    await talk.write(lambda c: search_item_repository.put_later(c, OWNER))
     await following.follow_due()
     assert await texts(talk) == ["after"]
-    await talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await following.follow_due() == 2
     assert await texts(talk) == ["after", "first"]
     assert await following.follow_due() == 0
@@ -164,7 +164,7 @@ async def test_messages_of_older_databases_get_what_a_new_one_has(talk: Talk) ->
     await talk.write(embed)
     before = await found(talk)
     await talk.write(lambda c: c.execute(delete(search_items).where(search_items.c.user_id == OWNER)))
-    await talk.write(lambda c: item_repository.put_later(c, OWNER))
+    await talk.write(lambda c: search_item_repository.put_later(c, OWNER))
     following = MessagesFollowing(talk.database)
     assert await following.follow_due() == BATCH + 1
     assert await found(talk) == before

@@ -17,18 +17,19 @@ from sqlalchemy import Connection, insert, select, update
 from internal.chronicle import repository as line
 from internal.chronicle import service as chronicle
 from internal.errors import Conflict, NotFound, Refused
-from internal.flows import forgetting, uniting
-from internal.flows.forgetting import Eraser
+from internal.flows.forgetting import requests
+from internal.flows.forgetting.requests import Eraser
+from internal.flows.merging import people as merging_people
 from internal.graph import store
-from internal.graph.falkor import Falkor
-from internal.graph.falkor_server import EmbeddedFalkor
+from internal.graph.mirror.falkordb import Falkor
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.graph.model import NodeFilter
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.memory import plasticity
-from internal.memory.retention import PRESETS
+from internal.memory.plasticity import operations
+from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.storage.tables import event_mentions, graph_edges
@@ -173,16 +174,16 @@ class Life:
     async def renames(self) -> None:
         person, name = self._one(await self._people()), f"{self.chance.choice(NAMES)} {self.chance.randrange(9)}"
         await self.mirror.write(
-            lambda c: uniting.edit(c, OWNER, person.id, {"display_name": name}, now=self.mirror.now)
+            lambda c: merging_people.edit(c, OWNER, person.id, {"display_name": name}, now=self.mirror.now)
         )
 
     async def unites(self) -> None:
         one, other = self._one(await self._people()), self._one(await self._people())
-        await self.mirror.write(lambda c: uniting.merge(c, OWNER, one.id, other.id, now=self.mirror.now))
+        await self.mirror.write(lambda c: merging_people.merge(c, OWNER, one.id, other.id, now=self.mirror.now))
 
     async def parts(self) -> None:
         person = self._one(await self._people())
-        await self.mirror.write(lambda c: uniting.split(c, OWNER, person.id, now=self.mirror.now))
+        await self.mirror.write(lambda c: merging_people.split(c, OWNER, person.id, now=self.mirror.now))
 
     async def plays(self) -> None:
         """Links are strengthened, weakened and pruned, and memories are used."""
@@ -192,13 +193,13 @@ class Life:
             query = select(graph_edges.c.source, graph_edges.c.target).where(graph_edges.c.type == "RELATES_TO")
             source, target = self._one(connection.execute(query).all())
             if kind == 0:
-                plasticity.strengthen(connection, OWNER, source, target, 0.2, now=now)
+                operations.strengthen(connection, OWNER, source, target, 0.2, now=now)
             elif kind == 1:
-                plasticity.decay(connection, OWNER, 0.9, 0.1, now=now)
+                operations.decay(connection, OWNER, 0.9, 0.1, now=now)
             elif kind == 2:
-                plasticity.prune(connection, OWNER, 0.3)
+                operations.prune(connection, OWNER, 0.3)
             else:
-                plasticity.touch_used(connection, OWNER, [source, target], now, PRESETS["default"])
+                operations.touch_used(connection, OWNER, [source, target], now, PRESETS["default"])
 
         await self.mirror.write(work)
 
@@ -209,7 +210,7 @@ class Life:
         kind, ref = await self._forgettable()
         if self.chance.random() < 0.05:
             kind, ref = "everything", None
-        await self.mirror.write(lambda c: forgetting.ask(c, OWNER, kind, ref, now=self.mirror.now))
+        await self.mirror.write(lambda c: requests.ask(c, OWNER, kind, ref, now=self.mirror.now))
 
     async def thinks_better(self) -> None:
         """What was to be forgotten is not, or is forgotten because its time has come."""
@@ -217,8 +218,8 @@ class Life:
             self.mirror.talk.clock.advance(900)
             await self.eraser.erase_due()
             return
-        asked = self._one(await self.mirror.database.read(lambda c: forgetting.erasure.pending(c, OWNER)))
-        await self.mirror.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+        asked = self._one(await self.mirror.database.read(lambda c: requests.erasure.pending(c, OWNER)))
+        await self.mirror.write(lambda c: requests.undo(c, OWNER, asked.id))
 
     async def moves(self) -> None:
         tz = self.chance.choice(("Europe/Kyiv", "America/New_York"))

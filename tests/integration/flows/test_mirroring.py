@@ -15,19 +15,19 @@ from redis.asyncio import Redis
 from sqlalchemy import select, update
 
 from internal.errors import MirrorUnavailable, NotFound
-from internal.flows import forgetting
-from internal.flows.forgetting import Eraser
-from internal.flows.mirroring import Mirroring, PassingCursors, StoredCursors
-from internal.graph import mirror_repository as repository
+from internal.flows.forgetting import requests
+from internal.flows.forgetting.requests import Eraser
+from internal.flows.indexing.mirror import Mirroring, PassingCursors, StoredCursors
 from internal.graph import store
-from internal.graph.falkor import Falkor
-from internal.graph.falkor_server import EmbeddedFalkor
 from internal.graph.labels import NODES
-from internal.graph.mirror import Batch, Mark
+from internal.graph.mirror import repository
+from internal.graph.mirror.falkordb import Falkor
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor
+from internal.graph.mirror.projection import Batch, Mark
 from internal.graph.relationships import RELATIONSHIPS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.storage.erasure import EVERYTHING
+from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.tables import mirrors
 from internal.storage.tables import users as users_table
 from internal.storage.types import new_id
@@ -114,11 +114,11 @@ async def test_what_is_hidden_and_shown_again_comes_back_with_its_edges(mirror: 
     memory, entity = await mirror.node("Memory", content="x"), await mirror.node("Entity", name="ACME")
     await mirror.edge("MENTIONS", memory, entity, role="subject")
     before = await mirror.followed()
-    asked = await mirror.write(lambda c: forgetting.ask(c, OWNER, "entity", entity.id, now=mirror.now))
+    asked = await mirror.write(lambda c: requests.ask(c, OWNER, "entity", entity.id, now=mirror.now))
     hidden = await mirror.followed()
     assert entity.id not in hidden.nodes
     assert not hidden.edges
-    await mirror.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await mirror.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await mirror.followed() == before
 
 

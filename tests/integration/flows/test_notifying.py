@@ -11,17 +11,18 @@ from typing import Any
 import pytest
 from flow_stage import BOT, OTHER, OWNER, Talk
 
-from bot.telegram.rendering import plain, render
+from bot.telegram.delivery.rendering import plain, render
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
 from internal.dialogue.model import HIDDEN_PREFIX
 from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
-from internal.flows import forgetting, minding
-from internal.flows.delivery import Delivery
-from internal.flows.notifying import Notifying
-from internal.flows.reminding import Reminding
-from internal.flows.telling import Rendering
+from internal.flows.forgetting import requests
+from internal.flows.notifications.deliver import Rendering
+from internal.flows.notifications.reminders import Reminding
+from internal.flows.notifications.scheduler import Notifying
+from internal.flows.tasks import actions
+from internal.flows.turn.delivery import Delivery
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind, NotificationState
 from internal.notifications.quiet import quiet_until
@@ -407,12 +408,12 @@ async def test_a_forgotten_message_takes_its_reminder_along(stage: Stage) -> Non
     await stage.task("Zebrafinch", message_id=said.id)
     await stage.look()
     await stage.task("Zebrafinch again", message_id=said.id)
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "message", said.id, now=stage.now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", said.id, now=stage.now))
     await stage.look()
     assert len(await stage.all()) == 1  # the second does not even fire
     stage.talk.clock.advance(3600)
     assert asked.due_at < stage.now
-    await forgetting.Eraser(stage.talk.database, stage.talk.clock, b"key").erase_due()
+    await requests.Eraser(stage.talk.database, stage.talk.clock, b"key").erase_due()
     assert await stage.all() == []
     assert [message.content for message in await stage.talk.messages()] == ["Answer."]
 
@@ -451,7 +452,7 @@ async def test_a_whole_day_put_off_by_its_owner_is_told_at_his_hour(stage: Stage
     task = await stage.task("Pay the rent", 3600, whole_day=True)
     other = await stage.task("Water the plants", 3600, whole_day=True)
     teller = by_owner(OWNER, stage.now, time(9))
-    await stage.talk.write(lambda c: minding.postpone(c, OWNER, task.id, stage.now + timedelta(hours=1), teller))
+    await stage.talk.write(lambda c: actions.postpone(c, OWNER, task.id, stage.now + timedelta(hours=1), teller))
     stage.at(22, 31)
     await stage.look()
     told = {one.ref_id: one.state.value for one in await stage.all()}

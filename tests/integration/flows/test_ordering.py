@@ -7,7 +7,7 @@ from datetime import timedelta
 from flow_stage import OTHER, OWNER, Talk
 from sqlalchemy import Connection, insert, select
 
-from internal.flows.ordering import Ordered, archive_now
+from internal.flows.archival.archive_now import Ordered, archive_now
 from internal.scheduling import repository as scheduling
 from internal.storage.tables import runs
 

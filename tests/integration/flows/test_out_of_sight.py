@@ -7,9 +7,9 @@ from erasing_stage import ErasingStage
 from flow_stage import OWNER, Talk
 from test_forgotten_sentences import added, bios, fact
 
-from internal.flows import forgetting
-from internal.flows.forgetting import UNDO_WINDOW
-from internal.storage.erasure import Forgetting, Kind
+from internal.flows.forgetting import requests
+from internal.flows.forgetting.requests import UNDO_WINDOW
+from internal.storage.erasure.forgettings import Forgetting, Kind
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def second(stage: ErasingStage, kind: Kind) -> str:
 
 async def ask(stage: ErasingStage, kind: Kind, ref_id: str) -> Forgetting:
     now = stage.talk.clock.now()
-    return await stage.talk.write(lambda c: forgetting.ask(c, OWNER, kind, ref_id, now=now))
+    return await stage.talk.write(lambda c: requests.ask(c, OWNER, kind, ref_id, now=now))
 
 
 async def sent(stage: ErasingStage) -> str:
@@ -68,7 +68,7 @@ async def test_what_rests_on_it_alone_is_out_of_sight_at_once(stage: ErasingStag
     assert await names(stage) == [("Анна", (), None)]
     prompt = await sent(stage)
     assert not [word for word in ("ламенко", "Нюта", "nyuta", "Учит", "Вихрь") if word in prompt]
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert (await bios(stage), await names(stage)) == (BEFORE, called)
     assert "Танцует фламенко" in await sent(stage)
 
@@ -98,7 +98,7 @@ async def test_what_was_told_meanwhile_stays_with_an_undo(stage: ErasingStage) -
     told = {"id": 1, "bio": "Сестра. Любит чай.", "aliases": ["Аннушка"]}
     stage.reply("чай", people_operations=[{"type": "Updated", "person": told, "evidence": [1]}])
     await stage.said("Аннушка любит чай")
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     anna = (await stage.people())[0]
     assert anna.bio == "Сестра. Любит чай. Танцует фламенко."
     assert set(anna.names) == {"Анна", "Аннушка", "Нюта"}
@@ -119,13 +119,13 @@ async def test_a_facts_messages_go_and_come_back_with_it(stage: ErasingStage) ->
     asked = await ask(stage, "fact", fact_id)
     stage.talk.clock.advance(60)
     now = stage.talk.clock.now()
-    [message] = await stage.talk.write(lambda c: forgetting.ask_messages(c, OWNER, fact_id, now=now))
+    [message] = await stage.talk.write(lambda c: requests.ask_messages(c, OWNER, fact_id, now=now))
     assert message.due_at == asked.due_at
     assert await bios(stage) == {"Анна": "Сестра."}
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert (await bios(stage), await names(stage)) == (BEFORE, called)
     assert [one.id for one in await stage.facts()] == [fact_id]
-    assert await stage.talk.read(lambda c: forgetting.messages_to_forget(c, OWNER)) == set()
+    assert await stage.talk.read(lambda c: requests.messages_to_forget(c, OWNER)) == set()
 
 
 async def test_a_fact_and_its_messages_are_erased_together(stage: ErasingStage) -> None:
@@ -133,7 +133,7 @@ async def test_a_fact_and_its_messages_are_erased_together(stage: ErasingStage) 
     fact_id = await told_by_a_fact(stage)
     await ask(stage, "fact", fact_id)
     now = stage.talk.clock.now()
-    await stage.talk.write(lambda c: forgetting.ask_messages(c, OWNER, fact_id, now=now))
+    await stage.talk.write(lambda c: requests.ask_messages(c, OWNER, fact_id, now=now))
     stage.talk.clock.advance(UNDO_WINDOW)
     await stage.eraser.erase_due()
     for word in ("ламенко", "вихр", "зураб"):

@@ -9,23 +9,24 @@ import pytest
 from flow_stage import OTHER, OWNER, Talk
 
 from internal.agents.model import RecalledPassage
-from internal.dialogue import source_repository
+from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ForwardOrigin, ReplySource
-from internal.flows import explaining, forgetting
-from internal.flows.forgetting import Eraser
-from internal.flows.ingestion import add_episode
+from internal.flows.archival.ingestion import add_episode
+from internal.flows.forgetting import requests
+from internal.flows.forgetting.requests import Eraser
+from internal.flows.turn import explain
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Segment
-from internal.language import terms
-from internal.language.terms import Word
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.llm.tokens import count_tokens
-from internal.recall.context import RecallLimits
-from internal.recall.facts import FactRecall
-from internal.recall.knowledge import KnowledgeSearch
 from internal.recall.messages.search import MessageSearch
-from internal.recall.passages import MAX_PASSAGES, PassageRecall
+from internal.recall.prompt.context import RecallLimits
+from internal.recall.prompt.facts import FactRecall
+from internal.recall.prompt.passages import MAX_PASSAGES, PassageRecall
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.testing.vectors import TrigramEmbedder
 
 HOUR = 3600
@@ -82,7 +83,7 @@ class Past:
 
     async def sources(self) -> list[ReplySource]:
         reply = [message for message in await self.talk.messages() if message.role == "assistant"][-1]
-        return await self.talk.read(lambda c: source_repository.of_reply(c, OWNER, reply.id))
+        return await self.talk.read(lambda c: reply_source_repository.of_reply(c, OWNER, reply.id))
 
 
 @pytest.fixture
@@ -155,10 +156,10 @@ async def test_citations_of_messages_are_told_as_sources(past: Past) -> None:
     assert (await past.sources())[0] == ReplySource(1, "message", said, True)
     reply = [message for message in await talk.messages() if message.role == "assistant"][-1]
     now = talk.clock.now()
-    shown = await talk.read(lambda c: explaining.explain(c, OWNER, reply.id, now=now))
+    shown = await talk.read(lambda c: explain.explain(c, OWNER, reply.id, now=now))
     assert [one.content for one in shown.cited if one is not None] == ["Поезд в Одессу уходит в шесть"]  # type: ignore[union-attr]
-    await talk.write(lambda c: forgetting.ask(c, OWNER, "message", said, now=now))
-    hidden = await talk.read(lambda c: explaining.explain(c, OWNER, reply.id, now=now))
+    await talk.write(lambda c: requests.ask(c, OWNER, "message", said, now=now))
+    hidden = await talk.read(lambda c: explain.explain(c, OWNER, reply.id, now=now))
     assert hidden.cited == [None]
     await Eraser(talk.database, talk.clock, b"key").erase_now(OWNER, "message", said)
     assert not [one for one in await past.sources() if one.ref_id == said]
@@ -168,7 +169,7 @@ async def test_what_is_about_to_be_forgotten_stands_nowhere(past: Past) -> None:
     """Neither as what was found nor beside it."""
     await past.told("Поезд в Одессу уходит в шесть", "Мой тайный шифр от сейфа")
     shy, now = await past.message_id("Мой тайный шифр от сейфа"), past.talk.clock.now()
-    await past.talk.write(lambda c: forgetting.ask(c, OWNER, "message", shy, now=now))
+    await past.talk.write(lambda c: requests.ask(c, OWNER, "message", shy, now=now))
     assert ["Поезд в Одессу уходит в шесть"] in (texts := await past.texts("Когда уходит поезд в Одессу?"))
     assert "Мой тайный шифр от сейфа" not in str(texts)
 
@@ -265,7 +266,7 @@ async def test_a_fact_brings_the_message_that_says_more(past: Past) -> None:
         )
     await talk.write(lambda c: service.record_claims(c, OWNER, claims, now=talk.clock.now()))
     secret = await past.message_id(shy)
-    await talk.write(lambda c: forgetting.ask(c, OWNER, "message", secret, now=talk.clock.now()))
+    await talk.write(lambda c: requests.ask(c, OWNER, "message", secret, now=talk.clock.now()))
     for number in range(30):
         await past.told(f"Опять смотрел кино номер {number}, так себе")
     passages = await past.asked("Где работает Петров?")

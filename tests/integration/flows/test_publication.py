@@ -21,9 +21,9 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import HIDDEN_MARK, DialogueState
 from internal.errors import Refused, StorageError
-from internal.flows.forgetting import ask_forget
-from internal.flows.publication import LOOKED_BACK
-from internal.storage.engine import Database
+from internal.flows.archival.publication import LOOKED_BACK
+from internal.flows.forgetting.requests import ask_forget
+from internal.storage.database import Database
 from internal.storage.tables import dialogue_state, episodes, messages, runs, segments
 
 IDLE = timedelta(minutes=31)

@@ -17,24 +17,25 @@ from stores import where
 from internal.errors import Conflict, Refused
 from internal.events import agent_state as kept_state
 from internal.events.bus import Subscription, Topic
-from internal.flows import forgetting, uniting
-from internal.flows.export import export_document
-from internal.flows.message_items import MessagesFollowing
-from internal.flows.reading_back import ReadBack, read_back
-from internal.flows.reminding import Reminding
+from internal.flows.forgetting import requests
+from internal.flows.indexing.messages import MessagesFollowing
+from internal.flows.merging import people as merging_people
+from internal.flows.notifications.reminders import Reminding
+from internal.flows.transfer.export import export_document
+from internal.flows.transfer.import_export import ReadBack, read_back
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
+from internal.knowledge.claims.changes import FactFilter
 from internal.notifications import repository as notifications
 from internal.people import repository as people
 from internal.people import service as people_service
 from internal.people.service import Sender
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
-from internal.storage import export
-from internal.storage.content import owner_hashes
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import agent_state, messages, outbox, search_items, turns, users
+from internal.storage.transfer import owner_export
+from internal.storage.transfer.content_hash import owner_hashes
 from internal.tasks import repository as tasks
 from internal.tasks import service as tasking
 from internal.tasks.model import Schedule
@@ -92,15 +93,15 @@ async def lived(stage: ErasingStage) -> None:
     now = stage.talk.clock.now()
 
     def touched(connection: Connection) -> None:
-        uniting.merge(connection, OWNER, ids["Саша"], ids["Петров"], now=now)
-        uniting.edit(connection, OWNER, ids["Петров"], {"circle": "Friends"}, now=now)
+        merging_people.merge(connection, OWNER, ids["Саша"], ids["Петров"], now=now)
+        merging_people.edit(connection, OWNER, ids["Петров"], {"circle": "Friends"}, now=now)
         [first] = knowledge.facts_about(connection, OWNER, FactFilter(as_of=now.replace(year=2021)), now=now)
         knowledge.update_fact(connection, OWNER, first.id, "Петров служит в ACME", reason="точнее", now=now)
         value = {"user_id": OWNER, "agent_id": f"a:user_{OWNER}", "key": "k", "updated_at": now}
         connection.execute(
             insert(agent_state), [value | {"value": b"\xff\x00"}, value | {"key": "t", "value": b"text"}]
         )
-        forgetting.ask(connection, OWNER, "message", _first_message(connection), now=now)
+        requests.ask(connection, OWNER, "message", _first_message(connection), now=now)
 
     await stage.talk.write(touched)
 
@@ -131,7 +132,7 @@ async def test_an_export_read_back_is_the_same_memory(stage: ErasingStage, elsew
     assert await elsewhere.read(lambda c: owner_hashes(c, OWNER)) == here
     await MessagesFollowing(elsewhere).follow_due()
     assert await elsewhere.read(items) == await stage.talk.read(items)
-    again = export.rows_by_table
+    again = owner_export.rows_by_table
     assert await elsewhere.read(lambda c: dict(again(c, OWNER)).keys()) == exported["tables"].keys()
 
 
@@ -149,7 +150,7 @@ async def test_a_memory_that_was_read_back_goes_on(stage: ErasingStage, elsewher
 
     assert await elsewhere.read(told) == await stage.talk.read(told)
     (petrov,) = await elsewhere.read(lambda c: people.listing(c, OWNER))
-    await elsewhere.write(lambda c: uniting.split(c, OWNER, petrov.id, now=now))
+    await elsewhere.write(lambda c: merging_people.split(c, OWNER, petrov.id, now=now))
     assert len(await elsewhere.read(lambda c: people.listing(c, OWNER))) == 2
     other = ErasingStage(Talk(elsewhere))
     other.talk.tg_id = 1_000
@@ -300,7 +301,7 @@ async def test_ids_of_somebody_else_are_not_taken(stage: ErasingStage, elsewhere
         rows = {name: told["tables"][name] for name in ("people",)}
         for row in rows["people"]:
             row["user_id"] = OTHER
-        export.put_rows(connection, export.decoded(OTHER, rows))
+        owner_export.put_rows(connection, owner_export.decoded(OTHER, rows))
 
     await elsewhere.write(another)
     with pytest.raises(Refused, match="people"):

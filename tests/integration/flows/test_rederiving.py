@@ -7,12 +7,12 @@ from erasing_stage import ErasingStage, LanguageHere
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
 
-from internal.agents.archivist.offline import OfflineArchivist
+from internal.agents.archivist.offline.agent import OfflineArchivist
 from internal.graph import store
 from internal.graph.model import NodeFilter
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
+from internal.knowledge.claims.changes import FactFilter
 from internal.people import service as people_service
 from internal.scheduling.model import EDITING
 from internal.storage.tables import claims, evidence, mentions, runs

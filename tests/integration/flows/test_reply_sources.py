@@ -11,20 +11,20 @@ from sqlalchemy import Connection
 
 from internal.agents.model import RecalledFact
 from internal.config import PersonaConfig
-from internal.dialogue import source_repository
+from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ReplySource
 from internal.errors import ModelUnavailable
-from internal.flows.past import PastQuestions
+from internal.flows.turn.as_of import PastQuestions
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import ClaimLine, NewClaim
-from internal.language import terms
-from internal.language.terms import Word
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.recall.facts import MAX_FACTS, MAX_TOKENS, FactRecall
-from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.prompt.facts import MAX_FACTS, MAX_TOKENS, FactRecall
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -95,7 +95,7 @@ async def two_facts(told: Told) -> tuple[str, str]:
 
 async def sources(talk: Talk) -> list[ReplySource]:
     reply = [message for message in await talk.messages() if message.role == "assistant"][-1]
-    return await talk.read(lambda c: source_repository.of_reply(c, OWNER, reply.id))
+    return await talk.read(lambda c: reply_source_repository.of_reply(c, OWNER, reply.id))
 
 
 async def test_the_prompt_holds_the_facts_of_the_question(talk: Talk, told: Told) -> None:

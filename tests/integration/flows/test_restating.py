@@ -16,14 +16,14 @@ from stores import where
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.errors import Conflict, ModelUnavailable, NotFound
-from internal.flows.restating import Restating, Runs
+from internal.flows.correcting.facts import Restating, Runs
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import NEITHER, ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import NEITHER, ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Fact
 from internal.people import service as people
 from internal.people.service import Sender
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.types import new_id
 from internal.testing import FrozenClock

@@ -16,19 +16,19 @@ import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 
 from internal.errors import Refused, SchemaTooNew, StorageDamaged, StorageError
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget, undo
-from internal.flows.restoring import Restored, restore
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, undo
+from internal.flows.operations.restore import Restored, restore
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState
-from internal.people import applying, repository
+from internal.people import apply_operations, repository
 from internal.people.operations import Added, ApplyContext, SourceLine
-from internal.storage import backup
-from internal.storage.content import logical_hash, table_hashes
-from internal.storage.crash import CRASH_VARIABLE
-from internal.storage.engine import Database
+from internal.storage.backup import backup
+from internal.storage.backup.carry_over import WORKED_OFF_SINCE
+from internal.storage.crash_points import CRASH_VARIABLE
+from internal.storage.database import Database
 from internal.storage.migration import head_revision, migrate
-from internal.storage.succession import WORKED_OFF_SINCE
 from internal.storage.tables import messages, outbox, people, tombstones, turns, users
+from internal.storage.transfer.content_hash import logical_hash, table_hashes
 from internal.testing import FrozenClock
 
 OWNER, OTHER = 1, 2
@@ -37,7 +37,7 @@ KEY = b"k" * 32
 RESTORE = """
 import asyncio, sys
 from pathlib import Path
-from internal.flows.restoring import restore
+from internal.flows.operations.restore import restore
 from internal.scheduling.clock import SystemClock
 asyncio.run(restore(Path(sys.argv[1]), Path(sys.argv[2]), clock=SystemClock(), tombstone_key=b"k" * 32, force=True))
 """
@@ -95,7 +95,9 @@ def _know(connection: Connection, user_id: int) -> None:
         tombstone_key=KEY,
         now=NOON,
     )
-    applying.apply(connection, user_id, [Added("Канарейкин", bio="Друг."), Added("Мария", bio="Сестра.")], context)
+    apply_operations.apply(
+        connection, user_id, [Added("Канарейкин", bio="Друг."), Added("Мария", bio="Сестра.")], context
+    )
 
 
 def names(connection: Connection, user_id: int = OWNER) -> list[str]:

@@ -7,14 +7,14 @@ from erasing_stage import KEY, ErasingStage
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select, update
 
-from internal.flows import forgetting
-from internal.flows.restoring import restore
+from internal.flows.forgetting import requests
+from internal.flows.operations.restore import restore
 from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import FactFilter
-from internal.storage import backup
-from internal.storage.engine import Database
+from internal.knowledge.claims.changes import FactFilter
+from internal.storage.backup import backup
+from internal.storage.database import Database
 from internal.storage.tables import episodes, messages, users
 from internal.testing import FIRST_MOMENT
 
@@ -58,7 +58,7 @@ async def test_each_kind_is_forgotten_again(talk: Talk, tmp_path: Path) -> None:
     [planted] = await talk.read(_goals)
     await stage.forget("memory", planted)
     now = talk.clock.now()
-    waiting = await talk.write(lambda c: forgetting.ask(c, OWNER, "entity", facts["Любит ліс"].target, now=now))
+    waiting = await talk.write(lambda c: requests.ask(c, OWNER, "entity", facts["Любит ліс"].target, now=now))
     here = await talk.read(known)
     talk.clock.advance(60)
 
@@ -71,7 +71,7 @@ async def test_each_kind_is_forgotten_again(talk: Talk, tmp_path: Path) -> None:
     async with Database.open(target) as restored:
         assert await restored.read(_goals) == []
         assert await restored.read(known) == here == ([], ["Люблю каву, кава найкраща", "Answer.", "Answer."])
-        await restored.write(lambda c: forgetting.undo(c, OWNER, waiting.id))
+        await restored.write(lambda c: requests.undo(c, OWNER, waiting.id))
         assert (await restored.read(known))[0] == ["Любит ліс"]
     for word in ("море", "чай", "Секрет", "посадити дуб"):
         assert word.encode() not in target.read_bytes()

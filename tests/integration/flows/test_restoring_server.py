@@ -13,17 +13,17 @@ from sqlalchemy import Connection, insert, select, update
 from stores import where
 
 from internal.errors import Refused, StorageDamaged, StorageError
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget
-from internal.flows.restoring import Restored
-from internal.flows.restoring_server import restore_into
-from internal.people import applying, repository
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget
+from internal.flows.operations.restore import Restored
+from internal.flows.operations.restore_postgres import restore_into
+from internal.people import apply_operations, repository
 from internal.people.operations import Added, ApplyContext, SourceLine
-from internal.storage import replacing, written_file
-from internal.storage.backup import Backup, listing
-from internal.storage.content import logical_hash
-from internal.storage.engine import Database
+from internal.storage.backup import postgres_backup, replace_server
+from internal.storage.backup.backup import Backup, listing
+from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
 from internal.storage.tables import changes, leases, messages, settings, tombstones, users
+from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import FrozenClock
 
 OWNER, OTHER = 1, 2
@@ -53,7 +53,7 @@ async def database(place: Path | str) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def made(database: Database, tmp_path: Path) -> Backup:
-    return await written_file.back_up(database, tmp_path / "backups", NOON)
+    return await postgres_backup.back_up(database, tmp_path / "backups", NOON)
 
 
 def know(connection: Connection, user_id: int) -> None:
@@ -69,7 +69,9 @@ def know(connection: Connection, user_id: int) -> None:
         tombstone_key=KEY,
         now=NOON,
     )
-    applying.apply(connection, user_id, [Added("Канарейкин", bio="Друг."), Added("Мария", bio="Сестра.")], context)
+    apply_operations.apply(
+        connection, user_id, [Added("Канарейкин", bio="Друг."), Added("Мария", bio="Сестра.")], context
+    )
 
 
 def names(connection: Connection, user_id: int = OWNER) -> list[str]:
@@ -103,7 +105,7 @@ async def test_backup_is_of_one_moment(database: Database, tmp_path: Path) -> No
             await database.write(lambda c: c.execute(update(users).values(next_seq=n + 1)))  # noqa: B023 - awaited here
 
     talking = asyncio.create_task(talk())
-    made = await written_file.back_up(database, tmp_path / "backups", NOON)
+    made = await postgres_backup.back_up(database, tmp_path / "backups", NOON)
     await talking
     async with Database.open(made.path) as opened:
         said = await opened.read(lambda c: max(c.execute(select(messages.c.seq)).scalars()))
@@ -116,16 +118,16 @@ async def test_failed_backup_leaves_nothing(
 ) -> None:
     """A copy that does not say the same is no backup: it is told, and its file is gone."""
     contents = iter(range(9))
-    content_of = written_file.content_of
-    monkeypatch.setattr(written_file, "content_of", lambda c, tables: content_of(c, tables[: 40 + next(contents)]))
+    content_of = postgres_backup.content_of
+    monkeypatch.setattr(postgres_backup, "content_of", lambda c, tables: content_of(c, tables[: 40 + next(contents)]))
     with pytest.raises(StorageError, match="does not say the same"):
-        await written_file.back_up(database, tmp_path / "backups", NOON)
+        await postgres_backup.back_up(database, tmp_path / "backups", NOON)
     assert list((tmp_path / "backups").iterdir()) == []
 
 
 async def test_only_the_newest_stay(database: Database, made: Backup) -> None:
     """The folder keeps as many backups as it is told."""
-    newer = await written_file.back_up(database, made.path.parent, NOON + timedelta(hours=1), keep=1)
+    newer = await postgres_backup.back_up(database, made.path.parent, NOON + timedelta(hours=1), keep=1)
     assert listing(made.path.parent) == [newer]
 
 
@@ -134,7 +136,7 @@ async def test_store_of_an_older_schema_is_backed_up_as_it_is(tmp_path: Path) ->
     async with Database.open(tmp_path / "old.db") as old:
         await old.exclusive(lambda c: migrate_to(c, "0006"))
         await old.write(lambda c: c.execute(insert(settings).values(key="k", value={"ї": [1, None]})))
-        made = await written_file.back_up(old, tmp_path / "backups", NOON)
+        made = await postgres_backup.back_up(old, tmp_path / "backups", NOON)
     assert made.revision == "0006"
     async with Database.open(made.path) as opened:
         assert await opened.read(current_revision) == "0006"
@@ -187,7 +189,7 @@ async def test_failed_restore_leaves_the_old_content(
     """Whatever goes wrong on the way, the store says what it said before."""
     await database.write(lambda c: c.execute(update(messages).values(content="другое")))
     before = await database.read(logical_hash)
-    put = replacing.put_batch
+    put = replace_server.put_batch
 
     def spoil(connection: Connection, table: Any, batch: Any) -> int:
         lost = put(connection, table, batch)
@@ -195,7 +197,7 @@ async def test_failed_restore_leaves_the_old_content(
             connection.execute(update(changes).values(op="spoilt"))
         return lost
 
-    monkeypatch.setattr(replacing, "put_batch", spoil)
+    monkeypatch.setattr(replace_server, "put_batch", spoil)
     with pytest.raises(StorageError, match="changes"):
         await restored(made, place, clock)
     assert await database.read(logical_hash) == before

@@ -13,8 +13,8 @@ from internal.config import EventsConfig
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Subscription, Topic
-from internal.flows import retaining
-from internal.flows.retaining import EventRetention
+from internal.flows.operations import event_retention
+from internal.flows.operations.event_retention import EventRetention
 from internal.storage.tables import event_links
 from internal.storage.tables import events as events_table
 
@@ -57,7 +57,7 @@ TABLES = (events_table, event_links)
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retaining, "BATCH", 3)
+    monkeypatch.setattr(event_retention, "BATCH", 3)
 
 
 async def test_events_go_when_they_are_old(talk: Talk, small_batches: None) -> None:

@@ -19,9 +19,9 @@ from internal.agents.model import AgentReply
 from internal.config import RunsConfig
 from internal.errors import ModelAccessDenied, ModelRefused, ModelReplyInvalid, ModelReplyTruncated, ModelUnavailable
 from internal.events import repository as events
-from internal.flows.forgetting import UNDO_WINDOW, ask_forget
-from internal.flows.run_handler import Prepared, StaleInput
-from internal.flows.runs import RunLoop
+from internal.flows.forgetting.requests import UNDO_WINDOW, ask_forget
+from internal.flows.runs.handler import Prepared, StaleInput
+from internal.flows.runs.loop import RunLoop
 from internal.llm.model import Usage
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run, RunState

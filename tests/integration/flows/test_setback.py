@@ -13,10 +13,10 @@ from stores import where
 
 from internal.access import service as access
 from internal.access.model import Author
-from internal.flows.setback import Setback
+from internal.flows.operations.clock_rollback import Setback
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import dialogue_state, outbox
 from internal.testing import FrozenClock

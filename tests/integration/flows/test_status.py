@@ -7,8 +7,8 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import HIDDEN_MARK
-from internal.flows import forgetting
-from internal.flows.status import Status, read_status
+from internal.flows.forgetting import requests
+from internal.flows.views.status import Status, read_status
 
 
 async def status(talk: Talk) -> Status:
@@ -36,10 +36,10 @@ async def test_what_is_being_forgotten_waits_for_nothing(talk: Talk) -> None:
     await talk.exchange("And more")
     assert ((await status(talk)).buffered, (await status(talk)).waiting) == (1, 1)
     talk.clock.advance(1)
-    asked = await talk.write(lambda c: forgetting.ask_forget(c, OWNER, None, now=talk.clock.now()))
+    asked = await talk.write(lambda c: requests.ask_forget(c, OWNER, None, now=talk.clock.now()))
     assert ((await status(talk)).buffered, (await status(talk)).waiting) == (0, 0)
     talk.clock.advance(1)
     await talk.exchange("A new beginning")
     assert (await status(talk)).buffered == 1
-    await talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert ((await status(talk)).buffered, (await status(talk)).waiting) == (2, 1)

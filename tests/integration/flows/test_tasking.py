@@ -11,15 +11,15 @@ import pytest
 from erasing_stage import LanguageHere
 from flow_stage import OTHER, OWNER, Talk
 
-from bot.telegram.handlers.task_telling import opened_in_turn, question
+from bot.telegram.handlers.tasks.task_text import opened_in_turn, question
 from internal.agents.task_manager.offline import OfflineTaskManager
 from internal.config import RunsConfig
 from internal.events import agent_state
-from internal.flows import erasing, forgetting
-from internal.flows.names import WorkerNameReader
-from internal.flows.requested import Requests
-from internal.flows.runs import RunLoop
-from internal.flows.tasking import TaskingHandler
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.forgetting import erase, requests
+from internal.flows.runs.loop import RunLoop
+from internal.flows.tasks.handler import TaskingHandler
+from internal.flows.turn.reminder_requests import Requests
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.tasks import repository as tasks
@@ -304,11 +304,11 @@ async def test_a_task_is_forgotten_with_its_message(stage: Stage) -> None:
     await stage.said("remind me tomorrow at 9 to call Maria")
     said = next(one for one in await stage.talk.messages() if one.role == "user")
     now = stage.talk.clock.now()
-    asked = await stage.talk.write(lambda c: forgetting.ask(c, OWNER, "message", said.id, now=now))
+    asked = await stage.talk.write(lambda c: requests.ask(c, OWNER, "message", said.id, now=now))
     assert await stage.tasks() == []
-    await stage.talk.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await stage.talk.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert len(await stage.tasks()) == 1
-    await stage.talk.write(lambda c: erasing.erase_message(c, OWNER, said.id, now=now))
+    await stage.talk.write(lambda c: erase.erase_message(c, OWNER, said.id, now=now))
     assert await stage.tasks() == []
     assert "Maria" not in json.dumps(await stage.pending())
 

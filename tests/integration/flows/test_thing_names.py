@@ -7,7 +7,7 @@ from erasing_stage import ErasingStage
 from flow_stage import OWNER, Talk
 from sqlalchemy import select
 
-from internal.flows import rederiving
+from internal.flows.runs import rerun
 from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.storage.tables import evidence
@@ -41,7 +41,7 @@ async def kept(stage: ErasingStage) -> list[str]:
 
 async def again(stage: ErasingStage) -> None:
     """Everything is read once more."""
-    await stage.talk.write(lambda c: rederiving.again(c, OWNER, "archivist", stage.talk.clock.now()))
+    await stage.talk.write(lambda c: rerun.again(c, OWNER, "archivist", stage.talk.clock.now()))
     await stage.archive()
 
 

@@ -21,8 +21,8 @@ from internal.errors import (
     ModelUnavailable,
     StorageError,
 )
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget
-from internal.flows.turn import MAX_ATTEMPTS, MAX_STARTS
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget
+from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing

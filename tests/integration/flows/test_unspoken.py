@@ -9,9 +9,9 @@ from flow_stage import OWNER, Talk
 from sqlalchemy import Connection
 
 from internal.agents.model import PassageLine, RecalledPassage
-from internal.flows.forgetting import UNDO_WINDOW, Eraser, ask_forget, undo
-from internal.flows.unspoken import Unspoken
-from internal.people import applying, repository
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, undo
+from internal.flows.visibility.prompt_filter import Unspoken
+from internal.people import apply_operations, repository
 from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, SourceLine
 
@@ -27,7 +27,7 @@ async def known(talk: Talk, *names: str) -> list[int]:
     def work(connection: Connection) -> list[int]:
         rev = repository.current_rev(connection, OWNER)
         context = ApplyContext("episode", "run", {1: SourceLine(now, 1, "m1")}, rev, KEY, now)
-        applying.apply(connection, OWNER, added, context)
+        apply_operations.apply(connection, OWNER, added, context)
         by_name = {one.display_name: one.id for one in repository.listing(connection, OWNER)}
         return [by_name[name] for name in names]
 

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from internal.graph import registry, store
 from internal.people import service
-from internal.storage.driver import to_json
-from internal.storage.engine import Database
+from internal.storage.database import Database
+from internal.storage.engine.driver import to_json
 from internal.storage.migration import alembic_config, migrate
 from internal.storage.types import to_micros
 

@@ -16,9 +16,9 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from internal.errors import MirrorUnavailable, Refused
-from internal.graph.falkor import Falkor
-from internal.graph.falkor_server import EmbeddedFalkor, binaries, running, socket_of
-from internal.graph.mirror import Batch, Mark, MirrorEdge, MirrorNode
+from internal.graph.mirror.falkordb import Falkor
+from internal.graph.mirror.falkordb_server import EmbeddedFalkor, binaries, running, socket_of
+from internal.graph.mirror.projection import Batch, Mark, MirrorEdge, MirrorNode
 
 OWNER, ROWS = 42, 50
 ROOT = Path(__file__).parents[3]
@@ -177,7 +177,7 @@ async def test_a_killed_program_leaves_no_server(tmp_path: Path) -> None:
     """Its child is told by the system; whatever is left nevertheless is ended by the next start."""
     code = (
         "import asyncio, sys; from pathlib import Path\n"
-        "from internal.graph.falkor_server import running\n"
+        "from internal.graph.mirror.falkordb_server import running\n"
         "async def main():\n"
         f"    async with running(Path({str(tmp_path)!r}), rows=1) as server:\n"
         "        print(server.pid, flush=True); await asyncio.sleep(60)\n"

@@ -11,8 +11,8 @@ from graph_stage import NOON, OWNER, Graph, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.knowledge import repository, service
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim
+from internal.knowledge import episode_repository, service
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Fact, Segment
 from internal.people import repository as people_repository
 from internal.people import service as people
@@ -41,7 +41,7 @@ class Life:
         words = f"{source} {relation} {target}"
         told_at = datetime(year, 1, 1, tzinfo=UTC)
         episode = Episode(OWNER, new_id(), "text", "note", words, "", None, self.now, self.now)
-        repository.add_episode(self.graph.connection, episode, [Segment(1, self.now, words, None)])
+        episode_repository.add_episode(self.graph.connection, episode, [Segment(1, self.now, words, None)])
         claim = NewClaim(
             source=self.ends[source],
             relation=relation,

@@ -23,10 +23,10 @@ from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
-from internal.storage.content import owner_hashes
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import model_calls, tasks
+from internal.storage.transfer.content_hash import owner_hashes
 from internal.storage.types import new_id
 from internal.teams import service as teams
 from internal.telemetry.metrics import Metrics

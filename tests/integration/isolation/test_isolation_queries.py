@@ -16,7 +16,7 @@ from isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
 from sqlalchemy import Connection
 
 import internal
-from internal.storage.content import owner_hashes
+from internal.storage.transfer.content_hash import owner_hashes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

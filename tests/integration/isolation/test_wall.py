@@ -16,7 +16,7 @@ from test_isolation_rest import Case, call, calls
 from wall_stage import Forgetting, forgotten_filters
 
 from bot.mcp.rest import Rest
-from internal.storage.scope import acting_for, acting_for_everyone
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),

@@ -15,8 +15,8 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.sql import operators, visitors
 from sqlalchemy.sql.elements import BinaryExpression
 
-from internal.storage.scope import EVERYONE
-from internal.storage.walls import SETTING
+from internal.storage.engine.owner_scope import EVERYONE
+from internal.storage.engine.row_policies import SETTING
 
 _FILTER: Final = re.compile(r"user_id (=|IN) \(?%\(")
 """How a comparison with a value is written; an assignment has no spaces."""

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Table, insert, select
 from stores import memory_store
 
 from internal.graph import store
-from internal.knowledge import repository, service
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim, RecordOutcome
+from internal.knowledge import episode_repository, service
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim, RecordOutcome
 from internal.knowledge.model import Episode, Fact, Segment, SetBy
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
@@ -70,7 +70,7 @@ class Knowledge:
             created_at=self.now,
         )
         parts = [Segment(n, self.now, line, None) for n, line in enumerate(lines, 1)]
-        repository.add_episode(self.connection, episode, parts)
+        episode_repository.add_episode(self.connection, episode, parts)
         return episode_id
 
     def tell(

@@ -12,15 +12,16 @@ from typing import Any
 from sqlalchemy import Connection, insert
 from stores import memory_store
 
-from internal.agents.archivist.digest import Digester
 from internal.agents.archivist.output import ArchivistReply, parse
+from internal.agents.archivist.reply.resolve_facts import Digester
 from internal.agents.model import TranscriptLine
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge import entity_repository, resolution
-from internal.knowledge.digest import Digest, Resolution
-from internal.knowledge.entity_types import EntityTypes
-from internal.knowledge.resolution import Circumstances
+from internal.knowledge.entities import repository as entitie_repository
+from internal.knowledge.entities import resolve as entities_resolve
+from internal.knowledge.entities.resolve import Circumstances
+from internal.knowledge.entities.resolved_names import Digest, Resolution
+from internal.knowledge.entities.types import EntityTypes
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.storage.tables import users
@@ -84,7 +85,7 @@ class Stage:
     ) -> Resolution:
         """What becomes of a reply."""
         reply = self.read(entities, facts)
-        known = entity_repository.known_names(self.connection, self.user_id)
+        known = entitie_repository.known_names(self.connection, self.user_id)
         digest = await self.digester.digest(reply, self.lines, known, "ru", user_id=self.user_id)
         return self.resolve(reply, digest, snapshot_rev)
 
@@ -105,7 +106,7 @@ class Stage:
             run_id="run",
             snapshot_rev=people.current_rev(self.connection, self.user_id) if snapshot_rev is None else snapshot_rev,
         )
-        return resolution.resolve(
+        return entities_resolve.resolve(
             self.connection, self.user_id, reply.entities, reply.facts, digest, circumstances, TYPES
         )
 
@@ -116,4 +117,4 @@ class Stage:
 
     def names(self) -> list[str]:
         """Of all nodes but the owner's."""
-        return [one.names[0] for one in entity_repository.known_names(self.connection, self.user_id)]
+        return [one.names[0] for one in entitie_repository.known_names(self.connection, self.user_id)]

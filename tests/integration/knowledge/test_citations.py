@@ -12,8 +12,8 @@ from knowledge_stage import NOON, OWNER, STRANGER, Knowledge
 from sqlalchemy import insert
 
 from internal.errors import NotFound
-from internal.knowledge import repository, service
-from internal.knowledge.claims import ClaimLine
+from internal.knowledge import episode_repository, service
+from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Episode, Segment
 from internal.storage.tables import messages, runs
 
@@ -42,7 +42,7 @@ def fragment(knowledge: Knowledge, *message_ids: str) -> str:
         source_url=None, reference_time=NOON, created_at=NOON, first_seq=1, last_seq=len(message_ids),
     )  # fmt: skip
     parts = [Segment(n, NOON, None, message_id) for n, message_id in enumerate(message_ids, 1)]
-    repository.add_episode(knowledge.connection, episode, parts)
+    episode_repository.add_episode(knowledge.connection, episode, parts)
     return episode.id
 
 
@@ -106,10 +106,10 @@ def test_the_chain_of_an_entity_names_each_episode_once(knowledge: Knowledge) ->
 def test_the_content_of_a_fragment_is_that_of_its_messages(knowledge: Knowledge) -> None:
     """It is put together when it is asked for; a text episode has its own."""
     ids = [message(knowledge, 1, "Привіт"), message(knowledge, 2, "Вітаю!", role="assistant")]
-    episode = repository.episode(knowledge.connection, OWNER, fragment(knowledge, *ids))
+    episode = episode_repository.episode(knowledge.connection, OWNER, fragment(knowledge, *ids))
     assert episode is not None
     assert service.episode_content(knowledge.connection, OWNER, episode) == "Оля: Привіт\nassistant: Вітаю!"
-    text = repository.episode(knowledge.connection, OWNER, knowledge.episode("one", "two"))
+    text = episode_repository.episode(knowledge.connection, OWNER, knowledge.episode("one", "two"))
     assert text is not None
     assert service.episode_content(knowledge.connection, OWNER, text) == "one\ntwo"
 
@@ -118,7 +118,7 @@ def test_the_content_of_a_fragment_is_that_of_its_messages(knowledge: Knowledge)
 def test_a_forward_is_told_as_its_authors_word(knowledge: Knowledge, name: str, told: str) -> None:
     """Whoever reads an episode, a model too, must not take "I" in a forward for the owner."""
     forward = {"kind": "hidden_user", "name": name, "user_id": None, "username": None, "date": None}
-    episode = repository.episode(
+    episode = episode_repository.episode(
         knowledge.connection, OWNER, fragment(knowledge, message(knowledge, 1, "I live in Rome", forward=forward))
     )
     assert episode is not None
@@ -134,11 +134,11 @@ def test_an_episode_is_processed_when_its_last_run_has_ended(knowledge: Knowledg
         "state": "claimed", "due_at": NOON, "created_at": NOON,
     }  # fmt: skip
     knowledge.connection.execute(insert(runs).values(run))
-    assert not repository.mark_processed(knowledge.connection, OWNER, episode, NOON)
+    assert not episode_repository.mark_processed(knowledge.connection, OWNER, episode, NOON)
     knowledge.connection.execute(runs.update().values(state="dead"))
-    assert repository.mark_processed(knowledge.connection, OWNER, episode, NOON)
-    assert not repository.mark_processed(knowledge.connection, OWNER, episode, NOON + timedelta(days=1))
-    stored = repository.episode(knowledge.connection, OWNER, episode)
+    assert episode_repository.mark_processed(knowledge.connection, OWNER, episode, NOON)
+    assert not episode_repository.mark_processed(knowledge.connection, OWNER, episode, NOON + timedelta(days=1))
+    stored = episode_repository.episode(knowledge.connection, OWNER, episode)
     assert stored is not None
     assert stored.processed_at == NOON
 
@@ -149,25 +149,25 @@ def test_episodes_are_listed_newest_first(knowledge: Knowledge) -> None:
     for line in "abc":
         knowledge.later()
         told.append(knowledge.episode(line))
-    assert [one.id for one in repository.listing(knowledge.connection, OWNER)] == told[::-1]
-    assert [one.id for one in repository.listing(knowledge.connection, OWNER, limit=1, offset=1)] == [told[1]]
-    assert repository.listing(knowledge.connection, OWNER, source="json") == []
-    assert repository.count(knowledge.connection, OWNER, source="text") == 3
-    assert repository.count(knowledge.connection, STRANGER) == 0
-    assert set(repository.by_ids(knowledge.connection, OWNER, told[:2])) == set(told[:2])
+    assert [one.id for one in episode_repository.listing(knowledge.connection, OWNER)] == told[::-1]
+    assert [one.id for one in episode_repository.listing(knowledge.connection, OWNER, limit=1, offset=1)] == [told[1]]
+    assert episode_repository.listing(knowledge.connection, OWNER, source="json") == []
+    assert episode_repository.count(knowledge.connection, OWNER, source="text") == 3
+    assert episode_repository.count(knowledge.connection, STRANGER) == 0
+    assert set(episode_repository.by_ids(knowledge.connection, OWNER, told[:2])) == set(told[:2])
 
 
 @given(st.text(max_size=30).filter(lambda text: "source_url:" not in text), st.sampled_from(["", "a", "path/to?x=1"]))
 def test_an_embedded_url_is_read_back(description: str, path: str) -> None:
     """What is embedded as specified is found by the specified expression."""
     url = f"https://example.org/{path}"
-    embedded = repository.embed_source_url(description, url)
+    embedded = episode_repository.embed_source_url(description, url)
     assert embedded == (f"{description}, source_url: {url}" if description else f"source_url: {url}")
-    assert repository.extract_source_url(embedded) == url
-    assert repository.embed_source_url(description, None) == description
+    assert episode_repository.extract_source_url(embedded) == url
+    assert episode_repository.embed_source_url(description, None) == description
 
 
 @pytest.mark.parametrize("description", [None, "", "no url", "source_url: ftp://x", "url: https://example.org"])
 def test_a_description_without_url_gives_none(description: str | None) -> None:
     """Only http and https after the specified word count."""
-    assert repository.extract_source_url(description) is None
+    assert episode_repository.extract_source_url(description) is None

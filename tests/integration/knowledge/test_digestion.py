@@ -15,21 +15,21 @@ from name_stage import NOON, OWNER, TYPES, entity, fact
 from sqlalchemy import insert
 from stores import where
 
-from internal.agents.archivist.digest import ANCHORS, MARGIN, Digester
 from internal.agents.archivist.output import ArchivistReply, parse
+from internal.agents.archivist.reply.resolve_facts import ANCHORS, MARGIN, Digester
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.flows.digestion import Digestion
+from internal.flows.archivist.resolve_facts import Digestion
 from internal.graph import store
-from internal.knowledge import resolution
-from internal.knowledge.claims import ClaimLine
-from internal.knowledge.digest import FactDates
-from internal.knowledge.resolution import Circumstances
-from internal.language.worker import LanguageWorker
+from internal.knowledge.claims.changes import ClaimLine
+from internal.knowledge.entities import resolve
+from internal.knowledge.entities.resolve import Circumstances
+from internal.knowledge.entities.resolved_names import FactDates
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 from internal.scheduling.clock import SystemClock
 from internal.storage import vectors
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import users
 from internal.testing import TrigramEmbedder
@@ -110,7 +110,7 @@ async def test_what_the_model_holds_for_one_name_is_one_thing(database: Database
     assert digest.threshold == pytest.approx(distinct + MARGIN)
     circumstances = Circumstances(NOON, "Анна", [1, 2])
     found = await database.write(
-        lambda c: resolution.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
+        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
     )
     assert [one.node_id == known for one in found.entities] == [True, False]
     learnt = await database.read(lambda c: store.get_node(c, OWNER, known))
@@ -176,10 +176,10 @@ async def test_what_is_recorded_cites_the_lines_own_words(database: Database, wo
     digest = await Digestion(database, Digester(worker, Watched())).digest(OWNER, said, LINES, "ru")
     circumstances = Circumstances(SystemClock().now(), "Анна", [1, 2])
     found = await database.write(
-        lambda c: resolution.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
+        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
     )
     quoted = {1: ClaimLine(11, "Привет", "m-1"), 2: ClaimLine(12, "Работаю в ACME с 2020", "m-2")}
-    (claim,) = resolution.new_claims(found.facts, quoted, "episode")
+    (claim,) = resolve.new_claims(found.facts, quoted, "episode")
     assert (claim.source, claim.relation, claim.target) == (
         store.owner_node_id(OWNER),
         "WORKS_FOR",

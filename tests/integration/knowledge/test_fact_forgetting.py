@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from internal.errors import NotFound
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import ClaimLine
+from internal.knowledge.claims.changes import ClaimLine
 from internal.storage.tables import people
 
 CANARY = "zanzibarov"

@@ -15,10 +15,11 @@ from sqlalchemy import select
 from internal.errors import Conflict, NotFound, Refused
 from internal.graph import store
 from internal.graph.model import Moved
-from internal.knowledge import claim_repository, service
-from internal.knowledge.claim_repository import group_of
-from internal.knowledge.claims import BOTH, NEITHER
-from internal.knowledge.timeline import project
+from internal.knowledge import service
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import BOTH, NEITHER
+from internal.knowledge.claims.repository import group_of
+from internal.knowledge.claims.time_rules import project
 from internal.storage.tables import claims, evidence, facts, graph_edges, search_items
 
 PEOPLE = st.sampled_from(["Anna", "Anya"])

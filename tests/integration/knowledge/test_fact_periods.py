@@ -9,8 +9,8 @@ from knowledge_stage import NOON, OWNER, Knowledge, memory, year
 from sqlalchemy import update
 
 from internal.knowledge import service
-from internal.knowledge.claims import BOTH
-from internal.knowledge.reading import answer_given
+from internal.knowledge.claims.changes import BOTH
+from internal.knowledge.facts.read import answer_given
 from internal.storage.tables import claims
 
 

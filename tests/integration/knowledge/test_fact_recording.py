@@ -9,7 +9,7 @@ from internal.errors import Conflict, NotFound, Refused
 from internal.events import repository as events
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import BOTH, NEITHER, ClaimLine, NewClaim
+from internal.knowledge.claims.changes import BOTH, NEITHER, ClaimLine, NewClaim
 from internal.storage.tables import claims, search_items, suggestions
 
 

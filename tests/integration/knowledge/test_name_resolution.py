@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 from name_stage import NOON, OWNER, STRANGER, Stage, entity, fact, memory
 
-from internal.agents.archivist.digest import Digester
+from internal.agents.archivist.reply.resolve_facts import Digester
 from internal.graph import store
-from internal.knowledge.digest import Alike, Digest, FactDates, Resolution
-from internal.language.worker import LanguageWorker
-from internal.people import merging
+from internal.knowledge.entities.resolved_names import Alike, Digest, FactDates, Resolution
+from internal.language.worker.process_pool import LanguageWorker
+from internal.people import merge
 from internal.people import repository as people
 from internal.testing import TrigramEmbedder
 
@@ -130,7 +130,7 @@ async def test_forms_within_one_reply_are_one_thing(stage: Stage) -> None:
 async def test_a_person_is_found_by_id_username_and_name(stage: Stage) -> None:
     """People's own rules; a merged one is found at the end of his redirects."""
     petrov, old = stage.person("Петров", "Саша", username="petrov"), stage.person("Пётр")
-    merging.merge(stage.connection, OWNER, old.id, petrov.id, now=NOON)
+    merge.merge(stage.connection, OWNER, old.id, petrov.id, now=NOON)
     said = [f"Person:{petrov.id}", f"Person:{old.id}", "@Petrov", "саша", "Петровым"]
     found = await stage.hears(facts=[fact(name, "WORKS_FOR", "ACME") for name in said])
     assert [one.source for one in found.facts] == [petrov.entity_id] * len(said)

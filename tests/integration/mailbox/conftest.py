@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from ready_stores import ready
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 
 

@@ -18,7 +18,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxState
 from internal.storage import tables
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.testing import FIRST_MOMENT, FrozenClock
 
 BOT, OTHER_BOT = 7, 8

@@ -17,11 +17,11 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
 
-from bot.alone import open_alone
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
-from bot.serving import Served, served, server_key
-from bot.web.server import listening, serving
+from bot.runtime.headless import open_alone
+from bot.runtime.http import Served, served, server_key
+from bot.web.http.server import listening, serving
 from internal.errors import ConfigurationError
 
 

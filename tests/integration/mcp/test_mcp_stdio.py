@@ -13,10 +13,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_stage import OWNER, ask, configured, drive, process_environment, refused, scripted
 
-from bot.alone import open_alone
-from bot.serving import served
+from bot.runtime.headless import open_alone
+from bot.runtime.http import served
 from internal.events import repository as events
-from internal.storage.lock import held
+from internal.storage.engine.data_lock import held
 from internal.testing import ScriptedModel
 
 COMMAND = ["-m", "bot", "mcp", "--stdio"]

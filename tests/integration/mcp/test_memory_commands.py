@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner, Result
 from mcp_stage import OWNER, SAID, configured, environment, scripted
 
-from bot.alone import open_alone
-from bot.cli import main
-from bot.core import App
+from bot.cli.main import main
+from bot.cli.memory import _serve_http
 from bot.mcp.rest import Rest
-from bot.memory_commands import _serve_http
-from bot.serving import served, server_key
-from bot.web.server import listening
+from bot.runtime.core import App
+from bot.runtime.headless import open_alone
+from bot.runtime.http import served, server_key
+from bot.web.http.server import listening
 from internal.errors import ConfigurationError, StorageDamaged
-from internal.storage.lock import held
+from internal.storage.engine.data_lock import held
 from internal.testing import ScriptedModel
 
 

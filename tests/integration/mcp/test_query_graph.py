@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner, Result
 from mcp_stage import OWNER, SAID, configured, environment, scripted
 
-from bot.alone import open_alone
-from bot.cli import main
-from bot.core import App
+from bot.cli.main import main
 from bot.mcp.rest import Rest
 from bot.mcp.tools import TOOLS
-from bot.serving import Served, served, server_key
-from bot.web.cypher import CypherRequest
+from bot.runtime.core import App
+from bot.runtime.headless import open_alone
+from bot.runtime.http import Served, served, server_key
+from bot.web.graph.cypher import CypherRequest
 from internal.config import Config
-from internal.graph.falkor_server import socket_of
+from internal.graph.mirror.falkordb_server import socket_of
 from internal.telemetry.repository import stored_figures
 from internal.testing import ScriptedModel
 

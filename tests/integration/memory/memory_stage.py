@@ -15,8 +15,8 @@ from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
-from internal.memory.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory
+from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting, Written
 from internal.storage.tables import users
 
 OWNER, STRANGER = 1, 2

@@ -7,9 +7,9 @@ from datetime import timedelta
 import numpy as np
 from memory_stage import NOON, OWNER, STRANGER, Memories, link, ref, told
 
-from internal.flows.remembered import MOST_OPEN, NAMED, from_snapshot, remembered, snapshot_of
-from internal.memory import known_repository
+from internal.flows.archivist.known_memories import MOST_OPEN, NAMED, from_snapshot, remembered, snapshot_of
 from internal.memory.model import KnownMemory, RefKey
+from internal.memory.observations import known_repository
 from internal.storage import vectors
 from internal.storage.vectors import Vector
 

@@ -13,10 +13,11 @@ from memory_stage import NOON, OWNER, Memories, database, link, ref, told
 from sqlalchemy import Connection, select
 
 from internal.errors import NotFound, Refused
-from internal.flows import erasing, joining
+from internal.flows.forgetting import erase
+from internal.flows.merging import entities
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
 from internal.memory import service as memory
 from internal.people import service as people
 from internal.people.service import Sender
@@ -62,19 +63,19 @@ def test_concepts_that_are_one(memories: Memories) -> None:
     memories.tell(told(ref("Memory", "Both words"), *either))
     before = rows(connection)
     whole, short = named(connection, "Concept", "machine learning"), named(connection, "Concept", "ML")
-    merged = joining.merge(connection, OWNER, short, whole, now=NOON)
+    merged = entities.merge(connection, OWNER, short, whole, now=NOON)
     assert (merged.id, merged.name) == (whole, "machine learning")
     assert len(store.edges_of(connection, OWNER, whole, now=NOON)) == 3
     memories.tell(told(ref("Memory", "A third"), link("HAS_CONCEPT", ref("Concept", "ml"))), episode="later")
     assert len(store.edges_of(connection, OWNER, whole, now=NOON)) == 4
     memories.forget("later")
-    source, target = joining.split(connection, OWNER, whole, now=NOON)
+    source, target = entities.split(connection, OWNER, whole, now=NOON)
     assert source is not None
     assert target is not None
     assert (source.id, source.name, target.id) == (short, "ML", whole)
     assert rows(connection) == before
     with pytest.raises(NotFound):
-        joining.split(connection, OWNER, whole, now=NOON)
+        entities.split(connection, OWNER, whole, now=NOON)
 
 
 def test_organizations_that_are_one(memories: Memories) -> None:
@@ -90,13 +91,13 @@ def test_organizations_that_are_one(memories: Memories) -> None:
     told_of = [fact(acme, "Acme hired Tom", 1), fact(other, "Acme Corp hired Tom in May", 2)]
     knowledge.record_claims(connection, OWNER, told_of, now=NOON)
     before = rows(connection)
-    joining.merge(connection, OWNER, other, acme, now=NOON)
+    entities.merge(connection, OWNER, other, acme, now=NOON)
     assert [node.id for node in store.nodes_called(connection, OWNER, ["acme corp"])] == [acme]
     facts = knowledge.facts_about(connection, OWNER, FactFilter(), now=NOON)
     assert {(one.source, one.target) for one in facts} == {(acme, tom)}
     with pytest.raises(Refused, match="already"):
-        joining.merge(connection, OWNER, other, tom, now=NOON)
-    joining.split(connection, OWNER, other, now=NOON)
+        entities.merge(connection, OWNER, other, tom, now=NOON)
+    entities.split(connection, OWNER, other, now=NOON)
     assert rows(connection) == before
     assert [node.id for node in store.nodes_called(connection, OWNER, ["acme corp"])] == [other]
 
@@ -107,9 +108,9 @@ def test_what_only_one_of_them_was_told_by_falls_with_its_message(memories: Memo
     memories.tell(told(ref("Goal", "Learn to sail")), episode="first")
     memories.tell(told(ref("Goal", "Get the skipper's licence", priority=1)), episode="second")
     whole, part = named(connection, "Goal", "Learn to sail"), named(connection, "Goal", "Get the skipper's licence")
-    assert joining.merge(connection, OWNER, part, whole, now=NOON).properties["priority"] == 1
+    assert entities.merge(connection, OWNER, part, whole, now=NOON).properties["priority"] == 1
     assert memory.set_status(connection, OWNER, part, "active", now=NOON).id == whole  # a button of before
-    with joining.apart(connection, OWNER, now=NOON):
+    with entities.apart(connection, OWNER, now=NOON):
         memory.remove_episode(connection, OWNER, "second", now=NOON)
     left = store.get_node(connection, OWNER, whole)
     assert left is not None
@@ -125,8 +126,8 @@ def test_a_forgotten_thing_takes_along_what_was_merged_into_it(memories: Memorie
     words = ("sailing", "boats")
     memories.tell(*(told(ref("Memory", f"On {one}"), link("HAS_CONCEPT", ref("Concept", one))) for one in words))
     whole, part = (named(connection, "Concept", one) for one in words)
-    joining.merge(connection, OWNER, part, whole, now=NOON)
-    erasing.erase_memory(connection, OWNER, whole, key=KEY, now=NOON)
+    entities.merge(connection, OWNER, part, whole, now=NOON)
+    erase.erase_memory(connection, OWNER, whole, key=KEY, now=NOON)
     assert [store.get_node(connection, OWNER, one, hidden=True) for one in (whole, part)] == [None, None]
     assert len(store.nodes_named(connection, OWNER, "Memory", [f"On {one}" for one in words])) == 2
 
@@ -151,7 +152,7 @@ def test_what_cannot_be_one_is_refused(memories: Memories) -> None:
     ]
     for source, target, reason in refused:
         with pytest.raises(Refused) as error:
-            joining.merge(connection, OWNER, source, target, now=NOON)
+            entities.merge(connection, OWNER, source, target, now=NOON)
         assert error.value.reason == reason
 
 
@@ -181,9 +182,9 @@ def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tupl
             elif ids[0] is not None and ids[1] is not None:
                 with suppress(Refused, NotFound):
                     if step == "merge":
-                        joining.merge(connection, OWNER, ids[0], ids[1], now=memories.now)
+                        entities.merge(connection, OWNER, ids[0], ids[1], now=memories.now)
                     else:
-                        joining.split(connection, OWNER, ids[0], now=memories.now)
+                        entities.split(connection, OWNER, ids[0], now=memories.now)
             check_links(connection)
         for number in range(len(steps)):
             forgotten(connection, f"e{number}")
@@ -194,7 +195,7 @@ def test_whatever_is_told_merged_split_and_forgotten(steps: list[tuple[str, tupl
 
 
 def forgotten(connection: Connection, episode: str) -> None:
-    with joining.apart(connection, OWNER, now=NOON):
+    with entities.apart(connection, OWNER, now=NOON):
         memory.remove_episode(connection, OWNER, episode, now=NOON)
 
 

@@ -13,8 +13,8 @@ from internal.graph import registry, store
 from internal.graph.labels import NODES
 from internal.graph.relationships import FACT, RELATIONSHIPS
 from internal.memory import service
-from internal.memory.changes import SessionPlace
 from internal.memory.model import MEMORY_LABELS, Likeness, ProposedMemory, RefKey
+from internal.memory.observations.changes import SessionPlace
 
 SESSION = SessionPlace("s1", datetime(2026, 2, 7, 14, 30, tzinfo=UTC))
 POSTGRES, MYSQL = ref("Memory", "We take Postgres"), ref("Memory", "We take MySQL")

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 from stores import memory_store
 
-from internal.people import applying, repository
+from internal.people import apply_operations, repository
 from internal.people.model import Person
 from internal.people.operations import ApplyContext, ApplyOutcome, Operation, SourceLine
 from internal.storage.tables import events, users
@@ -61,7 +61,7 @@ class Archive:
             tombstone_key=KEY,
             now=at + timedelta(hours=1),
         )
-        return applying.apply(self.connection, self.user_id, operations, context)
+        return apply_operations.apply(self.connection, self.user_id, operations, context)
 
     @property
     def rev(self) -> int:

@@ -12,13 +12,13 @@ from people_stage import NOON, OWNER, Archive, memory
 from sqlalchemy import func, select
 
 from internal.errors import NotFound, Refused
-from internal.language.spelling import name_key
+from internal.language.text.spelling import name_key
 from internal.people import forget_repository, repository, service
 from internal.people.model import Circle, Person, embedding_text
 from internal.people.operations import Added, Merged, Updated
 from internal.people.service import Sender
-from internal.recall import repository as recall
-from internal.recall.people_matrix import PeopleMatrix
+from internal.recall.index import people_repository as recall
+from internal.recall.index.people_matrix import PeopleMatrix
 from internal.storage import vectors
 from internal.storage.tables import mentions, people, search_items
 

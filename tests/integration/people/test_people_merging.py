@@ -8,7 +8,7 @@ from people_stage import NOON, OWNER, Archive, reasons
 from sqlalchemy import Connection, select
 
 from internal.errors import NotFound, Refused
-from internal.people import merging, repository, service, suggestion_repository
+from internal.people import merge, repository, service, suggestion_repository
 from internal.people.model import Circle
 from internal.people.operations import Added, Merged, Operation, Updated
 from internal.storage.tables import evidence, mentions, merges, search_items
@@ -243,6 +243,6 @@ def test_open_suggestions_follow_the_merge(two: Archive, connection: Connection)
 
 def test_a_merge_keeps_what_is_needed_to_undo_it(two: Archive, connection: Connection) -> None:
     """`merges.before` is plain JSON with both profiles."""
-    merging.merge(connection, OWNER, 2, 1, now=LATER)
+    merge.merge(connection, OWNER, 2, 1, now=LATER)
     before = connection.execute(select(merges.c.before)).scalar_one()
     assert json.loads(json.dumps(before))["source"]["display_name"] == "Maria Ivanovna"

@@ -17,13 +17,14 @@ from stores import where
 from internal.config import MemoryConfig
 from internal.errors import NotFound
 from internal.events import repository as events
-from internal.flows import nights as flow
-from internal.flows.nights import Nights
+from internal.flows.operations import nightly as flow
+from internal.flows.operations.nightly import Nights
 from internal.graph import store
-from internal.memory import maintenance, plasticity
-from internal.memory.retention import PRESETS
-from internal.storage import change_log, erasure
-from internal.storage.engine import Database
+from internal.memory.plasticity import maintenance, operations
+from internal.memory.plasticity.decay import PRESETS
+from internal.storage import change_log
+from internal.storage.database import Database
+from internal.storage.erasure import forgettings
 from internal.storage.tables import changes, evidence, metadata, observations, users
 from internal.testing import FrozenClock
 
@@ -109,7 +110,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(world: World) -> Non
 
 def use(m: Memories, one: str, other: str, now: datetime) -> None:
     """As an answer uses two memories."""
-    plasticity.touch_used(m.connection, OWNER, [one, other], now, PRESETS["default"])
+    operations.touch_used(m.connection, OWNER, [one, other], now, PRESETS["default"])
 
 
 @pytest.mark.parametrize("every", [timedelta(hours=5), timedelta(days=7), timedelta(days=35)])
@@ -158,7 +159,7 @@ async def test_a_link_that_changed_meanwhile_is_left_to_the_next_night(world: Wo
     await world.do(lambda m: m.link(a, b, 0.4))
     now, rates = NOON + HALF_LIFE, PRESETS["default"]
     page = await world.do(lambda m: maintenance.page_of_links(m.connection, OWNER))
-    await world.do(lambda m: plasticity.strengthen(m.connection, OWNER, a, b, 0.5, now=now))
+    await world.do(lambda m: operations.strengthen(m.connection, OWNER, a, b, 0.5, now=now))
     done = await world.do(lambda m: maintenance.step(m.connection, OWNER, page, rates, now, prune=True))
     assert done == maintenance.Step(0, 0)
     assert await world.strengths() == [pytest.approx(0.9)]
@@ -404,7 +405,7 @@ async def test_the_change_log_keeps_the_last_change_of_each_thing(world: World) 
     [a, b] = await world.do(lambda m: [m.memory("a"), m.memory("b")])
     await world.do(lambda m: m.link(a, b))
     for _ in range(5):
-        await world.do(lambda m: plasticity.strengthen(m.connection, OWNER, a, b, 0.01, now=NOON))
+        await world.do(lambda m: operations.strengthen(m.connection, OWNER, a, b, 0.01, now=NOON))
     log = select(changes.c.seq, changes.c.kind, changes.c.id, changes.c.op)
     before = await world.database.read(lambda c: c.execute(log.order_by(changes.c.seq)).all())
     assert await change_log.compact(world.database, OWNER) == 5
@@ -431,5 +432,5 @@ async def test_forgetting_everything_forgets_the_nights(world: World) -> None:
     world.clock.advance(DAY)
     await world.nights().maintain_due()
     await world.database.write(lambda c: flow.users.change(c, OWNER, created_at=world.clock.now()))
-    await world.database.write(lambda c: erasure.erase_everything(c, OWNER, "2026-01-01"))
+    await world.database.write(lambda c: forgettings.erase_everything(c, OWNER, "2026-01-01"))
     assert await world.database.read(flow.night_repository.last_nights) == {}

@@ -8,7 +8,7 @@ import pytest
 from plasticity_stage import DAY, NOON, OWNER, STRANGER, Memories
 
 from internal.errors import NotFound, Refused
-from internal.memory import queries
+from internal.memory.queries import examples
 
 
 def concept_of(m: Memories, name: str, *memories: str) -> str:
@@ -26,12 +26,12 @@ def test_memories_of_a_concept_come_last_accessed_first(memories: Memories, stra
     concept_of(stranger, "authentication", stranger.memory("of another"))
     for n, one in enumerate(ids[:22]):
         memories.set_accessed(one, NOON + n * DAY, 1)
-    found = queries.by_concept(memories.connection, OWNER, "authentication")
+    found = examples.by_concept(memories.connection, OWNER, "authentication")
     assert [node.id for node in found] == [ids[22], *ids[21:2:-1]]
-    assert [node.properties["content"] for node in queries.by_concept(memories.connection, OWNER, "tea")] == ["tea"]
-    assert len(queries.by_concept(memories.connection, OWNER, "authentication", limit=5)) == 5
+    assert [node.properties["content"] for node in examples.by_concept(memories.connection, OWNER, "tea")] == ["tea"]
+    assert len(examples.by_concept(memories.connection, OWNER, "authentication", limit=5)) == 5
     memories.hide(ids[22])
-    assert queries.by_concept(memories.connection, OWNER, "authentication", limit=1)[0].id == ids[21]
+    assert examples.by_concept(memories.connection, OWNER, "authentication", limit=1)[0].id == ids[21]
 
 
 def test_a_concept_is_found_by_its_very_name_first(memories: Memories) -> None:
@@ -39,7 +39,7 @@ def test_a_concept_is_found_by_its_very_name_first(memories: Memories) -> None:
     exact, other = memories.memory("exact"), memories.memory("other")
     concept_of(memories, "Чай", exact)
     concept_of(memories, "чай", other)
-    find = queries.by_concept
+    find = examples.by_concept
     assert [node.id for node in find(memories.connection, OWNER, "Чай")] == [exact]
     assert {node.id for node in find(memories.connection, OWNER, "ЧАЙ")} == {exact, other}
     assert find(memories.connection, OWNER, "кава") == []
@@ -55,11 +55,11 @@ def test_open_questions_with_what_may_answer_them(memories: Memories, stranger: 
     memories.node("Question", text="How?")
     for memory, question in ((first, asked), (second, asked), (first, later), (first, done), (first, partly)):
         memories.edge("PARTIALLY_ANSWERS", memory, question, completeness=0.5)
-    found = queries.open_questions(memories.connection, OWNER)
+    found = examples.open_questions(memories.connection, OWNER)
     pairs = [(one.question.id, one.memory.id) for one in found]
     assert pairs == [*sorted([(asked, first), (asked, second)]), (later, first)]
-    assert queries.open_questions(memories.connection, STRANGER) == []
-    assert len(queries.open_questions(memories.connection, OWNER, limit=1)) == 1
+    assert examples.open_questions(memories.connection, STRANGER) == []
+    assert len(examples.open_questions(memories.connection, OWNER, limit=1)) == 1
 
 
 def test_unresolved_contradictions_with_their_memories(memories: Memories) -> None:
@@ -72,10 +72,10 @@ def test_unresolved_contradictions_with_their_memories(memories: Memories) -> No
         for memory in (old, new):
             memories.edge("CONFLICTS_WITH", conflict, memory)
     memories.edge("SUPERSEDES", open_one, old)
-    found = queries.contradictions(memories.connection, OWNER)
+    found = examples.contradictions(memories.connection, OWNER)
     assert [(one.contradiction.id, one.memory.id) for one in found] == sorted([(open_one, old), (open_one, new)])
     memories.hide(old)
-    assert [one.memory.id for one in queries.contradictions(memories.connection, OWNER)] == [new]
+    assert [one.memory.id for one in examples.contradictions(memories.connection, OWNER)] == [new]
 
 
 def test_preferences_of_a_category_strongest_first(memories: Memories, stranger: Memories) -> None:
@@ -85,11 +85,11 @@ def test_preferences_of_a_category_strongest_first(memories: Memories, stranger:
         memories.node("Preference", preference=name, category="drinks", strength=strength)
     memories.node("Preference", preference="tabs", category="coding style", strength=1.0)
     stranger.node("Preference", preference="beer", category="drinks", strength=1.0)
-    found = queries.preferences(memories.connection, OWNER, "drinks")
+    found = examples.preferences(memories.connection, OWNER, "drinks")
     assert [node.properties["preference"] for node in found] == ["tea", "coffee", "juice"]
-    everything = queries.preferences(memories.connection, OWNER)
+    everything = examples.preferences(memories.connection, OWNER)
     assert [node.properties["preference"] for node in everything] == ["tabs", "tea", "coffee", "juice"]
-    assert queries.preferences(memories.connection, OWNER, "food") == []
+    assert examples.preferences(memories.connection, OWNER, "food") == []
 
 
 def test_memories_that_share_a_concept(memories: Memories) -> None:
@@ -98,7 +98,7 @@ def test_memories_that_share_a_concept(memories: Memories) -> None:
     concept_of(memories, "a", me, near, far)
     concept_of(memories, "b", me, near)
     concept_of(memories, "c", memories.memory("elsewhere"))
-    find = queries.shared_concepts
+    find = examples.shared_concepts
     assert [node.id for node in find(memories.connection, OWNER, me)] == [near, far]
     concept_of(memories, "d", me, *(memories.memory(str(n)) for n in range(30)))
     assert len(find(memories.connection, OWNER, me)) == 20

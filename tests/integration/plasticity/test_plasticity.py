@@ -14,9 +14,9 @@ from sqlalchemy import Connection, insert, select
 
 from internal.errors import NotFound, Refused
 from internal.graph import store
-from internal.memory import plasticity
 from internal.memory.model import Association
-from internal.memory.retention import PRESETS
+from internal.memory.plasticity import operations as plasticity_operations
+from internal.memory.plasticity.decay import PRESETS
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 LATER = NOON + DAY
@@ -25,14 +25,14 @@ LATER = NOON + DAY
 @pytest.mark.parametrize(
     ("before", "operation", "amount", "after"),
     [
-        (0.5, plasticity.strengthen, 0.2, 0.7),
-        (0.5, plasticity.strengthen, 0.5, 1.0),
-        (0.9, plasticity.strengthen, 0.2, 1.0),
-        (0.5, plasticity.strengthen, 0.0, 0.5),
-        (0.5, plasticity.weaken, 0.2, 0.3),
-        (0.5, plasticity.weaken, 0.5, 0.0),
-        (0.1, plasticity.weaken, 0.2, 0.0),
-        (1.0, plasticity.weaken, 1.0, 0.0),
+        (0.5, plasticity_operations.strengthen, 0.2, 0.7),
+        (0.5, plasticity_operations.strengthen, 0.5, 1.0),
+        (0.9, plasticity_operations.strengthen, 0.2, 1.0),
+        (0.5, plasticity_operations.strengthen, 0.0, 0.5),
+        (0.5, plasticity_operations.weaken, 0.2, 0.3),
+        (0.5, plasticity_operations.weaken, 0.5, 0.0),
+        (0.1, plasticity_operations.weaken, 0.2, 0.0),
+        (1.0, plasticity_operations.weaken, 1.0, 0.0),
     ],
 )
 def test_one_link_is_changed_within_its_bounds(
@@ -49,7 +49,7 @@ def test_one_link_is_changed_within_its_bounds(
     assert [edge.strength_at for edge in edges if edge] == [LATER, NOON]
 
 
-@pytest.mark.parametrize("operation", [plasticity.strengthen, plasticity.weaken])
+@pytest.mark.parametrize("operation", [plasticity_operations.strengthen, plasticity_operations.weaken])
 def test_memories_that_are_not_linked_are_not_found(
     memories: Memories, stranger: Memories, operation: Callable[..., float]
 ) -> None:
@@ -74,12 +74,12 @@ def test_amounts_outside_0_and_1_are_refused(memories: Memories, amount: float) 
     memories.link(a, b)
     c = memories.connection
     for call, field in (
-        (lambda: plasticity.strengthen(c, OWNER, a, b, amount, now=NOON), "amount"),
-        (lambda: plasticity.weaken(c, OWNER, a, b, amount, now=NOON), "amount"),
-        (lambda: plasticity.decay(c, OWNER, amount, 0.1, now=NOON), "threshold"),
-        (lambda: plasticity.decay(c, OWNER, 0.5, amount, now=NOON), "decay"),
-        (lambda: plasticity.prune(c, OWNER, amount), "min_strength"),
-        (lambda: plasticity.associations(c, OWNER, a, amount), "min_strength"),
+        (lambda: plasticity_operations.strengthen(c, OWNER, a, b, amount, now=NOON), "amount"),
+        (lambda: plasticity_operations.weaken(c, OWNER, a, b, amount, now=NOON), "amount"),
+        (lambda: plasticity_operations.decay(c, OWNER, amount, 0.1, now=NOON), "threshold"),
+        (lambda: plasticity_operations.decay(c, OWNER, 0.5, amount, now=NOON), "decay"),
+        (lambda: plasticity_operations.prune(c, OWNER, amount), "min_strength"),
+        (lambda: plasticity_operations.associations(c, OWNER, a, amount), "min_strength"),
     ):
         with pytest.raises(Refused, match=f"{field}: a number from 0 to 1 is expected"):
             call()
@@ -95,14 +95,14 @@ def test_decay_takes_from_the_weak_alone(memories: Memories, stranger: Memories)
     memories.edge("SUPPORTS", hub, goal, strength=0.1)
     stranger.link(stranger.memory("x"), stranger.memory("y"), 0.1)
     end = memories.log_end
-    assert plasticity.decay(memories.connection, OWNER, 0.3, 0.1, now=LATER) == 2
+    assert plasticity_operations.decay(memories.connection, OWNER, 0.3, 0.1, now=LATER) == 2
     left = memories.strengths()
     assert [left[hub, one] for one in ids] == [0.0, 0.0, pytest.approx(0.1), 0.3, 0.9]
     assert list(stranger.strengths().values()) == [0.1]
     supports = select(graph_edges.c.strength).where(graph_edges.c.type == "SUPPORTS")
     assert memories.connection.execute(supports).scalar_one() == 0.1
     assert [op for _, _, op in memories.changed(end)] == ["put", "put"]
-    assert plasticity.decay(memories.connection, OWNER, 0.0, 1.0, now=LATER) == 0
+    assert plasticity_operations.decay(memories.connection, OWNER, 0.0, 1.0, now=LATER) == 0
 
 
 def test_prune_deletes_the_dead_with_what_was_observed_of_them(memories: Memories, stranger: Memories) -> None:
@@ -113,13 +113,13 @@ def test_prune_deletes_the_dead_with_what_was_observed_of_them(memories: Memorie
     for edge_id in (dead, alive):
         observe(memories.connection, edge_id)
     end = memories.log_end
-    assert plasticity.prune(memories.connection, OWNER, 0.1) == 1
+    assert plasticity_operations.prune(memories.connection, OWNER, 0.1) == 1
     assert memories.strengths() == {(a, c): 0.1}
     assert memories.changed(end) == [("edge", dead, "delete")]
     assert memories.connection.execute(select(observations.c.target)).scalars().all() == [alive]
     assert memories.connection.execute(select(evidence.c.target)).scalars().all() == [f"observation:of-{alive}"]
     assert len(stranger.strengths()) == 1
-    assert plasticity.prune(memories.connection, OWNER, 0.0) == 0
+    assert plasticity_operations.prune(memories.connection, OWNER, 0.0) == 0
 
 
 def observe(connection: Connection, edge_id: str) -> None:
@@ -137,7 +137,7 @@ def test_associations_lead_from_a_memory_strongest_first(memories: Memories, str
     for other, strength in ((a, 0.3), (b, 0.9), (c, 0.5)):
         memories.link(hub, other, strength)
     memories.link(a, hub, 1.0)
-    find = plasticity.associations
+    find = plasticity_operations.associations
     assert find(memories.connection, OWNER, hub, 0.5) == [Association(b, 0.9), Association(c, 0.5)]
     assert [one.node_id for one in find(memories.connection, OWNER, hub)] == [b, c, a]
     assert [one.node_id for one in find(memories.connection, OWNER, hub, limit=1)] == [b]
@@ -158,7 +158,7 @@ def test_what_was_used_together_is_touched_and_linked_more_strongly(memories: Me
     rates = PRESETS["default"]
     assert rates.half_life is not None
     then = NOON + rates.half_life
-    assert plasticity.touch_used(memories.connection, OWNER, [a, b, "gone"], then, rates) == 2
+    assert plasticity_operations.touch_used(memories.connection, OWNER, [a, b, "gone"], then, rates) == 2
     assert memories.strengths() == {(a, b): pytest.approx(0.3), (b, a): pytest.approx(0.575), (a, c): 0.4}
     touched = select(graph_nodes.c.id, graph_nodes.c.access_count, graph_nodes.c.last_accessed)
     found = {row.id: tuple(row)[1:] for row in memories.connection.execute(touched)}
@@ -170,7 +170,7 @@ def test_off_counts_accesses_and_strengthens_nothing(memories: Memories) -> None
     a, b = memories.memory("a"), memories.memory("b")
     memories.link(a, b)
     end = memories.log_end
-    assert plasticity.touch_used(memories.connection, OWNER, [a, b], LATER, PRESETS["off"]) == 0
+    assert plasticity_operations.touch_used(memories.connection, OWNER, [a, b], LATER, PRESETS["off"]) == 0
     assert memories.strengths() == {(a, b): 0.5}
     assert [kind for kind, _, _ in memories.changed(end)] == ["node", "node"]
 
@@ -240,7 +240,7 @@ def test_the_operations_are_the_specifications_statements(
             numbered = {(ids.index(a), ids.index(b)): s for (a, b), s in memories.strengths().items()}
             assert numbered == model.strengths
             assert all(0.0 <= strength <= 1.0 for strength in numbered.values())
-        found = plasticity.associations(memories.connection, OWNER, ids[0], 0.1)
+        found = plasticity_operations.associations(memories.connection, OWNER, ids[0], 0.1)
         assert [one.strength for one in found] == [strength for _, strength in model.associations(0, 0.1)]
         assert {(ids.index(one.node_id), one.strength) for one in found} == set(model.associations(0, 0.1))
         undone.rollback()
@@ -250,13 +250,13 @@ def apply(connection: Connection, ids: list[str], model: Model, operation: tuple
     match operation:
         case ("decay", threshold, amount):
             expected = model.decay(threshold, amount)
-            assert plasticity.decay(connection, OWNER, threshold, amount, now=LATER) == expected
+            assert plasticity_operations.decay(connection, OWNER, threshold, amount, now=LATER) == expected
         case ("prune", min_strength):
-            assert plasticity.prune(connection, OWNER, min_strength) == model.prune(min_strength)
+            assert plasticity_operations.prune(connection, OWNER, min_strength) == model.prune(min_strength)
         case (name, (a, b), amount) if (a, b) in model.strengths:
             getattr(model, name)(a, b, amount)
-            done = getattr(plasticity, name)(connection, OWNER, ids[a], ids[b], amount, now=LATER)
+            done = getattr(plasticity_operations, name)(connection, OWNER, ids[a], ids[b], amount, now=LATER)
             assert done == model.strengths[a, b]
         case (name, (a, b), amount):
             with pytest.raises(NotFound):
-                getattr(plasticity, name)(connection, OWNER, ids[a], ids[b], amount, now=LATER)
+                getattr(plasticity_operations, name)(connection, OWNER, ids[a], ids[b], amount, now=LATER)

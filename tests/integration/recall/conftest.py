@@ -5,7 +5,7 @@ import pytest
 from ready_stores import ready
 from recall_stage import DIMENSIONS, Memory, Watched, add_users
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing.vectors import TrigramEmbedder
 

@@ -10,18 +10,18 @@ from recall_stage import NOON, OWNER, DirectNames
 from sqlalchemy import Connection
 
 from internal.graph import store
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode
-from internal.language import terms
-from internal.language.terms import Word
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.llm.model import Embedder
-from internal.recall.embedding import VectorFollowing
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.terms import TermsFollowing
+from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.terms import TermsFollowing
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage import search_items
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.testing import FrozenClock
 
 

@@ -11,15 +11,15 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, Message
-from internal.language import terms as language
-from internal.language.terms import Word
+from internal.language.text import terms as language
+from internal.language.text.terms import Word
 from internal.llm.model import Embedder
-from internal.recall.embedding import VectorFollowing
-from internal.recall.knowledge import Asked
+from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.scoring import normalised
+from internal.recall.index.terms import TermsFollowing
 from internal.recall.messages.search import MessageHit, MessageSearch
-from internal.recall.scoring import normalised
-from internal.recall.terms import TermsFollowing
-from internal.storage.engine import Database
+from internal.recall.search.knowledge import Asked
+from internal.storage.database import Database
 from internal.testing import FrozenClock
 
 BOT, CHAT = 7, 70

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, insert
 
-from internal.language import names as language
+from internal.language.names import person_names as language
 from internal.llm.model import Embedder
-from internal.people import applying, repository
+from internal.people import apply_operations, repository
 from internal.people.model import Person
 from internal.people.operations import ApplyContext, Operation, SourceLine
-from internal.recall.embedding import VectorFollowing
-from internal.recall.names import Names
-from internal.storage.engine import Database
+from internal.recall.index.embed import VectorFollowing
+from internal.recall.search.names import Names
+from internal.storage.database import Database
 from internal.storage.tables import users
 from internal.testing import FrozenClock
 
@@ -102,7 +102,7 @@ class Memory:
             tombstone_key=KEY,
             now=NOON,
         )
-        outcome = applying.apply(connection, user_id, operations, context)
+        outcome = apply_operations.apply(connection, user_id, operations, context)
         assert outcome.refused == []
 
 

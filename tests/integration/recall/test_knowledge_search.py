@@ -13,12 +13,12 @@ from internal.errors import ModelUnavailable, NotFound, Refused
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.model import Episode
-from internal.language.terms import Word
+from internal.language.text.terms import Word
 from internal.llm.model import Vectors
-from internal.recall.hits import FactHit
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.names import Names
-from internal.storage.engine import Database
+from internal.recall.search.hits import FactHit
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.names import Names
+from internal.storage.database import Database
 from internal.testing.vectors import TrigramEmbedder
 
 

@@ -13,12 +13,12 @@ from stores import where
 from internal.chronicle import service
 from internal.chronicle.service import Spoken
 from internal.errors import ModelUnavailable
-from internal.language import terms as language
-from internal.language.terms import Word
+from internal.language.text import terms as language
+from internal.language.text.terms import Word
 from internal.llm.tokens import count_tokens
-from internal.recall.lessons import MAX_LESSONS, MAX_TOKENS, LessonRecall
-from internal.storage import erasure
-from internal.storage.engine import Database
+from internal.recall.prompt.lessons import MAX_LESSONS, MAX_TOKENS, LessonRecall
+from internal.storage.database import Database
+from internal.storage.erasure import forgettings
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, users
 from internal.testing import FIRST_MOMENT, FrozenClock
@@ -124,11 +124,13 @@ async def test_a_session_that_is_to_be_forgotten_teaches_nothing(taught: Taught)
     await taught.session(BRIEF, days=1)
     now = taught.clock.now()
     later = now + timedelta(days=1)
-    asked = await taught.database.write(lambda c: erasure.ask(c, OWNER, "message", message_id, now=now, due_at=later))
+    asked = await taught.database.write(
+        lambda c: forgettings.ask(c, OWNER, "message", message_id, now=now, due_at=later)
+    )
     assert await taught.recalled("рецепт") == [BRIEF]
-    await taught.database.write(lambda c: erasure.close(c, asked, "undone"))
+    await taught.database.write(lambda c: forgettings.close(c, asked, "undone"))
     assert await taught.recalled("рецепт") == [RECIPES, BRIEF]
-    await taught.database.write(lambda c: erasure.ask(c, OWNER, "everything", None, now=now, due_at=later))
+    await taught.database.write(lambda c: forgettings.ask(c, OWNER, "everything", None, now=now, due_at=later))
     assert await taught.recalled("рецепт") == []
     await taught.session(MONEY, days=0.1)
     assert await taught.recalled("рецепт") == [MONEY]

@@ -10,15 +10,15 @@ from fact_search_stage import Known
 from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER
 
 from internal.agents.model import RecalledMemory
-from internal.flows import forgetting
+from internal.flows.forgetting import requests
 from internal.graph import store
 from internal.llm.tokens import count_tokens
 from internal.memory import service
-from internal.recall.memories import MAX_MEMORIES, MAX_TOKENS, STRONG, MemoryRecall
 from internal.recall.messages.search import MessageSearch
-from internal.recall.overview import PeopleFinder, Recollection
-from internal.recall.people import PeopleSearch
-from internal.storage.engine import Database
+from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, STRONG, MemoryRecall
+from internal.recall.prompt.overview import PeopleFinder, Recollection
+from internal.recall.search.people import PeopleSearch
+from internal.storage.database import Database
 from internal.testing.vectors import TrigramEmbedder
 
 
@@ -148,9 +148,9 @@ async def test_what_is_hidden_is_not_recalled(mind: Mind) -> None:
     until = NOON + timedelta(minutes=5)
     await mind.database.write(lambda c: store.hide_nodes(c, OWNER, [roof], until))
     assert await mind.texts("Что с дачей?") == ["Купили дачу"]
-    asked = await mind.database.write(lambda c: forgetting.ask(c, OWNER, "everything", None, now=NOON))
+    asked = await mind.database.write(lambda c: requests.ask(c, OWNER, "everything", None, now=NOON))
     assert await mind.texts("Что с дачей?") == []
-    await mind.database.write(lambda c: forgetting.undo(c, OWNER, asked.id))
+    await mind.database.write(lambda c: requests.undo(c, OWNER, asked.id))
     assert await mind.texts("Что с дачей?") == ["Купили дачу"]
 
 

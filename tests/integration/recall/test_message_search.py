@@ -10,11 +10,11 @@ from recall_stage import NOON, OWNER, STRANGER
 
 from internal.dialogue import erase_repository
 from internal.dialogue import repository as dialogue
-from internal.recall.knowledge import Asked
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
-from internal.storage.engine import Database
-from internal.storage.erasure import ask as ask_to_forget
+from internal.recall.search.knowledge import Asked
+from internal.storage.database import Database
+from internal.storage.erasure.forgettings import ask as ask_to_forget
 from internal.testing.vectors import TrigramEmbedder
 
 

@@ -15,9 +15,9 @@ from sqlalchemy import Connection
 
 from internal.graph import store
 from internal.knowledge import service
-from internal.knowledge.claims import ClaimLine, NewClaim
-from internal.recall.outdated import Outdated, outdated
-from internal.storage.engine import Database
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.recall.search.outdated import Outdated, outdated
+from internal.storage.database import Database
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames, Memory,
 from internal.people import forget_repository, service
 from internal.people.model import INNER_CIRCLE, Circle
 from internal.people.operations import Added, Updated
-from internal.recall.people import PeopleSearch, PersonSearchResult
-from internal.storage.engine import Database
+from internal.recall.search.people import PeopleSearch, PersonSearchResult
+from internal.storage.database import Database
 from internal.testing.vectors import TrigramEmbedder, trigram_vectors
 
 ENGINEER = Added("Петров", circle=Circle.WORK_OUTER, bio="руководитель проекта альфа")

@@ -12,13 +12,13 @@ from recall_stage import DIMENSIONS, OWNER, DirectNames, Memory, add_users
 from stores import where_postgresql
 from test_knowledge_search import ASKED, life
 
-from internal.flows import erasing
+from internal.flows.forgetting import erase
 from internal.knowledge.model import Episode
 from internal.people.operations import Added
-from internal.recall.people import PeopleSearch
-from internal.storage.engine import Database
+from internal.recall.search.people import PeopleSearch
+from internal.storage.database import Database
 from internal.storage.migration import migrate
-from internal.storage.moving import move
+from internal.storage.transfer.migrate_store import move
 from internal.testing.vectors import TrigramEmbedder
 
 LINES = (
@@ -103,7 +103,7 @@ async def test_what_another_process_wrote_is_found_and_what_it_erased_is_not(tmp
         facts, nodes, texts, said, people = _ids(await seeker.recalled(question))
         assert all((facts, nodes, texts, said, people))
         now = seeker.talk.clock.now()
-        await elsewhere.write(lambda c: erasing.erase_message(c, OWNER, said[0], now=now))
+        await elsewhere.write(lambda c: erase.erase_message(c, OWNER, said[0], now=now))
         assert said[0] not in _ids(await seeker.recalled(question))[3]
 
 

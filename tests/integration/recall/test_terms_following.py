@@ -10,11 +10,11 @@ from recall_stage import DIMENSIONS, OWNER, STRANGER
 from sqlalchemy import Connection, select, update
 
 from internal.errors import ModelUnavailable
-from internal.language.terms import ANALYZER, document_terms
-from internal.language.worker import LanguageWorker
-from internal.recall.terms import TermsFollowing, WorkerTerms
+from internal.language.text.terms import ANALYZER, document_terms
+from internal.language.worker.process_pool import LanguageWorker
+from internal.recall.index.terms import TermsFollowing, WorkerTerms
 from internal.storage import search_items
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import changes
 from internal.storage.tables import search_items as items
 from internal.testing.vectors import TrigramEmbedder

@@ -11,13 +11,13 @@ from recall_stage import DIMENSIONS, NOON, OWNER, DirectNames, Memory, Watched
 from internal.agents.model import EnricherRequest, OwnerProfile, PersonPick, RerankerRequest, TranscriptLine
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyInvalid, ModelReplyUnknownIds, ModelUnavailable
-from internal.language.worker import LanguageCallFailed
+from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Vectors
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
-from internal.recall.context import Recalled, RecallLimits, TurnRecall
-from internal.recall.names import Names
-from internal.recall.people import PeopleSearch
+from internal.recall.prompt.context import Recalled, RecallLimits, TurnRecall
+from internal.recall.search.names import Names
+from internal.recall.search.people import PeopleSearch
 from internal.testing.vectors import TrigramEmbedder
 
 PROFILE = OwnerProfile(OWNER, "Оля", None, "ru", "Europe/Kyiv")

@@ -13,9 +13,9 @@ from internal.llm.model import Vectors
 from internal.people.model import embedding_text
 from internal.people.operations import Added, Updated
 from internal.people.repository import get
-from internal.recall.embedding import BATCH
+from internal.recall.index.embed import BATCH
 from internal.storage import search_items, vectors
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import vectors as stored
 from internal.storage.vectors import Progress, from_blob
 from internal.testing.vectors import TrigramEmbedder, trigram_vectors

@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.recall.warming import Warming
-from internal.storage.engine import Database
-from internal.storage.scope import current_scope
+from internal.recall.search.warm_up import Warming
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import current_scope
 
 
 class Counting:

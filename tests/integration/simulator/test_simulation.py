@@ -14,16 +14,16 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from bot import app
-from bot.simulation import launching
-from bot.simulation.playing import Simulation
+from bot.runtime import app
+from bot.simulation import launch
+from bot.simulation.player import Simulation
 from bot.simulator.launch import LocalTelegram
 from bot.simulator.scenarios import loader
 from bot.simulator.scenarios.plan import Plan, plan
 from internal.config import Config, TelegramConfig
 from internal.config import load as load_config
-from internal.storage.keys import existing_key
-from internal.storage.lock import holder
+from internal.storage.engine.data_lock import holder
+from internal.storage.key_files import existing_key
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -77,7 +77,7 @@ async def lived(running: LocalTelegram, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("life")
     played = plan(loader.parsed(TINY, "tiny"), 5)
     simulation = Simulation(played, folder / "reports", stay=True)
-    bot = asyncio.create_task(app.run(_config(folder, running), budget=launching.unlimited(), companion=simulation))
+    bot = asyncio.create_task(app.run(_config(folder, running), budget=launch.unlimited(), companion=simulation))
     try:
         async with asyncio.timeout(120), _client(await _address(folder, bot), folder) as rest:
             while not (await rest.get("/simulator")).json()["acts"]:  # noqa: ASYNC110 - asked over HTTP
@@ -110,7 +110,7 @@ def _config(folder: Path, running: LocalTelegram) -> Config:
         "LAPLACED_CONSOLE__ENABLED": "false",
         "LAPLACED_ACCESS__ALLOWED_USER_IDS": "90001",
     }
-    config = launching.prepared(load_config(None, environment), folder)
+    config = launch.prepared(load_config(None, environment), folder)
     telegram = TelegramConfig(
         token=SecretStr(running.token), api_base=running.url, group_window=config.telegram.group_window
     )
@@ -178,4 +178,4 @@ async def test_it_is_controlled_over_rest(lived: Lived) -> None:
 async def test_a_folder_in_use_is_left_alone(lived: Lived) -> None:
     """Who lived before has another memory."""
     with pytest.raises(loader.ScenarioInvalid, match="is not empty"):
-        launching.take(lived.folder, {})
+        launch.take(lived.folder, {})

@@ -161,7 +161,7 @@ async def test_first_people(tmp_path: Path) -> None:
 def test_starts_without_aiogram() -> None:
     """The child never imports aiogram, which alone would take seconds."""
     code = (
-        "import sys, bot.simulator.local_telegram, bot.simulator.server, bot.simulator.page.chat_page;"
+        "import sys, bot.simulator.local_telegram, bot.simulator.server.server, bot.simulator.page.chat_page;"
         "sys.exit('aiogram' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

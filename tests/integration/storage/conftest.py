@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 from stores import where
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 
 

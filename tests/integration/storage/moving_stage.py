@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, Text, insert, null
 
-from internal.storage.carriage import carried_tables
+from internal.storage.transfer.row_copy import carried_tables
 from internal.storage.types import Moment, OwnerOrHouse, from_micros
 
 LARGEST: Final = 2**63 - 1

@@ -18,12 +18,12 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from internal.errors import Refused, StorageDamaged, StorageError
-from internal.storage import backup
-from internal.storage.content import logical_hash
-from internal.storage.crash import CRASH_VARIABLE
-from internal.storage.engine import Database
+from internal.storage.backup import backup
+from internal.storage.crash_points import CRASH_VARIABLE
+from internal.storage.database import Database
 from internal.storage.migration import head_revision
 from internal.storage.tables import events
+from internal.storage.transfer.content_hash import logical_hash
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 BACK_UP = """
@@ -31,7 +31,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from internal.errors import StorageError
-from internal.storage.backup import back_up_here
+from internal.storage.backup.backup import back_up_here
 try:
     back_up_here(Path(sys.argv[1]), Path(sys.argv[2]), datetime(2026, 2, 7, 12, tzinfo=UTC))
 except StorageError as error:

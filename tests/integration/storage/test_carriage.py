@@ -13,7 +13,11 @@ from moving_stage import moment
 from sqlalchemy import Connection, StaticPool, create_engine, insert, null
 from stores import memory_store
 
-from internal.storage.carriage import (
+from internal.storage.engine.driver import to_json
+from internal.storage.tables import agent_state, events, graph_edges, messages, metadata, model_calls, users
+from internal.storage.tables import settings as settings_table
+from internal.storage.transfer.content_hash import content_of
+from internal.storage.transfer.row_copy import (
     MOST_ROWS,
     Batch,
     batches,
@@ -23,10 +27,6 @@ from internal.storage.carriage import (
     put_batch,
     read_batch,
 )
-from internal.storage.content import content_of
-from internal.storage.driver import to_json
-from internal.storage.tables import agent_state, events, graph_edges, messages, metadata, model_calls, users
-from internal.storage.tables import settings as settings_table
 
 TABLES = [users, messages, agent_state, graph_edges, settings_table, model_calls]
 

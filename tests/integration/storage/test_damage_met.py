@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection
 
 from internal.errors import StorageDamaged, StorageError
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 
 def fill(connection: Connection) -> None:

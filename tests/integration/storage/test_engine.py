@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from stores import where
 
 from internal.errors import StorageError
-from internal.storage.engine import GROUP, READERS, Database, Work
+from internal.storage.database import GROUP, READERS, Database, Work
 
 
 def add(word: str) -> Work[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import insert, literal, select
 from stores import memory_store
 
-from internal.storage.expressions import holds_words
+from internal.storage.engine.expressions import holds_words
 from internal.storage.tables import settings
 
 KEYS = ("b", "fact:1", "fact;", "B", "fact:é", "fact:Я", "a-b", "a_b", "ab")

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 from internal.errors import StorageError, StorageLocked
-from internal.storage import keys, lock
-from internal.storage.lock import Holder, held, hold, hold_all, holder, share
-from internal.storage.permissions import PRIVATE_FOLDER
+from internal.storage import key_files
+from internal.storage.engine import data_lock
+from internal.storage.engine.data_lock import Holder, held, hold, hold_all, holder, share
+from internal.storage.file_permissions import PRIVATE_FOLDER
 
 HOLD_UNTIL_KILLED = """
 import sys, time
 from pathlib import Path
-from internal.storage.lock import hold
+from internal.storage.engine.data_lock import hold
 with hold(Path(sys.argv[1])) as lock:
     lock.announce("http://127.0.0.1:1")
     print("held", flush=True)
@@ -129,15 +130,17 @@ def test_full_disk_is_told(folder: Path) -> None:
 def test_unreadable_note_is_no_holder(folder: Path, text: str) -> None:
     """A note that makes no sense is as good as none."""
     folder.mkdir()
-    (folder / lock.HOLDER_FILE).write_text(text, encoding="utf-8")
+    (folder / data_lock.HOLDER_FILE).write_text(text, encoding="utf-8")
     assert holder(folder) is None
 
 
 def test_key_is_made_once_and_kept_private(folder: Path) -> None:
     """The same key is given for ever; nobody else on the machine can read it."""
     with hold(folder):
-        first = keys.ensure_key(folder, "server_api_key")
-        assert keys.ensure_key(folder, "server_api_key") == first == keys.existing_key(folder, "server_api_key")
+        first = key_files.ensure_key(folder, "server_api_key")
+        assert (
+            key_files.ensure_key(folder, "server_api_key") == first == key_files.existing_key(folder, "server_api_key")
+        )
     assert len(first) == 43
     assert stat.S_IMODE((folder / "server_api_key").stat().st_mode) == 0o600
 
@@ -145,22 +148,22 @@ def test_key_is_made_once_and_kept_private(folder: Path) -> None:
 def test_every_key_is_another(folder: Path) -> None:
     """Different names have different keys, and a missing one is None to who may not make it."""
     with hold(folder):
-        assert keys.existing_key(folder, "hmac_key") is None
-        assert keys.ensure_key(folder, "hmac_key") != keys.ensure_key(folder, "webhook_secret")
+        assert key_files.existing_key(folder, "hmac_key") is None
+        assert key_files.ensure_key(folder, "hmac_key") != key_files.ensure_key(folder, "webhook_secret")
 
 
 def test_empty_key_file_is_filled(folder: Path) -> None:
     """A file that a crash left empty is no key: an empty key would open the server to everybody."""
     with hold(folder):
         (folder / "hmac_key").write_text("\n", encoding="utf-8")
-        assert keys.ensure_key(folder, "hmac_key")
+        assert key_files.ensure_key(folder, "hmac_key")
 
 
 def test_key_that_cannot_be_read_is_told(folder: Path) -> None:
     """A folder in the key's place is a nameable failure."""
     (folder / "hmac_key").mkdir(parents=True)
     with pytest.raises(StorageError, match="cannot keep the key hmac_key"):
-        keys.ensure_key(folder, "hmac_key")
+        key_files.ensure_key(folder, "hmac_key")
 
 
 def test_processes_of_a_server_share_the_folder(folder: Path) -> None:
@@ -191,6 +194,6 @@ def test_key_that_many_make_at_once_is_one(folder: Path) -> None:
     """Processes that start together agree on a key."""
     folder.mkdir()
     with ThreadPoolExecutor(8) as starting:
-        made = set(starting.map(lambda _: keys.ensure_key(folder, "hmac_key"), range(32)))
+        made = set(starting.map(lambda _: key_files.ensure_key(folder, "hmac_key"), range(32)))
     assert len(made) == 1
-    assert made == {keys.existing_key(folder, "hmac_key")}
+    assert made == {key_files.existing_key(folder, "hmac_key")}

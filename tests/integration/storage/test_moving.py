@@ -13,13 +13,13 @@ from sqlalchemy import Connection, delete, insert, select, update
 from stores import POSTGRESQL, store, where
 
 from internal.errors import Refused, StorageError
-from internal.storage import moving
-from internal.storage.carriage import batches, carried_tables, empty, numbered_by
-from internal.storage.content import logical_hash
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
-from internal.storage.moving import Moved, forget_move, is_half, move, nothing_kept, refuse_half
 from internal.storage.tables import changes, events, leases, messages, settings, users, vectors
+from internal.storage.transfer import migrate_store
+from internal.storage.transfer.content_hash import logical_hash
+from internal.storage.transfer.migrate_store import Moved, forget_move, is_half, move, nothing_kept, refuse_half
+from internal.storage.transfer.row_copy import batches, carried_tables, empty, numbered_by
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ async def third(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture
 def short_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of two rows: a table has several."""
-    monkeypatch.setattr(moving, "FIRST_ROWS", 2)
-    monkeypatch.setattr(moving, "next_limit", lambda batch: 2)
+    monkeypatch.setattr(migrate_store, "FIRST_ROWS", 2)
+    monkeypatch.setattr(migrate_store, "next_limit", lambda batch: 2)
 
 
 async def moved(
@@ -215,7 +215,7 @@ async def test_characters_that_an_engine_lacks_are_counted(origin: Database, tar
 
 async def test_difference_is_found(origin: Database, target: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that did not arrive as it was is named by its table, and the target stays marked as half a store."""
-    put = moving.put_batch
+    put = migrate_store.put_batch
 
     def spoil(connection: Connection, table: Any, batch: Any) -> int:
         lost = put(connection, table, batch)
@@ -223,7 +223,7 @@ async def test_difference_is_found(origin: Database, target: Database, monkeypat
             connection.execute(update(changes).values(op="spoilt"))
         return lost
 
-    monkeypatch.setattr(moving, "put_batch", spoil)
+    monkeypatch.setattr(migrate_store, "put_batch", spoil)
     assert (await moved(origin, target)).differing == ["changes"]
     assert await target.read(is_half)
 

@@ -13,13 +13,13 @@ import pytest
 from sqlalchemy import Connection, Table, insert, select
 from stores import where_postgresql
 
-from bot.web.streaming import following
+from bot.web.http.live_stream import following
 from internal.events import repository as events
 from internal.events import timeline_repository as timeline
 from internal.storage import tables
-from internal.storage.engine import Database
-from internal.storage.ordering import Standing, read_on, standing_at
-from internal.storage.owners import record_change
+from internal.storage.database import Database
+from internal.storage.engine.commit_order import Standing, read_on, standing_at
+from internal.storage.owner_counters import record_change
 from internal.testing import FIRST_MOMENT
 
 OWNER, STRANGER = 1, 2

@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy import Connection
 
 import migrations
-from bot.database import LAST_BACKUP, last_backup, open_database
+from bot.runtime.database import LAST_BACKUP, last_backup, open_database
 from internal.access.repository import write_setting
 from internal.errors import StorageDamaged, StorageError
-from internal.storage import backup
-from internal.storage.content import logical_hash
-from internal.storage.engine import Database
+from internal.storage.backup import backup
+from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision
+from internal.storage.transfer.content_hash import logical_hash
 from internal.testing import FrozenClock
 
 NEWER = """

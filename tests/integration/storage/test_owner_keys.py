@@ -10,9 +10,9 @@ import pytest_asyncio
 import stores
 from sqlalchemy import Connection, insert, select, text
 
-from internal.storage.carriage import read_batch
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.tables import changes, events, metadata
+from internal.storage.transfer.row_copy import read_batch
 from internal.testing import FIRST_MOMENT
 
 pytestmark = [

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Connection
 
 from internal.errors import StorageError
-from internal.storage.engine import Database
-from internal.storage.permissions import close_to_others, private_database
+from internal.storage.database import Database
+from internal.storage.file_permissions import close_to_others, private_database
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,9 @@ from internal.events import repository as events
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
 from internal.people import repository as people
-from internal.recall import passage_repository as passage_rows
 from internal.recall.messages import repository as message_rows
-from internal.storage.engine import Database
+from internal.recall.prompt import passage_repository as passage_rows
+from internal.storage.database import Database
 from internal.testing import FIRST_MOMENT
 
 GROWING = ("messages", "turns", "inbox", "outbox", "events", "episodes", "segments", "runs", "model_calls", "spend")

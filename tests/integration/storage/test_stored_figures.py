@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert
 
 from internal.storage import tables
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.telemetry.repository import StoredFigures, stored_figures
 
 NOW = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)

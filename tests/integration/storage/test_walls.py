@@ -18,13 +18,13 @@ from sqlalchemy.exc import DBAPIError
 
 from internal.errors import Refused
 from internal.graph import store
-from internal.storage.engine import Database
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone, current_scope, narrow_to
+from internal.storage.engine.postgres_server import read_server
+from internal.storage.engine.row_policies import HOUSE_ROWS, across_owners, walled
 from internal.storage.migration import migrate
-from internal.storage.scope import acting_for, acting_for_everyone, current_scope, narrow_to
-from internal.storage.server import read_server
 from internal.storage.tables import graph_nodes, metadata
 from internal.storage.types import Moment
-from internal.storage.walls import HOUSE_ROWS, across_owners, walled
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),

@@ -11,7 +11,7 @@ from stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state
-from internal.storage import erasure
+from internal.storage.erasure import forgettings
 from internal.storage.tables import users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing
@@ -94,10 +94,10 @@ def test_what_is_being_forgotten_is_neither_listed_nor_told(connection: Connecti
     opened(connection, "Buy milk", 1, message_id="m1")
     then = NOON + timedelta(hours=2)
     for kind, ref in (("person", "7"), ("message", "m1")):
-        asked = erasure.ask(connection, OWNER, kind, ref, now=NOON, due_at=then)  # type: ignore[arg-type]
+        asked = forgettings.ask(connection, OWNER, kind, ref, now=NOON, due_at=then)  # type: ignore[arg-type]
         assert len(repository.due(connection, then, 10)) == 1
         assert len(repository.pending(connection, OWNER)) == 1
-        erasure.close(connection, asked, "undone")
+        forgettings.close(connection, asked, "undone")
     assert len(repository.due(connection, then, 10)) == 2
 
 

@@ -18,19 +18,19 @@ from stores import where
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
-from bot.telegram.budget import Budget
-from bot.telegram.commands import Commands
-from bot.telegram.delivery import Sender
-from bot.telegram.drafts import TelegramDrafts
+from bot.telegram.delivery.drafts import TelegramDrafts
+from bot.telegram.delivery.flood_limits import Budget
+from bot.telegram.delivery.rendering import render
+from bot.telegram.delivery.sender import Sender
+from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from bot.telegram.ingest import Door, Handled, Ingest
-from bot.telegram.lanes import Lanes
+from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.polling import Poller
+from bot.telegram.intake.updates import Door, Handled, Ingest
 from bot.telegram.menu import ChatMenus
-from bot.telegram.polling import Poller
-from bot.telegram.rendering import render
-from bot.telegram.side import open_bot
+from bot.telegram.service import open_bot
 from internal.access.model import User
 from internal.agents.responder.agent import ModelResponder
 from internal.config import (
@@ -44,26 +44,26 @@ from internal.config import (
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
-from internal.flows.delivery import Delivery
-from internal.flows.intake import Intake
-from internal.flows.ordering import Ordered
-from internal.flows.past import PastQuestions
-from internal.flows.publication import Publication
-from internal.flows.question import Prompts
-from internal.flows.restating import Restating
-from internal.flows.turn import TurnFlow
-from internal.flows.typed_tasks import TypedTasks
-from internal.flows.unspoken import Unspoken
+from internal.flows.archival.archive_now import Ordered
+from internal.flows.archival.publication import Publication
+from internal.flows.correcting.facts import Restating
+from internal.flows.tasks.parse import TypedTasks
+from internal.flows.turn.answer import TurnFlow
+from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.intake import Intake
+from internal.flows.turn.prompt import Prompts
+from internal.flows.visibility.prompt_filter import Unspoken
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
-from internal.recall.context import RecallLimits, TurnRecall
-from internal.recall.facts import FactRecall
-from internal.recall.knowledge import KnowledgeSearch
-from internal.recall.people import PeopleSearch
+from internal.recall.prompt.context import RecallLimits, TurnRecall
+from internal.recall.prompt.facts import FactRecall
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.districts import WHOLE_TOWN, Town
-from internal.storage.engine import Database
+from internal.scheduling.shards import WHOLE_TOWN, Town
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import inbox, outbox, users
 from internal.testing import ScriptedModel, TrigramEmbedder

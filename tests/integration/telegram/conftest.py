@@ -9,7 +9,7 @@ from ready_stores import ready
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.config import Config
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.testing import ScriptedModel
 

@@ -16,11 +16,11 @@ from aiogram.dispatcher.event.bases import UNHANDLED
 from aiogram.types import Update
 from sqlalchemy import Connection
 
-from bot.telegram.chat import Chat, Keyboard
+from bot.telegram.delivery.chat import Chat, Keyboard
+from bot.telegram.delivery.rendering import LIMIT, render, utf16_len
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
-from bot.telegram.occasions import occasion_of
-from bot.telegram.rendering import LIMIT, render, utf16_len
+from bot.telegram.intake.triggers import occasion_of
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
@@ -28,26 +28,26 @@ from internal.agents.model import ResponderRequest
 from internal.config import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
-from internal.events.occasion import on_occasion
-from internal.flows.ordering import Ordered
-from internal.flows.past import PastQuestions
-from internal.flows.publication import Publication
-from internal.flows.restating import Restating
-from internal.flows.typed_tasks import TypedTasks
-from internal.language import terms
-from internal.language.dated_questions import DatedQuestion, dated_question
-from internal.language.names import NAME_WEIGHT, mentions, name_boosts
-from internal.language.terms import Word
+from internal.events.trigger import on_occasion
+from internal.flows.archival.archive_now import Ordered
+from internal.flows.archival.publication import Publication
+from internal.flows.correcting.facts import Restating
+from internal.flows.tasks.parse import TypedTasks
+from internal.flows.turn.as_of import PastQuestions
+from internal.language.dates.questions import DatedQuestion, dated_question
+from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boosts
+from internal.language.text import terms
+from internal.language.text.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.mailbox.model import InboxRow, InboxState
 from internal.people import repository as people
 from internal.people import service
 from internal.people.model import Circle, Person
 from internal.people.service import Sender
-from internal.recall.facts import FactRecall
-from internal.recall.knowledge import KnowledgeSearch
-from internal.storage.engine import Database
-from internal.storage.scope import acting_for
+from internal.recall.prompt.facts import FactRecall
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
 from internal.testing.clock import FrozenClock
 
 P = ParamSpec("P")

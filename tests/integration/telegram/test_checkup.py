@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram
-from bot.telegram.checkup import check_telegram
+from bot.telegram.health_check import check_telegram
 from internal.config import TelegramConfig, WebhookConfig
-from internal.flows.diagnosis import Level
+from internal.flows.operations.health_checks import Level
 
 POLLING = TelegramConfig()
 WEBHOOK = TelegramConfig(mode="webhook", webhook=WebhookConfig(url="https://bot.example"))

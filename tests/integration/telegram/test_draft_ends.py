@@ -10,13 +10,13 @@ import pytest
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import start_local_telegram
-from bot.telegram.budget import Budget
-from bot.telegram.drafts import INTERVAL_S, TelegramDrafts
-from bot.telegram.side import open_bot
+from bot.telegram.delivery.drafts import INTERVAL_S, TelegramDrafts
+from bot.telegram.delivery.flood_limits import Budget
+from bot.telegram.service import open_bot
 from internal.config import TelegramConfig
 from internal.dialogue.model import Turn, TurnState
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.types import new_id
 

@@ -11,9 +11,9 @@ import pytest_asyncio
 from bot_stage import BotStage, eventually
 from sqlalchemy import Connection
 
-import bot.telegram.drafts as drafts_module
-from bot.telegram.drafts import TelegramDrafts, draft_id_of
-from bot.telegram.lanes import Lanes
+import bot.telegram.delivery.drafts as drafts_module
+from bot.telegram.delivery.drafts import TelegramDrafts, draft_id_of
+from bot.telegram.intake.lanes import Lanes
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Incoming, Turn
 from internal.mailbox import repository as mailbox

@@ -11,27 +11,27 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection, select
 
-from bot.telegram import suggesting
+from bot.telegram.delivery import suggestions
+from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.buttons import ContradictionButton, FactButton, FactsButton
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language
+from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
-from internal.dialogue import source_repository as sources
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
 from internal.errors import ModelUnavailable
-from internal.flows import erasing, forgetting
+from internal.flows.forgetting import erase, requests
 from internal.graph import store
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import BOTH, ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import BOTH, ClaimLine, FactFilter, NewClaim
 from internal.knowledge.model import Episode, Fact, Segment
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.people import repository as people
 from internal.people import support, support_repository
-from internal.storage import erasure
+from internal.storage.erasure import forgettings
 from internal.storage.tables import outbox
 from internal.storage.types import new_id
 
@@ -378,7 +378,7 @@ async def test_a_button_of_a_fact_that_is_gone(world: World, life: Life) -> None
     fact_id = await life.fact("me", "LIKES", "tea", "I like tea", year(2021))
     data = FactButton(owner=1, fact=fact_id).pack()
     now = world.clock.now()
-    await world.write(lambda c: forgetting.ask(c, 1, "fact", fact_id, now=now))
+    await world.write(lambda c: requests.ask(c, 1, "fact", fact_id, now=now))
     gone = label("en", "not-found")
     for pressed in (data, FactButton(owner=1, fact=new_id()).pack(), FactsButton(owner=1, about=new_id()).pack()):
         assert [(one.how, one.text) for one in await world.press(pressed)] == [("toast", gone)]
@@ -460,7 +460,7 @@ async def test_the_offer_outlives_the_time_to_undo(world: World, life: Life) -> 
     card = await press(world, only(await world.send("/facts Anna")), "1")
     asked = await press(world, card, label("en", "fact-button-forget"))
     done = await press(world, asked, label("en", "forget-button-yes"))
-    await world.write(lambda c: erasing.erase_fact(c, 1, fact_id, key=b"k", now=world.clock.now()))
+    await world.write(lambda c: erase.erase_fact(c, 1, fact_id, key=b"k", now=world.clock.now()))
     await world.write(lambda c: c.exec_driver_sql("UPDATE forgettings SET state = 'done'"))
     assert (await press(world, done, label("en", "forget-button-sentence", n=1))).text == text("forget-sentence-done")
     assert await life.bio(person_id) == "Anna"
@@ -482,10 +482,10 @@ async def test_the_message_that_told_a_fact_is_offered_too(world: World, lang: L
     assert list(gone.buttons) == [label(lang, "forget-button-undo")]
 
     async def waiting() -> list[str]:
-        return [one.kind for one in await world.write(lambda c: erasure.pending(c, 2))]
+        return [one.kind for one in await world.write(lambda c: forgettings.pending(c, 2))]
 
     assert sorted(await waiting()) == ["fact", "message"]
-    assert len(await world.write(lambda c: forgetting.messages_to_forget(c, 2))) == 1
+    assert len(await world.write(lambda c: requests.messages_to_forget(c, 2))) == 1
     await press(world, gone, label(lang, "forget-button-undo"), 2)
     assert (await waiting(), [fact.fact for fact in await life.facts()]) == ([], ["Люблю чай"])
 
@@ -801,7 +801,7 @@ async def owed(world: World, user_id: int = 1) -> list[dict[str, Any]]:
 
     def work(connection: Connection) -> list[dict[str, Any]]:
         users.write_setting(connection, "bot_id", 7)
-        suggesting.ask_first(connection, user_id, NOW)
+        suggestions.ask_first(connection, user_id, NOW)
         query = select(outbox.c.payload).where(outbox.c.dedupe.startswith("suggestion:"))
         return list(connection.execute(query).scalars())
 

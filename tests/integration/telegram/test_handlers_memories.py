@@ -9,21 +9,21 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection
 
+from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.buttons import MemoriesButton
-from bot.telegram.handlers.pages import PAGE
+from bot.telegram.handlers.paging import PAGE
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
+from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue
-from internal.dialogue import source_repository as sources
 from internal.dialogue.model import ReplySource
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.memory import service
-from internal.memory.changes import ObservedLine, Setting
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, ProposedMemory
+from internal.memory.observations.changes import ObservedLine, Setting
 from internal.storage.types import new_id
 
 

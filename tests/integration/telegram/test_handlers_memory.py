@@ -9,17 +9,17 @@ import pytest
 from handler_world import World, only
 from sqlalchemy import delete, insert, update
 
+from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
 from internal.errors import StorageError
-from internal.flows.calls import KEPT
-from internal.flows.forgetting import UNDO_WINDOW, Eraser
-from internal.flows.ordering import Ordered
-from internal.graph.mirror_repository import move_cursor, newest
-from internal.storage.owners import record_change
+from internal.flows.archival.archive_now import Ordered
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser
+from internal.flows.operations.model_call_log import KEPT
+from internal.graph.mirror.repository import move_cursor, newest
+from internal.storage.owner_counters import record_change
 from internal.storage.tables import changes, inbox, messages, runs, users
 
 

@@ -9,17 +9,17 @@ from zoneinfo import ZoneInfo
 import pytest
 from handler_world import NOW, World, only
 
+from bot.telegram.delivery.rendering import render
+from bot.telegram.handlers.account.sessions import SHOWN
 from bot.telegram.handlers.buttons import SessionButton, SessionsButton
-from bot.telegram.handlers.sessions import SHOWN
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.chronicle import repository as chronicle
 from internal.chronicle.model import Session
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Incoming, Message
-from internal.flows import forgetting
-from internal.flows.sessions import UNJUDGED
+from internal.flows.forgetting import requests
+from internal.flows.sessions.lifecycle import UNJUDGED
 
 
 def text(key: str, lang: Language = "en", **values: Any) -> str:
@@ -146,7 +146,7 @@ async def test_what_is_being_forgotten_is_in_no_list(world: World) -> None:
     await say(world, "Another secret", command="/db")
     open_session, other = await sessions(world)
     for message in (first.id, (await world.read(lambda c: dialogue.recent(c, 1, limit=1)))[0].id):
-        await world.write(lambda c, m=message: forgetting.ask(c, 1, "message", m, now=world.clock.now()))  # type: ignore[misc]
+        await world.write(lambda c, m=message: requests.ask(c, 1, "message", m, now=world.clock.now()))  # type: ignore[misc]
     listed = only(await world.send("/sessions")).text
     assert "The weather" in listed
     assert "secret" not in listed

@@ -8,8 +8,8 @@ import pytest
 from handler_world import World, only
 from sqlalchemy import Connection
 
-from bot.telegram.handlers.quiet import hours_in
-from bot.telegram.handlers.task_telling import buttons_together
+from bot.telegram.handlers.account.quiet import hours_in
+from bot.telegram.handlers.tasks.task_text import buttons_together
 from bot.telegram.i18n import label
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language

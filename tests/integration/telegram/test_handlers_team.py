@@ -9,12 +9,12 @@ import pytest
 from handler_world import Said, World, only
 from sqlalchemy import insert, select, update
 
+from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
-from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
-from internal.flows import erasing, forgetting
-from internal.flows.falling import Erasing
-from internal.flows.teaming import TakingOn, taken_back
+from internal.flows.forgetting import erase, requests
+from internal.flows.forgetting.erasure import Erasing
+from internal.flows.notifications.teams import TakingOn, taken_back
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
 from internal.people import service as people_service
@@ -251,9 +251,9 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
     elif ends == "done":
         await world.write(lambda c: task_service.done(c, 1, "bring the book", by_owner(1, now, time(9))))
     elif ends == "forgets":
-        await world.write(lambda c: forgetting.ask(c, 1, "everything", None, now=now))
+        await world.write(lambda c: requests.ask(c, 1, "everything", None, now=now))
     elif ends == "erased":
-        await world.write(lambda c: erasing.erase_everything(c, 1, "2026-01-01"))
+        await world.write(lambda c: erase.erase_everything(c, 1, "2026-01-01"))
         assert told not in await waiting(world, 2)
     else:
         task = await world.read(lambda c: task_service.task(c, 1, "bring the book"))

@@ -23,7 +23,7 @@ from internal.events.chain import chain
 from internal.events.model import Event
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.mailbox import repository as mailbox
 from internal.storage import tables
 from internal.storage.types import new_id

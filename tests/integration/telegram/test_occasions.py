@@ -7,11 +7,11 @@ from handler_world import World, only
 from bot.telegram.handlers import buttons
 from bot.telegram.handlers.buttons import Owned
 from bot.telegram.i18n import label
-from bot.telegram.occasions import PLACES
+from bot.telegram.intake.triggers import PLACES
 from internal.events import repository as events
 from internal.events.chain import chain
 from internal.events.model import Event
-from internal.flows.forgetting import UNDO_WINDOW, Eraser
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser
 from internal.mailbox.model import update_key
 
 

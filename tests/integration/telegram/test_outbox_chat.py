@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from bot_stage import BotStage, eventually
 
-from bot.telegram import outbox_chat
-from bot.telegram.outbox_chat import OutboxChat
+from bot.telegram.delivery import outbox_chat
+from bot.telegram.delivery.outbox_chat import OutboxChat
 from internal.access import repository as users
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,9 +13,9 @@ import pytest
 from aiohttp import web
 from bot_stage import BotStage, Counted, cancelled, eventually
 
-from bot.telegram import polling
-from bot.telegram.polling import BadToken, Poller, RawUpdate, SecondPoller
-from bot.telegram.side import webhook_update
+from bot.telegram.intake import polling
+from bot.telegram.intake.polling import BadToken, Poller, RawUpdate, SecondPoller
+from bot.telegram.service import webhook_update
 from internal.errors import ConfigurationError, Refused, StorageError
 from internal.mailbox import repository as mailbox
 

@@ -12,8 +12,8 @@ import stores
 from bot_stage import BotStage, cancelled, eventually
 from sqlalchemy import select
 
-from bot.telegram.delivery import Sender
-from bot.telegram.side import open_bot
+from bot.telegram.delivery.sender import Sender
+from bot.telegram.service import open_bot
 from internal.access import repository as users
 from internal.config import TelegramConfig
 from internal.dialogue import repository as dialogue

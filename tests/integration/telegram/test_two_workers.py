@@ -15,8 +15,8 @@ from worker_stage import Worker, two_workers
 
 from bot.simulator.launch import LocalTelegram
 from internal.dialogue import repository as dialogue
-from internal.scheduling.districts import district_of
 from internal.scheduling.model import DISTRICTS
+from internal.scheduling.shards import district_of
 from internal.storage import tables
 from internal.testing import Asked, ScriptedModel
 

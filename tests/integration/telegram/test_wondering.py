@@ -10,19 +10,20 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection, insert, select, update
 
-from bot.telegram import suggesting
+from bot.telegram.delivery import suggestions as delivery_suggestions
+from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import label, phrase
-from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language, UserState
 from internal.config import MemoryConfig
-from internal.flows import forgetting
-from internal.flows.wondering import Wondering
+from internal.flows.forgetting import requests
+from internal.flows.notifications.questions import Wondering
 from internal.graph import store
 from internal.graph.model import Node
-from internal.memory import asking_repository, service
-from internal.memory.changes import ObservedLine, Setting
+from internal.memory import service
 from internal.memory.model import NAMING, MemoryDigest, NodeRef, ProposedMemory
+from internal.memory.observations.changes import ObservedLine, Setting
+from internal.memory.questions import repository as question_repository
 from internal.storage.tables import dialogue_state, outbox, suggestions
 from internal.storage.tables import users as users_table
 
@@ -38,7 +39,7 @@ class Quiet:
 
     def __init__(self, world: World, **config: Any) -> None:
         self.world, self.told = world, 0
-        self.wondering = Wondering(world.database, world.clock, MemoryConfig(**config), suggesting.ask_about)
+        self.wondering = Wondering(world.database, world.clock, MemoryConfig(**config), delivery_suggestions.ask_about)
 
     async def prepare(self, lang: Language = "en") -> None:
         def work(connection: Connection) -> None:
@@ -262,7 +263,7 @@ async def test_not_in_the_middle_of_anything(world: World, quiet: Quiet) -> None
     await world.write(lambda c: c.execute(insert(suggestions).values(waiting)))
     assert await quiet.wondering.ask_due() == 0
     await world.write(lambda c: c.execute(update(suggestions).values(state="declined")))
-    await world.write(lambda c: forgetting.ask(c, OWNER, "everything", None, now=NOW))
+    await world.write(lambda c: requests.ask(c, OWNER, "everything", None, now=NOW))
     assert await quiet.wondering.ask_due() == 0
 
 
@@ -278,7 +279,7 @@ async def test_what_is_gone_cannot_be_answered(world: World, quiet: Quiet) -> No
     """Forgotten since it was asked."""
     question = await quiet.put("Question", "Стоит ли менять работу?")
     _, buttons = await quiet.look()
-    await world.write(lambda c: forgetting.ask(c, OWNER, "memory", question, now=world.clock.now()))
+    await world.write(lambda c: requests.ask(c, OWNER, "memory", question, now=world.clock.now()))
     assert (await press(world, buttons[label("en", "ask-button-answered")])).text == text("ask-gone")
 
 
@@ -286,6 +287,6 @@ async def test_rows_of_questions_hold_no_words(world: World, quiet: Quiet) -> No
     """They point at what they are about, so that forgetting it leaves nothing."""
     await quiet.put("Question", "Стоит ли менять работу?")
     await quiet.look()
-    [asked] = await world.read(lambda c: asking_repository.ever_asked(c, OWNER, "question"))
+    [asked] = await world.read(lambda c: question_repository.ever_asked(c, OWNER, "question"))
     stored = await world.read(lambda c: c.execute(select(suggestions.c.payload)).scalars().all())
     assert stored == [{"about": "question", "refs": list(asked.refs)}]

@@ -11,10 +11,10 @@ from typing import Any
 from bot_stage import BotStage, WholeBot, cancelled
 
 from bot.simulator.launch import LocalTelegram
-from bot.telegram.side import Part, PollMonitor, TelegramSide
-from internal.scheduling.districts import Districts
+from bot.telegram.service import Part, PollMonitor, TelegramSide
 from internal.scheduling.leases import Leases
-from internal.storage.engine import Database
+from internal.scheduling.shards import Districts
+from internal.storage.database import Database
 from internal.testing import ScriptedModel
 
 LENGTH = timedelta(seconds=2)

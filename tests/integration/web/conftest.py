@@ -13,14 +13,14 @@ from memory_web_stage import Own, served
 from ready_stores import ready
 from rest_graph_stage import ANNA, BORIS, Stage, stage, user
 
-from bot.web.admin import ArchiveReport
-from bot.web.app import build_web
-from bot.web.owners import Owners
-from bot.web.webhook import Webhook
+from bot.web.admin.router import ArchiveReport
+from bot.web.http.app import build_web
+from bot.web.http.owners import Owners
+from bot.web.http.telegram_webhook import Webhook
 from internal.config import MetricsConfig
 from internal.errors import NotFound, Refused
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics
 

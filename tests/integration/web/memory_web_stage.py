@@ -17,7 +17,7 @@ from internal.access import repository as users
 from internal.config import MetricsConfig
 from internal.graph.labels import NODES
 from internal.graph.registry import expected
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics
 

@@ -13,38 +13,38 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from bot.mirrors import Mirrors
-from bot.web.admin import ArchiveReport
-from bot.web.app import build_web
-from bot.web.chronicle import Chronicle
-from bot.web.cypher import Cypher
-from bot.web.episodes import Taking
-from bot.web.graph import Graph
-from bot.web.memory import Memory, memory_eraser
-from bot.web.owners import Owners
+from bot.runtime.mirror import Mirrors
+from bot.web.activity.chronicle import Chronicle
+from bot.web.admin.router import ArchiveReport
+from bot.web.graph.cypher import Cypher
+from bot.web.graph.episodes import Taking
+from bot.web.graph.router import Graph
+from bot.web.http.app import build_web
+from bot.web.http.owners import Owners
+from bot.web.memory.nodes import Memory, memory_eraser
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
-from internal.flows.auditing import Auditing
-from internal.flows.forgetting import Eraser
-from internal.flows.nights import Nights
-from internal.flows.sessions import UNJUDGED, Chronicling
+from internal.flows.forgetting.requests import Eraser
+from internal.flows.operations.nightly import Nights
+from internal.flows.sessions.audit import Auditing
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
 from internal.graph import store
-from internal.knowledge import repository as episodes
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims import ClaimLine, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode, Segment
-from internal.memory.maintenance import MaintenanceReport
+from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.recall.embedding import VectorFollowing
-from internal.recall.knowledge import KnowledgeSearch
+from internal.recall.index.embed import VectorFollowing
 from internal.recall.messages.search import MessageSearch
-from internal.recall.overview import PeopleFinder
-from internal.recall.people import PeopleSearch
+from internal.recall.prompt.overview import PeopleFinder
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.people import PeopleSearch
 from internal.storage import search_items
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.types import new_id
 from internal.telemetry.metrics import Metrics
 from internal.testing import FrozenClock, TrigramEmbedder

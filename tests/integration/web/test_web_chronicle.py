@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from internal.chronicle import repository, service
 from internal.dialogue import repository as dialogue
-from internal.flows import forgetting
-from internal.storage.engine import Database
+from internal.flows.forgetting import requests
+from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 
 CALLS = ("/chronicle/sessions", "/chronicle/audit")
@@ -100,7 +100,7 @@ async def test_a_topic_does_not_tell_what_is_being_forgotten(both: Stage) -> Non
     told = {"user": ANNA, "event": events[2].id, "node": node}
     await both.database.write(lambda c: c.execute(text(mention), told))
     asked = events[0].message_id
-    await both.database.write(lambda c: forgetting.ask(c, ANNA, "message", asked, now=both.clock.now()))
+    await both.database.write(lambda c: requests.ask(c, ANNA, "message", asked, now=both.clock.now()))
     shown = await got(both, f"/chronicle/sessions/{session_id}")
     [involved] = [one for one in shown["edges"] if one["type"] == "INVOLVES"]
     assert involved["context"] == "And the institute?"
@@ -191,7 +191,7 @@ async def test_what_is_being_forgotten_is_shown_nowhere(both: Stage) -> None:
     other = await both.talked(("Another secret", "Noted."))
     messages = await both.database.read(lambda c: dialogue.recent(c, ANNA, limit=10))
     for message in (messages[0], *messages[4:]):
-        await both.database.write(lambda c, m=message: forgetting.ask(c, ANNA, "message", m.id, now=both.clock.now()))  # type: ignore[misc]
+        await both.database.write(lambda c, m=message: requests.ask(c, ANNA, "message", m.id, now=both.clock.now()))  # type: ignore[misc]
     listed = await both.client.get("/chronicle/sessions", params={"user_id": ANNA})
     shown = await both.client.get(f"/chronicle/sessions/{session_id}")
     told = await both.client.get(f"/chronicle/sessions/{session_id}/transcript")

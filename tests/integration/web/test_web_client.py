@@ -10,14 +10,14 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from bot.web.admin import ArchiveReport, admin_router
+from bot.web.admin.router import ArchiveReport, admin_router
 from bot.web.client import ServerRefused, ServerUnreachable, ask_archive
-from bot.web.guard import Guard
-from bot.web.server import serving
+from bot.web.http.guard import Guard
+from bot.web.http.server import serving
 from internal.config import Config, load
 from internal.errors import NotFound
-from internal.storage.keys import ensure_key
-from internal.storage.lock import Holder, hold, holder
+from internal.storage.engine.data_lock import Holder, hold, holder
+from internal.storage.key_files import ensure_key
 
 
 async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:

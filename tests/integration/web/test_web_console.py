@@ -9,7 +9,7 @@ import pytest
 from rest_graph_stage import ANNA, BORIS, KEY, Stage
 from sqlalchemy import Connection
 
-from bot.web.attempts import MOST_BY_ONE
+from bot.web.http.login_attempts import MOST_BY_ONE
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console

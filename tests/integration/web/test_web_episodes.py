@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from internal.access import repository as users
 from internal.access.model import Role
-from internal.flows.forgetting import ask
-from internal.knowledge import repository as episodes
+from internal.flows.forgetting.requests import ask
+from internal.knowledge import episode_repository as episodes
 from internal.storage import tables
 
 SAID: dict[str, Any] = {

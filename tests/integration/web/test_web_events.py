@@ -13,8 +13,8 @@ import httpx
 import pytest
 from rest_graph_stage import ANNA, BORIS, EXPECTED, KEY, NOON, Stage
 
-from bot.web import streaming
-from bot.web.server import serving
+from bot.web.http import live_stream
+from bot.web.http.server import serving
 from internal.events import repository as events
 
 
@@ -151,7 +151,7 @@ async def test_a_reader_goes_on_where_it_was(known: Stage, url: str) -> None:
 
 async def test_a_silent_stream_stays_open(known: Stage, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A comment now and then keeps whoever stands between from cutting it."""
-    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(live_stream, "KEEP_ALIVE_S", 0.05)
     async with reading(url) as reader:
         for _ in range(3):
             while (line := await reader.line()) != ": nothing new":
@@ -174,7 +174,7 @@ async def test_a_stream_ends_with_its_session(
     known: Stage, url: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who logged out is told nothing more, while the server's own key reads on."""
-    monkeypatch.setattr(streaming, "KEEP_ALIVE_S", 0.05)
+    monkeypatch.setattr(live_stream, "KEEP_ALIVE_S", 0.05)
     told = (await known.client.post("/console/login", json={"key": KEY})).json()
     session = {"Authorization": f"Bearer {told['token']}", "X-CSRF-Token": told["csrf"]}
     async with (

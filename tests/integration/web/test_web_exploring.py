@@ -15,7 +15,7 @@ from internal.chronicle import repository as chronicle
 from internal.graph import store
 from internal.people import repository as people
 from internal.people import service as people_service
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 
 

@@ -8,7 +8,7 @@ import pytest
 from rest_graph_stage import ANNA, BORIS, NOON, Stage
 from sqlalchemy import Connection
 
-from internal.flows import uniting
+from internal.flows.merging import people as merging_people
 from internal.graph import store
 from internal.graph.model import Edge
 from internal.people import repository as people
@@ -245,7 +245,7 @@ async def test_a_chain_tells_what_each_episode_did(known: Stage, fact: str) -> N
 async def test_a_merged_node_answers_with_its_target(known: Stage) -> None:
     """An id that somebody kept from before a merge still works."""
     source, target = await known.person("Olya"), await known.person("Olena")
-    await known.database.write(lambda c: uniting.merge(c, ANNA, source.id, target.id, now=NOON))
+    await known.database.write(lambda c: merging_people.merge(c, ANNA, source.id, target.id, now=NOON))
     assert (await read(known, f"/graph/nodes/{source.entity_id}"))["uuid"] == target.entity_id
     assert (await read(known, f"/graph/nodes/{source.entity_id}/citations"))["count"] == 0
 

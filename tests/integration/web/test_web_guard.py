@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 
-from bot.web.guard import Guard
+from bot.web.http.guard import Guard
 
 PEOPLE = "/people?user_id=500"
 in_one_loop = pytest.mark.asyncio(loop_scope="module")

@@ -10,7 +10,7 @@ from sqlalchemy import insert, text
 from stores import store
 
 from internal.storage import tables
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.migration import head_revision
 from internal.telemetry.metrics import Metrics
 

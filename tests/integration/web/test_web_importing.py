@@ -12,19 +12,19 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import insert, select
 
-from bot.web.app import build_web
+from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
 from bot.web.client import RemoteImporting, ServerRefused
-from bot.web.importing import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
-from bot.web.owners import Owners
-from bot.web.server import serving
+from bot.web.http.app import build_web
+from bot.web.http.owners import Owners
+from bot.web.http.server import serving
 from internal.config import Config, load
-from internal.flows.importing import Importing
-from internal.importing.model import Draft
-from internal.knowledge import repository as episodes
+from internal.flows.transfer.imports import Importing
+from internal.import_formats.model import Draft
+from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
 from internal.scheduling.clock import SystemClock
-from internal.storage.engine import Database
-from internal.storage.lock import Holder
+from internal.storage.database import Database
+from internal.storage.engine.data_lock import Holder
 from internal.storage.tables import segments, users
 from internal.telemetry.metrics import Metrics
 

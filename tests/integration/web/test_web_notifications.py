@@ -12,12 +12,12 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
-from internal.flows import forgetting
+from internal.flows.forgetting import requests
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import Item, Snapshot
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.telemetry.metrics import Metrics
 
 LIST_OF = {"/notifications": "notifications", "/snapshots": "snapshots"}
@@ -91,7 +91,7 @@ async def test_what_is_about_to_be_forgotten_is_out_of_sight(both: Stage, path: 
     """At once, before it is erased."""
     message = await said(both)
     await both.database.write(
-        lambda c: forgetting.ask(c, ANNA, "message", message, now=NOON, due_at=NOON + timedelta(days=1))
+        lambda c: requests.ask(c, ANNA, "message", message, now=NOON, due_at=NOON + timedelta(days=1))
     )
     found = await got(both, path, user_id=ANNA)
     assert "Maria" not in str(found)

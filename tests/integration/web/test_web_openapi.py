@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rest_graph_stage import ANNA, KEY, Stage
 
-from bot.web.body_limit import LARGEST_BODY
-from bot.web.server import serving
+from bot.web.http.body_limit import LARGEST_BODY
+from bot.web.http.server import serving
 
 CALLS = frozenset(
     """

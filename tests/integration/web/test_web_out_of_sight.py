@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.events import repository as events
-from internal.flows import forgetting
+from internal.flows.forgetting import requests
 from internal.storage.types import new_id
 from internal.telemetry import call_repository
 
@@ -74,9 +74,9 @@ async def test_what_is_about_to_be_forgotten_is_not_shown(known: Stage, kind: An
     message_id = await talked(known)
     assert await seen(known) == ALL
     ref_id, now = message_id if kind == "message" else None, known.clock.now()
-    asked = await known.database.write(lambda c: forgetting.ask(c, ANNA, kind, ref_id, now=now))
+    asked = await known.database.write(lambda c: requests.ask(c, ANNA, kind, ref_id, now=now))
     assert await seen(known) == left
-    await known.database.write(lambda c: forgetting.undo(c, ANNA, asked.id))
+    await known.database.write(lambda c: requests.undo(c, ANNA, asked.id))
     assert await seen(known) == ALL
 
 
@@ -106,7 +106,7 @@ async def test_a_prompt_that_tells_what_is_to_be_forgotten_is_not_shown(known: S
     await known.database.write(calls)
     assert await shown() == list(names)
     ref_id = fact_id if kind == "fact" else rubin
-    asked = await known.database.write(lambda c: forgetting.ask(c, ANNA, kind, ref_id, now=now))
+    asked = await known.database.write(lambda c: requests.ask(c, ANNA, kind, ref_id, now=now))
     assert await shown() == [name for name in names if name not in gone]
-    await known.database.write(lambda c: forgetting.undo(c, ANNA, asked.id))
+    await known.database.write(lambda c: requests.undo(c, ANNA, asked.id))
     assert await shown() == list(names)

@@ -14,7 +14,7 @@ from internal.access.model import Role, User, UserState
 from internal.people import repository as people
 from internal.people.model import Circle, Person
 from internal.storage import tables
-from internal.storage.engine import Database
+from internal.storage.database import Database
 from internal.storage.types import new_id
 
 ANNA, BORIS = 100, 200

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_graph_stage import ANNA, BORIS, EXPECTED, Stage
 
-from internal.flows import uniting
+from internal.flows.merging import people
 
 
 async def search(stage: Stage, query: str = "Anna", group: int | None = ANNA, **more: Any) -> Any:
@@ -114,7 +114,7 @@ async def test_what_is_near_the_centre_comes_first(lives: Stage) -> None:
     assert (await found(lives, "Anna lives"))[0] == "Anna lives in Lviv"
     near = await found(lives, "Anna lives", center_node_uuid=globex.entity_id)
     assert near == ["Mark works for Globex", "Anna lives in Lviv"]
-    await lives.database.write(lambda c: uniting.merge(c, ANNA, old.id, globex.id, now=lives.clock.now()))
+    await lives.database.write(lambda c: people.merge(c, ANNA, old.id, globex.id, now=lives.clock.now()))
     assert await found(lives, "Anna lives", center_node_uuid=old.entity_id) == near
 
 

@@ -10,16 +10,16 @@ import httpx
 import pytest
 from sqlalchemy import Connection
 
-from bot.upkeep import Upkeep
-from bot.web.app import build_web
-from bot.web.owners import Owners
+from bot.application.operations import Upkeep
+from bot.web.http.app import build_web
+from bot.web.http.owners import Owners
 from internal.config import load
-from internal.flows.diagnosis import Check, fine
+from internal.flows.operations.health_checks import Check, fine
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState
 from internal.scheduling.clock import SystemClock
-from internal.storage.backup import verify
-from internal.storage.engine import Database
+from internal.storage.backup.backup import verify
+from internal.storage.database import Database
 from internal.storage.migration import head_revision
 from internal.telemetry.metrics import Metrics
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from stores import where_postgresql
 
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import update
 
 from internal.errors import Refused, StorageError, StorageLocked
-from internal.flows import moving
-from internal.flows.moving import alone
-from internal.scheduling.duty import Duty
+from internal.flows.operations import migrate_store
+from internal.flows.operations.migrate_store import alone
 from internal.scheduling.leases import Leases
+from internal.scheduling.worker_membership import Duty
 from internal.storage import tables
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 PLACE = "postgresql://laplaced@db.example/laplaced"
 
@@ -70,7 +70,7 @@ async def test_who_lost_sight_of_the_server_ends(
     two: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another may have begun by then: the command stops in the midst, and says so."""
-    monkeypatch.setattr(moving, "_HELD", moving.timedelta(seconds=0.6))
+    monkeypatch.setattr(migrate_store, "_HELD", migrate_store.timedelta(seconds=0.6))
 
     async def long_move() -> None:
         async with alone(two[0], PLACE):

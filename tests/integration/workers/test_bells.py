@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from internal.scheduling.ticker import Ticker
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 
 async def test_a_bell_is_heard_by_the_others(two: tuple[Database, Database]) -> None:

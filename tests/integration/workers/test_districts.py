@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from internal.errors import StorageError
-from internal.scheduling.districts import Districts
 from internal.scheduling.leases import Leases
 from internal.scheduling.model import DISTRICTS
-from internal.storage.engine import Database
+from internal.scheduling.shards import Districts
+from internal.storage.database import Database
 from internal.storage.tables import leases
 
 LENGTH = timedelta(seconds=1.5)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from internal.flows.maintenance import Job, Maintenance
+from internal.flows.operations.jobs import Job, Maintenance
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.districts import SERVING
-from internal.scheduling.duty import CLOCK, Duty
 from internal.scheduling.model import WORKER
+from internal.scheduling.shards import SERVING
 from internal.scheduling.ticker import Ticker
-from internal.storage.engine import Database
+from internal.scheduling.worker_membership import CLOCK, Duty
+from internal.storage.database import Database
 
 SHORT = timedelta(seconds=0.6)
 

@@ -13,8 +13,8 @@ from internal.errors import LeaseLost
 from internal.mailbox.inbox import Inbox
 from internal.scheduling.leases import Leases
 from internal.storage import tables
-from internal.storage.engine import Database
-from internal.storage.fence import fenced
+from internal.storage.database import Database
+from internal.storage.engine.write_guard import fenced
 from internal.testing import FrozenClock
 
 SHORT = timedelta(seconds=3)

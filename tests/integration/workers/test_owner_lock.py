@@ -13,8 +13,8 @@ from sqlalchemy import Connection, select, text
 from internal.access import repository as access
 from internal.access.model import Role, User, UserState
 from internal.events import repository as events
-from internal.storage.engine import Database
-from internal.storage.owners import next_rev, next_seq
+from internal.storage.database import Database
+from internal.storage.owner_counters import next_rev, next_seq
 from internal.storage.tables import users
 from internal.testing import FIRST_MOMENT
 

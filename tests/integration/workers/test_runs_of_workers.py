@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from internal.scheduling import repository as runs
-from internal.scheduling.duty import Duty
 from internal.scheduling.model import Run, RunState
-from internal.storage.engine import Database
+from internal.scheduling.worker_membership import Duty
+from internal.storage.database import Database
 
 OWNER, AGENT, NOW = 1, "archivist", datetime(2026, 11, 20, 9, tzinfo=UTC)
 ALIVE = timedelta(seconds=60)

@@ -14,21 +14,21 @@ import pytest
 from sqlalchemy import Connection, insert, make_url, text
 from stores import where_postgresql
 
-from bot.upkeep import examine_here
-from bot.worker import telegram_of
+from bot.application.operations import examine_here
+from bot.runtime.worker import telegram_of
 from internal.config import Config, load
 from internal.errors import ConfigurationError, StorageError
-from internal.flows.diagnosis import Level, check_clocks, check_server
+from internal.flows.operations.health_checks import Level, check_clocks, check_server
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
-from internal.scheduling.districts import SERVING
 from internal.scheduling.leases import Leases
-from internal.storage import postgres
-from internal.storage.engine import Database
+from internal.scheduling.shards import SERVING
+from internal.storage.database import Database
+from internal.storage.engine import postgres
+from internal.storage.engine.postgres_server import ServerState
 from internal.storage.migration import bring_up_to_date
-from internal.storage.moving import NAME, forget_move
-from internal.storage.server import ServerState
 from internal.storage.tables import search_items
+from internal.storage.transfer.migrate_store import NAME, forget_move
 
 SERVER = ServerState("18.6", 180006, "laplaced", False, False, "UTF8", most_connections=100, connections=12)
 
@@ -142,7 +142,7 @@ async def test_a_server_that_fell_silent_is_not_waited_for_as_long_as_tcp_would(
 
 async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra the sentence says its name."""
-    monkeypatch.setitem(sys.modules, "internal.storage.postgres", None)
+    monkeypatch.setitem(sys.modules, "internal.storage.engine.postgres", None)
     with pytest.raises(ConfigurationError, match=r"pip install '\.\[postgres\]'"):
         async with Database.open("postgresql://h/d"):
             pass

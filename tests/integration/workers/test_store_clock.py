@@ -12,7 +12,7 @@ import pytest
 from internal.errors import StorageError
 from internal.scheduling.clock import SystemClock
 from internal.scheduling.store_clock import StoreClock, clock_of
-from internal.storage.engine import Database
+from internal.storage.database import Database
 
 SOON = timedelta(seconds=2)
 

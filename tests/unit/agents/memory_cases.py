@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 from offline_cases import NOW, request_of
 
-from internal.agents.archivist.offline import propose
+from internal.agents.archivist.offline.agent import propose
 from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest
-from internal.language import deadlines
+from internal.language.dates import deadlines
 from internal.memory.model import KnownMemory, NodeRef, ProposedMemory
 
 DATA = Path(__file__).parents[2] / "data"

@@ -14,7 +14,7 @@ import yaml
 
 from internal.agents.archivist.output import ArchivistReply, parse
 from internal.agents.model import ArchivistRequest, OwnerProfile, TranscriptLine
-from internal.language.names import name_key
+from internal.language.names.person_names import name_key
 from internal.people.model import Circle, Person
 from internal.people.operations import Added, Merged, Updated
 

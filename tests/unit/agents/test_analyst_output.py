@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.agents.analyst.output import MAX_LESSON, MAX_LESSONS, AnalystReply, name_of_rule, parse
-from internal.agents.analyst.ruling import Ruling, joint_verdict
+from internal.agents.analyst.verdict import Ruling, joint_verdict
 from internal.agents.model import TranscriptLine
 from internal.agents.responder.rules import rules
 from internal.errors import ModelReplyInvalid

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from internal.agents.citing import cited
+from internal.agents.citations import cited
 from internal.agents.model import DialogueLine, OwnerProfile, RecalledFact, ResponderRequest
 from internal.agents.responder.offline import compose
 from internal.people.model import Circle, Person

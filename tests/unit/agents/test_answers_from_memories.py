@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from internal.agents.citing import marks_in, with_numbers
+from internal.agents.citations import marks_in, with_numbers
 from internal.agents.model import (
     DialogueLine,
     OwnerProfile,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.agents.archivist.memories import LINKS
 from internal.agents.archivist.output import ArchivistReply, parse
+from internal.agents.archivist.reply.memories import LINKS
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelReplyInvalid
 from internal.graph import registry

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from internal.agents.archivist.output import DEFAULT, REPLY_SCHEMA, ArchivistReply, parse, reply_schema
 from internal.agents.model import TranscriptLine
-from internal.knowledge.entity_types import DEFAULT_TYPES, EntityTypes
+from internal.knowledge.entities.types import DEFAULT_TYPES, EntityTypes
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
 
 NOON = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)

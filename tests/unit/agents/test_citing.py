@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.agents.citation_forms import CITATION
-from internal.agents.citing import CitationFilter, cited, cited_only, marks_in, with_numbers, without_citations
+from internal.agents.citations import CitationFilter, cited, cited_only, marks_in, with_numbers, without_citations
 from internal.agents.model import PassageLine, RecalledFact, RecalledMemory, RecalledPassage
 from internal.errors import ModelReplyInvalid
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from internal.agents.archivist.memory_digest import MemoryDigester, proposed_keys, text_of
+from internal.agents.archivist.reply.resolve_memories import MemoryDigester, proposed_keys, text_of
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.model import NodeRef, ProposedLink, ProposedMemory, RefKey
 from internal.testing import TrigramEmbedder
 

@@ -28,8 +28,8 @@ from internal.agents.model import (
 from internal.agents.reranker.offline import OfflineReranker, pick
 from internal.agents.responder import offline as responder
 from internal.agents.responder.offline import OfflineResponder, compose
-from internal.language.spelling import text_language
-from internal.language.worker import LanguageWorker
+from internal.language.text.spelling import text_language
+from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Circle, Person
 
 LOCALES = Path(__file__).parents[3] / "bot" / "telegram" / "locales"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from offline_cases import Score, cases, request_of
 
-from internal.agents.archivist.offline import OfflineArchivist, propose
-from internal.language.names import name_key
-from internal.language.worker import LanguageWorker
+from internal.agents.archivist.offline.agent import OfflineArchivist, propose
+from internal.language.names.person_names import name_key
+from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Circle
 
 # Known to be beyond the rules: a product's name that is a first name, and a capital in the middle for effect.

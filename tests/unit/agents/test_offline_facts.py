@@ -11,11 +11,11 @@ import pytest
 import yaml
 from offline_cases import NOW, request_of
 
-from internal.agents.archivist.offline import propose
+from internal.agents.archivist.offline.agent import propose
 from internal.agents.archivist.output import parse
 from internal.agents.model import ArchivistRequest, TranscriptLine
 from internal.knowledge.model import OWNER_NODE, ProposedFact
-from internal.language.dates import resolve_plainly
+from internal.language.dates.parse import resolve_plainly
 from internal.people.model import Circle
 from internal.people.operations import Added
 

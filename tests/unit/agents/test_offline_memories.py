@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_cases import asked, dialogues, memories_of, scored
 
-from internal.agents.archivist.when import past_in
+from internal.agents.archivist.offline.date_phrases import past_in
 from internal.agents.model import Language, TranscriptLine
 from internal.memory.model import NodeRef
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.agents.reading import read_id, read_object
+from internal.agents.json_reply import read_id, read_object
 from internal.errors import ModelReplyInvalid
 
 ANSWER = {"people": [{"id": 42, "reason": "Коллега по «проекту {X}»"}]}

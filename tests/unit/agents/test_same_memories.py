@@ -12,11 +12,11 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from internal.agents.archivist.memory_digest import MemoryDigester, Near
+from internal.agents.archivist.reply.resolve_memories import MemoryDigester, Near
 from internal.errors import ModelUnavailable
-from internal.language import same_words
-from internal.language.embedding import embed_passages
-from internal.language.worker import LanguageWorker
+from internal.language.text import word_match
+from internal.language.worker.embedding import embed_passages
+from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors
 from internal.memory.model import Likeness, RefKey
 
@@ -141,5 +141,5 @@ async def test_without_the_language_process_nothing_is_called_the_same() -> None
 )
 def test_telling_words_keep_apart(one: str, other: str) -> None:
     """And nothing is the same as nothing."""
-    assert same_words.sameness(one, other, names=True) is None
-    assert same_words.sameness(one, other, names=False) is None
+    assert word_match.sameness(one, other, names=True) is None
+    assert word_match.sameness(one, other, names=False) is None

@@ -12,17 +12,18 @@ import pytest
 from fluent.syntax import FluentParser
 from fluent.syntax.ast import Message
 
-from bot import doctor, mirrors
+from bot.application import doctor
 from bot.console import phrases
 from bot.console.pages.health import found
 from bot.console.phrases import LANGUAGES, Phrases, preferred
-from bot.recurring import repeat_words
-from bot.telegram import checkup
-from internal.flows import diagnosis
-from internal.flows.diagnosis import check_clock
+from bot.runtime import mirror
+from bot.shared.recurrence_words import repeat_words
+from bot.telegram import health_check
+from internal.flows.operations import health_checks
+from internal.flows.operations.health_checks import check_clock
 
 LOCALES = Path(phrases.__file__).parent / "locales"
-CHECKING = (diagnosis, doctor, mirrors, checkup)
+CHECKING = (health_checks, doctor, mirror, health_check)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 

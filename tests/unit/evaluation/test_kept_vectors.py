@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal.evaluation.kept_vectors import KeptVectors
+from internal.evaluation.vector_cache import KeptVectors
 from internal.llm.model import Vectors
 from internal.testing.vectors import TrigramEmbedder
 

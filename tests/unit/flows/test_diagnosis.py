@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from internal.flows.diagnosis import (
+from internal.flows.operations.health_checks import (
     STALE_BACKUP,
     STUCK_AFTER,
     Level,
@@ -22,7 +22,7 @@ from internal.flows.diagnosis import (
     judge,
 )
 from internal.mailbox.model import Owed
-from internal.storage.backup import Backup
+from internal.storage.backup.backup import Backup
 from internal.storage.vectors import Progress
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.dialogue.model import Message
-from internal.flows.publication import SLICE, cut, slices
+from internal.flows.archival.publication import SLICE, cut, slices
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.agents.model import TranscriptLine
-from internal.flows.session_lines import fitted, most_telling
+from internal.flows.analyst.transcript import fitted, most_telling
 from internal.llm.tokens import count_tokens
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from internal.importing import formats
-from internal.importing.model import Draft, Terms
-from internal.importing.sources import opened
+from internal.import_formats import formats
+from internal.import_formats.model import Draft, Terms
+from internal.import_formats.sources import opened
 
 OWNER = 500
 

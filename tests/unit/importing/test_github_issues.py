@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from export_files import OWNER, dump, read
 
-from internal.importing import formats
-from internal.importing.model import Draft, Terms, Unreadable
-from internal.importing.sources import opened
+from internal.import_formats import formats
+from internal.import_formats.model import Draft, Terms, Unreadable
+from internal.import_formats.sources import opened
 
 GH = {
     "number": 12,

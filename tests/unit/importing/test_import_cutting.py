@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.importing.cutting import GAP, LONGEST, MOST, MOST_CHARACTERS, conversations
+from internal.import_formats.split import GAP, LONGEST, MOST, MOST_CHARACTERS, conversations
 from internal.knowledge.model import Segment
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)

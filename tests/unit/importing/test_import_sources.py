@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from export_files import OWNER, chat, dump, posted, read, said, slack
 
-from internal.importing import formats, sources
-from internal.importing.model import Terms, Unreadable
-from internal.importing.sources import opened
+from internal.import_formats import formats, sources
+from internal.import_formats.model import Terms, Unreadable
+from internal.import_formats.sources import opened
 
 DAY = {"general/2024-03-01.json": [posted("1709290860.000200", "привіт")]}
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.importing import json_stream
-from internal.importing.json_stream import JsonStream
-from internal.importing.model import Unreadable
+from internal.import_formats import json_stream
+from internal.import_formats.json_stream import JsonStream
+from internal.import_formats.model import Unreadable
 
 scalars = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False) | st.text()
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.importing.passages import MOST, json_lines, passages
+from internal.import_formats.passages import MOST, json_lines, passages
 
 texts = st.lists(
     st.sampled_from(["Петров переїхав.", "Она работает!", "Bob plays chess?", "слово", "\n\n", "\n", "  ", "х" * 1500]),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from export_files import OWNER, dump, posted, read, slack
 
-from internal.importing.model import Terms, Unreadable
+from internal.import_formats.model import Terms, Unreadable
 
 OLENA = Terms(OWNER, me=frozenset({"олена коваль"}))
 DAYS = {

@@ -13,8 +13,8 @@ from export_files import OWNER, chat, dump, read, said
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from internal.importing import telegram
-from internal.importing.model import Terms, Unreadable
+from internal.import_formats import telegram
+from internal.import_formats.model import Terms, Unreadable
 from internal.knowledge.model import Segment
 
 

@@ -11,8 +11,8 @@ from export_files import OWNER, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.importing.model import Terms, Unreadable
-from internal.importing.zoom import utterances
+from internal.import_formats.model import Terms, Unreadable
+from internal.import_formats.zoom import utterances
 
 TRANSCRIPT = """WEBVTT
 

@@ -8,8 +8,8 @@ import pytest
 from timeline_cases import disputes, said, year, years
 
 from internal.errors import Refused
+from internal.knowledge.claims.time_rules import Projection, known, project
 from internal.knowledge.model import Claim
-from internal.knowledge.timeline import Projection, known, project
 
 
 def works(*claims: Claim) -> Projection:

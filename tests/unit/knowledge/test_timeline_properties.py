@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline_cases import said
 
+from internal.knowledge.claims.time_rules import Projection, Span, known, project
 from internal.knowledge.model import Claim
-from internal.knowledge.timeline import Projection, Span, known, project
 
 TARGETS = st.sampled_from("ABC")
 YEARS = st.none() | st.integers(2000, 2008)

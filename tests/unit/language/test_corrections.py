@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.corrections import Correction, Standing, read_correction
-from internal.language.spelling import Language, text_language
+from internal.language.facts.corrections import Correction, Standing, read_correction
+from internal.language.text.spelling import Language, text_language
 
 KYIV = ZoneInfo("Europe/Kyiv")
 AT = datetime(2026, 11, 22, 15, 30, tzinfo=KYIV)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.dated_questions import dated_question, dated_question_plainly
-from internal.language.spelling import Language
+from internal.language.dates.questions import dated_question, dated_question_plainly
+from internal.language.text.spelling import Language
 
 SAID = datetime(2026, 11, 22, 15, 0, tzinfo=ZoneInfo("Europe/Kyiv"))
 

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.language.dates import Dated, end_of, resolve, resolve_all, resolve_plainly
-from internal.language.spelling import Language
-from internal.language.worker import LanguageWorker
+from internal.language.dates.parse import Dated, end_of, resolve, resolve_all, resolve_plainly
+from internal.language.text.spelling import Language
+from internal.language.worker.process_pool import LanguageWorker
 
 KYIV = ZoneInfo("Europe/Kyiv")
 SET = Path(__file__).parents[2] / "data" / "dates.yaml"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language import deadlines
-from internal.language.deadlines import Kind, Period
+from internal.language.dates import deadlines
+from internal.language.dates.deadlines import Kind, Period
 
 KYIV = ZoneInfo("Europe/Kyiv")
 AT = datetime(2026, 2, 7, 14, 30, tzinfo=KYIV)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.echoing import echoes
+from internal.language.facts.echoes import echoes
 
 
 @pytest.mark.parametrize(

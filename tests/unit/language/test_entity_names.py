@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.entity_names import alike, basic_form, is_place, name_forms, named_in, plain_forms
-from internal.language.place_names import places
+from internal.language.names.entities import alike, basic_form, is_place, name_forms, named_in, plain_forms
+from internal.language.names.places import places
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from internal.language.hints import MAX_HINTS, hints
+from internal.language.names.hints import MAX_HINTS, hints
 
 PEOPLE = {
     1: ["Мария Ивановна"],

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.name_index import NameIndex
-from internal.language.names import mentions, name_boost, name_boosts, same_person_reason
+from internal.language.names.name_index import NameIndex
+from internal.language.names.person_names import mentions, name_boost, name_boosts, same_person_reason
 
 SAME = [
     ("Мария", "Мария Ивановна", "patronymic"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.restated import renamed
-from internal.language.spelling import Language
+from internal.language.facts.restatements import renamed
+from internal.language.text.spelling import Language
 
 PUT_RIGHT: tuple[tuple[Language, str, str, str, str | None], ...] = (
     ("ru", "Петров работает в ACME.", "Петров работает в Beta", "ACME", "Beta"),

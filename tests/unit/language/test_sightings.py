@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.language.sightings import find_people
-from internal.language.spelling import Language, sentences
+from internal.language.names.mentions import find_people
+from internal.language.text.spelling import Language, sentences
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.spelling import name_key, text_language, tokens
+from internal.language.text.spelling import name_key, text_language, tokens
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.language.task_times import find_time
+from internal.language.tasks.times import find_time
 
 KYIV = ZoneInfo("Europe/Kyiv")
 WEDNESDAY = datetime(2026, 11, 25, 15, 0, tzinfo=KYIV)

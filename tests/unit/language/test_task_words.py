@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from internal.language.done_words import same_task, settled
-from internal.language.spelling import text_language
-from internal.language.task_titles import title_of
-from internal.language.task_words import TaskFound, find_tasks, may_request, only_requests
+from internal.language.tasks.completion import same_task, settled
+from internal.language.tasks.requests import TaskFound, find_tasks, may_request, only_requests
+from internal.language.tasks.titles import title_of
+from internal.language.text.spelling import text_language
 
 AT = datetime(2026, 11, 25, 15, 0, tzinfo=ZoneInfo("Europe/Kyiv"))
 

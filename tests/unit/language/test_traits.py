@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.traits import ASKS, ENDS_AS_QUESTION, MOST_NAMES, NAMES_SHIFT, NUMBER, TIME, names_in, traits_of
+from internal.language.text.message_traits import (
+    ASKS,
+    ENDS_AS_QUESTION,
+    MOST_NAMES,
+    NAMES_SHIFT,
+    NUMBER,
+    TIME,
+    names_in,
+    traits_of,
+)
 
 _BITS = (1 << NAMES_SHIFT) - 1
 

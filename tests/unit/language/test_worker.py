@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from internal.errors import ModelUnavailable
-from internal.language.names import name_key
-from internal.language.worker import LanguageCallFailed, LanguageWorker
+from internal.language.names.person_names import name_key
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ async def test_close_ends_the_process_and_fails_what_waits() -> None:
 
 PARENT = """
 import asyncio, os, time
-from internal.language.worker import LanguageWorker
+from internal.language.worker.process_pool import LanguageWorker
 
 async def main():
     worker = LanguageWorker()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from internal.config import MemoryConfig, load
 from internal.errors import ConfigurationError
-from internal.memory.retention import PRESETS, Plasticity, plasticity_of, retention, settled, strengthened
+from internal.memory.plasticity.decay import PRESETS, Plasticity, plasticity_of, retention, settled, strengthened
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 WEEK = timedelta(days=7)

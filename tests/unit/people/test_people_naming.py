@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.spelling import name_key
-from internal.people.naming import MAX_ALIASES, MAX_NAME, clean_name, clean_username, surnames_differ, unique_names
+from internal.language.text.spelling import name_key
+from internal.people.names import MAX_ALIASES, MAX_NAME, clean_name, clean_username, surnames_differ, unique_names
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n", "…", "@", "—", "😀"])

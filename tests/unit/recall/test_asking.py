@@ -10,10 +10,10 @@ import pytest
 
 from internal.agents.model import EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.language.terms import Word, query_terms
+from internal.language.text.terms import Word, query_terms
 from internal.llm.model import Vectors
-from internal.recall.asking import BEFORE_WEIGHT, QuestionReader
-from internal.recall.observing import Unobserved
+from internal.recall.search.metrics import Unobserved
+from internal.recall.search.query import BEFORE_WEIGHT, QuestionReader
 from internal.testing.vectors import TrigramEmbedder
 
 OWNER = OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.recall.chances import PICKED, of_episode, of_person, of_score
-from internal.recall.choosing import Candidate, Kind, choose
+from internal.recall.prompt.rank import Candidate, Kind, choose
+from internal.recall.search.calibration import PICKED, of_episode, of_person, of_score
 
 
 def passage(key: str, chance: float, text: str = "", **more: Any) -> Candidate:

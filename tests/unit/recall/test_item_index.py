@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.recall.item_repository import ALWAYS, FOREVER, ItemRow
-from internal.recall.items import ItemIndex, Moment
+from internal.recall.index.item_repository import ALWAYS, FOREVER, ItemRow
+from internal.recall.index.items import ItemIndex, Moment
 from internal.storage.types import to_micros
 
 DIM = 2

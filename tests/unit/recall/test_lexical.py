@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.terms import Word
-from internal.recall.lexical import K1, B, LexicalIndex
+from internal.language.text.terms import Word
+from internal.recall.index.bm25 import K1, B, LexicalIndex
 
 _TERMS = "abcdef"
 _WORDS = st.lists(st.sampled_from(_TERMS), min_size=1, max_size=3, unique=True).map("|".join)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.people.model import INNER_CIRCLE, Circle, Person
-from internal.recall.people_matrix import MatrixCache, PeopleMatrix
-from internal.recall.repository import PersonVector
+from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
+from internal.recall.index.people_repository import PersonVector
 
 DIM = 3
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)

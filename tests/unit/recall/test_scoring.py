@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from internal.recall.scoring import fused, normalised, top
+from internal.recall.index.scoring import fused, normalised, top
 
 NOTHING = np.zeros(4, dtype=np.float32)
 ALL = np.ones(4, dtype=np.bool_)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from internal.recall.sharing import Shared
+from internal.recall.search.query_cache import Shared
 
 
 async def test_a_thing_is_worked_out_once_for_all_who_ask() -> None:

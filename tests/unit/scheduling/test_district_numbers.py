@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, literal, select
 
-from internal.scheduling.districts import district_of
 from internal.scheduling.lease_repository import in_districts
 from internal.scheduling.model import DISTRICTS
+from internal.scheduling.shards import district_of
 
 ENGINE = create_engine("sqlite://")
 

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.simulator.scenarios.judging import Circumstances, Told, judge, judge_answer
-from bot.simulator.scenarios.knowing import Held
+from bot.simulator.scenarios.judge import Circumstances, Told, judge, judge_answer
+from bot.simulator.scenarios.known_state import Held
 from bot.simulator.scenarios.loader import load
 from bot.simulator.scenarios.model import Question, Truth
 from bot.simulator.scenarios.plan import plan

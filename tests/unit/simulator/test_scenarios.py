@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.simulation.amount import Load
 from bot.simulation.load import FIRST_ID, sendings, summed_up
+from bot.simulation.load_options import Load
 from bot.simulator.scenarios import loader
+from bot.simulator.scenarios.date_templates import spoken
 from bot.simulator.scenarios.plan import plan, shifted
-from bot.simulator.scenarios.wording import spoken
 
 TINY: dict[str, Any] = {
     "name": "tiny",

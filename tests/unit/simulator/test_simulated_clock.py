@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.simulator.clock import SimulatedClock
-from internal.flows.setback import Setback
+from internal.flows.operations.clock_rollback import Setback
 from internal.scheduling.clock import MovedClock, SystemClock
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.simulator.entities import checked, split_text, trimmed, utf16_length, utf16_slice, with_found
-from bot.simulator.refusals import ApiRefusal
+from bot.simulator.server.errors import ApiRefusal
 
 texts = st.text(alphabet=st.sampled_from("aЖ😀 \n👨‍👩‍👧é"), max_size=60)
 

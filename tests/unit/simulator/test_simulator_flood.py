@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.simulator.flood import FloodGate, FloodLimits
-from bot.simulator.refusals import ApiRefusal
+from bot.simulator.server.errors import ApiRefusal
+from bot.simulator.server.flood_limits import FloodGate, FloodLimits
 
 
 class Clock:

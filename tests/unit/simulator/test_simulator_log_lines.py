@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.child import LINE_BREAK, LineFormatter
+from bot.shared.child_process import LINE_BREAK, LineFormatter
 from bot.simulator.launch import LocalTelegram
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.simulator.entities import utf16_slice
 from bot.simulator.markup import parse
-from bot.simulator.refusals import ApiRefusal
+from bot.simulator.server.errors import ApiRefusal
 
 plain_texts = st.text(alphabet=st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), max_size=80)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.storage.traces import Lines, mention_pattern, name_pattern
+from internal.storage.erasure.traces import Lines, mention_pattern, name_pattern
 
 WORDS = st.text("абвгґїєabcxyz0123456789", min_size=1, max_size=9)
 MARKS = st.sampled_from([" ", ", ", " – ", '" ', " «", "... ", "\n", " & ", " <", "\\"])

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Column
 
+from internal.storage.engine.row_policies import HOUSE_ROWS, OF_NO_OWNER, wall_statements, walled
 from internal.storage.tables import metadata
 from internal.storage.types import OwnerOrHouse
-from internal.storage.walls import HOUSE_ROWS, OF_NO_OWNER, wall_statements, walled
 
 
 def test_every_table_has_an_owner_or_a_reason() -> None:

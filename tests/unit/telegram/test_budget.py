@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-import bot.telegram.budget as budgets
-from bot.telegram.budget import CHAT_BURST, GROUP_BURST, Budget
+import bot.telegram.delivery.flood_limits as budgets
+from bot.telegram.delivery.flood_limits import CHAT_BURST, GROUP_BURST, Budget
 
 
 class FakeTime:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from bot.web.fields import MOST_ATTRIBUTES, Attributes, GroupId, Moment, in_zone
+from bot.web.http.fields import MOST_ATTRIBUTES, Attributes, GroupId, Moment, in_zone
 
 ROOT = Path(__file__).parents[3]
 MOMENT: TypeAdapter[datetime | date] = TypeAdapter(Moment)

@@ -9,12 +9,12 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import chip, heading, icon_button, words
+from bot.console.page_context import Seat
 from bot.console.pages.calls import open_call, price
 from bot.console.pages.control.lanes import Lanes
 from bot.console.pages.control.timeline import summary, title
-from bot.console.parts import chip, heading, icon_button, words
 from bot.console.rest import Json, Refused, segment
-from bot.console.seat import Seat
 
 _NEAREST: Final = 40
 """Events of each side that are shown; the timeline has the rest."""

@@ -7,9 +7,9 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.parts import avatar, chip, words
+from bot.console.elements import avatar, chip, words
+from bot.console.page_context import Seat
 from bot.console.rest import Json, Trouble
-from bot.console.seat import Seat
 
 _LAST_WORDS: Final = 12
 _SHOWN: Final = 100

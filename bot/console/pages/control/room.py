@@ -8,15 +8,15 @@ from typing import Final
 
 from nicegui import background_tasks, ui
 
-from bot.console.pages.control.arriving import Arriving
+from bot.console.elements import style, told, words
+from bot.console.page_context import Seat
 from bot.console.pages.control.details import Details
 from bot.console.pages.control.lanes import Lanes
+from bot.console.pages.control.live_events import Arriving
 from bot.console.pages.control.people import People
 from bot.console.pages.control.simulation import simulation_panel
 from bot.console.pages.control.timeline import Timeline
-from bot.console.parts import style, told, words
 from bot.console.rest import Json, LoggedOut, Trouble
-from bot.console.seat import Seat
 
 _PAGE: Final = 200
 _AGAIN_S: Final = 3.0

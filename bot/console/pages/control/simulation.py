@@ -7,9 +7,9 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.parts import chip, heading, told, words
+from bot.console.elements import chip, heading, told, words
+from bot.console.page_context import Seat
 from bot.console.rest import Json, Refused
-from bot.console.seat import Seat
 
 _LOOK_S: Final = 2.0
 _SPEEDS: Final = (60, 3_600, 86_400, 0)

@@ -9,10 +9,10 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
+from bot.console.page_context import Seat
 from bot.console.pages.control.lanes import Lanes
 from bot.console.phrases import Phrases
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _WORDS: Final = ("lanes", "pause", "follow", "timeline", "loading", "nothing")
 

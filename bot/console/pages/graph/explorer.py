@@ -7,9 +7,9 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.parts import empty, style, told
+from bot.console.elements import empty, style, told
+from bot.console.page_context import Seat
 from bot.console.rest import Json, Refused, segment
-from bot.console.seat import Seat
 
 _WORDS: Final = (
     "search", "found", "nothing", "kinds", "view", "drawn", "listed", "closer", "farther", "whole", "details", "expand",

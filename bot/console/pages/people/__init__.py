@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from bot.console.elements import style
 from bot.console.page import Page
+from bot.console.page_context import Seat
 from bot.console.pages.people.circles import lay_circles
 from bot.console.pages.people.profile import lay_profile
-from bot.console.parts import style
-from bot.console.seat import Seat
 
 
 async def build(seat: Seat) -> None:

@@ -7,9 +7,9 @@ from typing import Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.parts import empty, told
+from bot.console.elements import empty, told
+from bot.console.page_context import Seat, initials
 from bot.console.rest import Json
-from bot.console.seat import Seat, initials
 
 CIRCLES: Final = {"Family": 0, "Work_Inner": 4, "Friends": 3, "Work_Outer": 5, "Other": 2}
 """The circles from the inside out, and each one's tone."""

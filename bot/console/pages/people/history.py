@@ -8,10 +8,10 @@ from typing import Final
 
 from nicegui import ui
 
-from bot.console.pages.people.receipts import lay_receipt
-from bot.console.parts import card, chip, words
+from bot.console.elements import card, chip, words
+from bot.console.page_context import Seat
+from bot.console.pages.people.source_line import lay_receipt
 from bot.console.rest import Json
-from bot.console.seat import Seat
 
 _DAY: Final = "d MMM y"
 _MARKS: Final = 6

@@ -8,14 +8,14 @@ from typing import Final
 
 from nicegui import ui
 
+from bot.console.elements import card, chip, icon_button, told, words
+from bot.console.page_context import Seat, initials
 from bot.console.pages.people.circles import circle_name, circle_tone
-from bot.console.pages.people.editing import edit_dialog
+from bot.console.pages.people.edit import edit_dialog
 from bot.console.pages.people.history import lay_history
-from bot.console.pages.people.joining import merge_dialog, split_dialog
 from bot.console.pages.people.mentions import lay_mentions
-from bot.console.parts import card, chip, icon_button, told, words
+from bot.console.pages.people.merge import merge_dialog, split_dialog
 from bot.console.rest import Json
-from bot.console.seat import Seat, initials
 
 Step = Callable[[], Awaitable[None]]
 

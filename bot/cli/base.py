@@ -1,0 +1,102 @@
+"""What every command has: its configuration, an example in its help, failures as one line, the running server."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from internal.config import Config
+    from internal.storage.engine.data_lock import Holder
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DEFAULT_CONFIG = Path("config.yaml")
+FAILED = 1
+
+
+def _tells_failures(command: Callable[P, T]) -> Callable[P, T]:
+    """A failure that has a name is one line on stderr and exit code 1; anything else is a bug and crashes."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        from internal.errors import LaplacedError, StorageDamaged
+
+        try:
+            return command(*args, **kwargs)
+        except StorageDamaged as error:
+            fail(f"{error}; {_way_out(kwargs.get('config_path'))}")
+        except LaplacedError as error:
+            fail(str(error))
+
+    return wrapped
+
+
+def fail(message: str) -> NoReturn:
+    """Ends the program with one line on stderr, without secrets, and exit code 1."""
+    from internal.telemetry.logs import redact
+
+    click.echo(f"laplaced: {redact(' '.join(message.split()))}", err=True)
+    raise SystemExit(FAILED)
+
+
+def _way_out(config_path: object) -> str:
+    """What to do about a damaged database, with the exact command."""
+    from internal.storage.backup import backup
+
+    path = config_path if isinstance(config_path, Path) else None
+    backups = backup.listing(backup.folder_of(load(path).data_dir))
+    if not backups:
+        return "there is no backup in the data folder; restore one of your own: laplaced restore --force FILE"
+    words = ["laplaced", "restore", "--force", *(["--config", str(path)] if path else []), str(backups[0].path)]
+    return f"the newest backup is of {backups[0].at:%Y-%m-%d %H:%M} UTC; to restore it: {shlex.join(words)}"
+
+
+def command(example: str, group: click.Group | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of the group, or of `laplaced` itself: it takes `--config`, shows an example in its help and tells
+    its failures."""
+
+    def register(function: Callable[..., Any]) -> click.Command:
+        option = click.option(
+            "--config",
+            "config_path",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help=f"Configuration file.  [default: {DEFAULT_CONFIG}, if there is one]",
+        )
+        above = main if group is None else group
+        name = example.split()[1 if group is None else 2]  # `import` is no name a function could have
+        return above.command(name, epilog=f"Example: {example}")(option(_tells_failures(function)))
+
+    return register
+
+
+def load(path: Path | None) -> Config:
+    """The configuration, and logs that know its secrets from the first line on."""
+    from internal import config
+    from internal.telemetry import logs
+
+    if path is None and DEFAULT_CONFIG.is_file():
+        path = DEFAULT_CONFIG
+    loaded = config.load(path)
+    logs.configure(loaded.secrets())
+    return loaded
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="laplaced")
+def main() -> None:
+    """A Telegram companion that remembers the people in your life, and can say where it knows them from."""
+
+
+def server_of(config: Config) -> Holder | None:
+    """The running server of this data folder, None if there is none to ask."""
+    from internal.storage.engine.data_lock import held, holder
+
+    server = holder(config.data_dir) if held(config.data_dir) else None
+    return server if server is not None and server.url is not None else None

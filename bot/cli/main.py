@@ -1,0 +1,329 @@
+"""The command line: parses, calls one thing, prints. Heavy libraries are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.cli import chronicle, cypher, evaluate, graph, memory, memory_graph, migrate, owner, simulate, snapshots, tasks
+from bot.cli.base import FAILED, command, load, main, server_of
+
+if TYPE_CHECKING:
+    from bot.web.admin.operations import Upkeep
+    from bot.web.admin.router import ArchiveReport
+    from internal.config import Config
+    from internal.flows.operations.health_checks import Check
+
+__all__ = [
+    "chronicle",
+    "cypher",
+    "evaluate",
+    "graph",
+    "main",
+    "memory",
+    "memory_graph",
+    "migrate",
+    "owner",
+    "simulate",
+    "snapshots",
+    "tasks",
+]
+
+
+GC_THRESHOLDS = (10_000, 20, 100)
+"""By Python's own (700, 10, 10) everything is looked through while thousands of facts are read, 0.4 s at a time."""
+
+
+@command("laplaced run --config /etc/laplaced.yaml")
+def run(config_path: Path | None) -> None:
+    """Start the bot, and stay until it is told to stop (SIGTERM or Ctrl-C).
+
+    Without a Telegram token it starts a local Telegram with a chat page; without a model key the offline models
+    answer.
+    """
+    sys.exit(asyncio.run(_run(load(config_path))))
+
+
+async def _run(config: Config) -> int:
+    """Begins the local Telegram first, if there is to be one: it starts while this process imports."""
+    from bot.simulator.launch import begun, of_config
+
+    local = of_config(config) if config.local_telegram else None
+    async with begun(local) if local is not None else contextlib.nullcontext():
+        gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
+        from bot.runtime import app
+
+        gc.freeze()
+        gc.enable()
+        gc.set_threshold(*GC_THRESHOLDS)
+        return await app.run(config, local=local)
+
+
+@command("laplaced worker --config /etc/laplaced.yaml")
+def worker(config_path: Path | None) -> None:
+    """Work beside `laplaced run` on the same PostgreSQL database, and stay until told to stop (SIGTERM or Ctrl-C).
+
+    It answers messages, archives, sends and keeps the clock as the bot does, and takes over what a process that ended
+    had begun. It serves no pages and no REST.
+    """
+    sys.exit(asyncio.run(_worker(load(config_path))))
+
+
+async def _worker(config: Config) -> int:
+    from bot.runtime.worker import run as work
+
+    return await work(config)
+
+
+@command("laplaced archive --user 123456789")
+@click.option(
+    "--user",
+    "user_id",
+    type=click.IntRange(-(2**63), 2**63 - 1),
+    metavar="ID",
+    help="Telegram id of the one user to archive.  [default: everybody]",
+)
+@click.option("--backfill", metavar="AGENT", help="Also give this agent all earlier fragments it never worked on.")
+@click.option("--again", is_flag=True, help="With --backfill: also those it worked on; its calls are paid once more.")
+def archive(config_path: Path | None, user_id: int | None, backfill: str | None, again: bool) -> None:
+    """Archive what was said so far now, without waiting for silence.
+
+    A running bot is asked to do it; if none runs, it is done here.
+    """
+    if again and backfill is None:
+        raise click.UsageError("--again belongs to --backfill AGENT")
+    report = asyncio.run(_archive(load(config_path), user_id, backfill, again))
+    click.echo(
+        f"{report.fragments} fragments published; "
+        f"runs: {report.applied} applied, {report.waiting} waiting, {report.dead} dead"
+    )
+
+
+async def _archive(config: Config, user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
+    server = server_of(config)
+    if server is not None:
+        from bot.web.client import ask_archive
+
+        return await ask_archive(config, server, user_id, backfill, again)
+    from bot.runtime.core import open_app  # the models take seconds to import: only who works here himself needs them
+
+    async with open_app(config) as opened:
+        return await opened.archive(user_id, backfill, again)
+
+
+@command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", required=True, help="Whose memory."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["telegram", "slack", "github", "zoom", "laplaced"]),
+    help="[default: by what is in it]",
+)
+@click.option("--dry-run", is_flag=True, help="Only tell what it would be, and what the archivist would cost.")
+@click.option("--me", multiple=True, metavar="NAME", help="A name or id of the user in the export; repeatable.")
+@click.option(
+    "--chat", "chats", multiple=True, metavar="NAME", help="Only this chat, channel or repository; repeatable."
+)
+@click.option("--start", type=click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]), help="When a Zoom meeting began.")
+@click.option("--workspace", metavar="NAME", help="Slack workspace for the links: NAME.slack.com.")
+@click.option("--price", type=click.FloatRange(min=0), metavar="USD", help="Dollars a million tokens, for --dry-run.")
+def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | None, **more: Any) -> None:
+    """Import conversations: Telegram Desktop's result.json, a Slack export, GitHub issues, Zoom transcripts.
+
+    What `laplaced export` wrote is read back whole, where its user has no memory yet.
+
+    Imported again, an export adds only what is new in it; an interrupted import goes on where it was. A running bot
+    stores it; if none runs, it is done here.
+    """
+    for line in asyncio.run(_import(load(config_path), paths=paths, format=format_, **more)):
+        click.echo(line)
+
+
+async def _import(config: Config, **asked: Any) -> list[str]:
+    from bot.cli.imports import ImportOrder, open_importing, run_import
+
+    paths = asked["paths"]
+    if asked["format"] == "laplaced" or (asked["format"] is None and any(map(owner.is_own_export, paths))):
+        return await owner.read_back(config, asked["user_id"], paths, dry_run=asked["dry_run"])
+    async with open_importing(config, server_of(config), dry_run=asked["dry_run"]) as importing:
+        return await run_import(config, ImportOrder(**asked), importing)
+
+
+@command("laplaced backup --to /mnt/nas/laplaced-monday.db")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; it must not exist yet.  [default: a new one in the data folder, where the newest 7 are kept]",
+)
+def backup(config_path: Path | None, target: Path | None) -> None:
+    """Copy the database into one verified file, while the bot goes on.
+
+    The keys of the data folder are not in it: keep hmac_key beside your backups.
+    """
+    report = asyncio.run(_back_up(load(config_path), target))
+    click.echo(report)
+
+
+async def _back_up(config: Config, target: Path | None) -> str:
+    async with _upkeep(config) as upkeep:
+        made = await upkeep.back_up(target)
+    return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
+
+
+@command("laplaced restore --force data/backups/laplaced-20261121T101500Z-0001.db")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace the database that is there; it is kept under another name.")
+def restore(config_path: Path | None, file: Path, force: bool) -> None:
+    """Put a backup in the place of the database. The bot must be stopped.
+
+    The backup is verified first. Who was forgotten since it was made is forgotten again, as long as the replaced
+    database can be read.
+    """
+    for line in asyncio.run(_restore(load(config_path), file, force)):
+        click.echo(line)
+
+
+async def _restore(config: Config, file: Path, force: bool) -> list[str]:
+    from internal.flows.operations.migrate_store import name_of
+    from internal.flows.operations.restore import restore as put_back
+    from internal.flows.operations.restore_postgres import restore_into
+    from internal.scheduling.clock import SystemClock
+    from internal.storage.engine.data_lock import hold_for
+    from internal.storage.key_files import ensure_key
+
+    store, clock = config.store, SystemClock()
+    with hold_for(store, config.data_dir):
+        key = ensure_key(config.data_dir, "hmac_key").encode()
+        if isinstance(store, Path):
+            done = await put_back(file, store, clock=clock, tombstone_key=key, force=force)
+        else:
+            done = await restore_into(file, store, config.data_dir, clock=clock, tombstone_key=key, force=force)
+    told = [f"restored {file} (schema {done.revision}) to {store if isinstance(store, Path) else name_of(store)}"]
+    if done.kept is not None:
+        told.append(f"the replaced database is kept: {done.kept}")
+    if done.forgotten is None:
+        told.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
+    elif done.forgotten:
+        told.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
+    return told
+
+
+@command("laplaced doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: the checks, and how many are findings.")
+def doctor(config_path: Path | None, as_json: bool) -> None:
+    """Look for what is wrong, and say how to mend it. Ends with 1 if there is a finding.
+
+    A running bot is asked; if none runs, its data is looked at here. Each model in use is asked for a few tokens;
+    nothing is changed.
+    """
+    from internal.flows.operations.health_checks import Level
+
+    checks = asyncio.run(_examine(load(config_path)))
+    findings = [check for check in checks if check.level is Level.FINDING]
+    click.echo(_as_json(checks, len(findings)) if as_json else _as_lines(checks))
+    if findings:
+        raise SystemExit(FAILED)
+
+
+async def _examine(config: Config) -> list[Check]:
+    server = server_of(config)
+    if server is not None:
+        from bot.web.client import RemoteUpkeep
+
+        return await RemoteUpkeep(config, server).examine()
+    from bot.application.operations import examine_here
+
+    return await examine_here(config)
+
+
+def _as_json(checks: list[Check], findings: int) -> str:
+    from dataclasses import asdict
+
+    from internal.telemetry.logs import redact
+
+    plain = redact.clean({"findings": findings, "checks": [asdict(check) for check in checks]})
+    return json.dumps(plain, ensure_ascii=False, indent=2)
+
+
+def _as_lines(checks: list[Check]) -> str:
+    from internal.telemetry.logs import redact
+
+    lines = (f"{c.level:<8} {c.name:<11} {c.told}{f'. Fix: {c.fix}' if c.fix else ''}" for c in checks)
+    return "\n".join(redact(" ".join(line.split("\n"))) for line in lines)
+
+
+def _number(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """The number of an update; 0 stands for `all`."""
+    if value is None or value == "all":
+        return None if value is None else 0
+    if value.isascii() and value.isdecimal() and 0 < int(value) < 2**63:
+        return int(value)
+    raise click.BadParameter("a number of the list, or all")
+
+
+@command("laplaced quarantine --replay all")
+@click.option("--show", "shown", callback=_number, metavar="N", help="Print this update as Telegram sent it.")
+@click.option("--replay", "replayed", callback=_number, metavar="N|all", help="Handle it once more.")
+@click.option("--drop", "dropped", callback=_number, metavar="N|all", help="Give it up: its text is deleted.")
+def quarantine(config_path: Path | None, shown: int | None, replayed: int | None, dropped: int | None) -> None:
+    """List the updates that could not be handled; show, replay or drop them."""
+    if sum(choice is not None for choice in (shown, replayed, dropped)) > 1:
+        raise click.UsageError("--show, --replay and --drop exclude one another")
+    for line in asyncio.run(_quarantine(load(config_path), shown, replayed, dropped)):
+        click.echo(line)
+
+
+async def _quarantine(config: Config, shown: int | None, replayed: int | None, dropped: int | None) -> list[str]:
+    async with _upkeep(config) as upkeep:
+        if replayed is not None:
+            return [f"{await upkeep.replay(replayed or None)} updates are handled once more"]
+        if dropped is not None:
+            return [f"{await upkeep.drop(dropped or None)} updates are given up"]
+        aside = await upkeep.quarantined()
+    if shown is not None:
+        return [one.raw for one in aside if shown in {0, one.n}]
+    return [f"{one.n}  {one.received_at:%Y-%m-%d %H:%M} UTC  {one.error}" for one in aside]
+
+
+@command("laplaced runs --revive")
+@click.option("--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", help="Of this user only.")
+@click.option("--revive", is_flag=True, help="Give them another series of attempts.")
+def runs(config_path: Path | None, user_id: int | None, revive: bool) -> None:
+    """List the runs that were given up, and why; revive them once the reason is gone."""
+    for line in asyncio.run(_runs(load(config_path), user_id, revive)):
+        click.echo(line)
+
+
+async def _runs(config: Config, user_id: int | None, revive: bool) -> list[str]:
+    async with _upkeep(config) as upkeep:
+        if revive:
+            return [f"{await upkeep.revive(user_id)} runs are tried again"]
+        dead = await upkeep.dead_runs(user_id)
+    return [f"{one.created_at:%Y-%m-%d %H:%M} UTC  user {one.user_id}  {one.agent}  {one.error}" for one in dead]
+
+
+@contextlib.asynccontextmanager
+async def _upkeep(config: Config) -> AsyncIterator[Upkeep]:
+    """Through the running server, or over the data of a stopped one."""
+    server = server_of(config)
+    if server is not None:
+        from bot.web.client import RemoteUpkeep
+
+        yield RemoteUpkeep(config, server)
+        return
+    from bot.application.operations import open_upkeep
+
+    async with open_upkeep(config) as opened:
+        yield opened

@@ -1,0 +1,127 @@
+"""The commands that ask the memory: `laplaced recall`, and `laplaced mcp` for those who ask by tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.cli.base import command, load, server_of
+
+if TYPE_CHECKING:
+    from bot.web.admin.recall import Recalled
+    from internal.config import Config
+    from internal.storage.engine.data_lock import Holder
+
+
+@command('laplaced recall --user 123456789 "Where does Olena work?"')
+@click.argument("query", metavar="QUERY")
+@click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63) + 1, 2**63 - 1), metavar="ID", required=True, help="Whose memory."
+)
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Most things of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def recall(config_path: Path | None, query: str, user_id: int, limit: int, as_json: bool) -> None:
+    """Show what a question brings to mind: people, facts, memories, messages and so on, with scores and chances.
+
+    A running bot is asked; if none runs, its memory is opened here. No chat model is asked.
+    """
+    if not query.strip():
+        raise click.UsageError("the question is empty")
+    found = asyncio.run(_recall(load(config_path), user_id, query, limit))
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    lines = list(found.lines())
+    for line in lines:
+        click.echo(line)
+    if not lines:
+        click.echo("nothing was found", err=True)
+
+
+async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recalled:
+    server = server_of(config)
+    if server is not None:
+        from bot.web.client import ask_recall
+
+        return await ask_recall(config, server, user_id, query, limit)
+    from bot.runtime.core import open_app
+    from bot.web.admin.recall import Recalled
+
+    async with open_app(config) as opened:
+        return Recalled.of(await opened.recall(user_id, query, limit))
+
+
+@command("laplaced mcp --stdio")
+@click.option("--stdio", is_flag=True, help="Serve this process's own input and output, for a client that started it.")
+def mcp(config_path: Path | None, stdio: bool) -> None:
+    """Serve the memory as MCP tools, without a bot if none runs.
+
+    Without --stdio over HTTP at mcp.port; a running bot does that already, and its address is told.
+    """
+    asyncio.run(_mcp(load(config_path), stdio))
+
+
+async def _mcp(config: Config, stdio: bool) -> None:
+    server = server_of(config)
+    if server is not None and not stdio:
+        from bot.web.client import ask_mcp
+
+        click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
+        return
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(wanted, stop.set)
+    await (_serve_stdio(config, server, stop) if stdio else _serve_http(config, stop))
+
+
+async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Event) -> None:
+    from bot.mcp.rest import Rest
+    from bot.mcp.stdio import serve_stdio
+
+    async with contextlib.AsyncExitStack() as stack:
+        if server is not None:
+            from bot.web.client import key_of
+
+            rest = Rest.of_server(server.url or "", key_of(config))
+        else:
+            from bot.runtime.headless import open_alone
+            from bot.runtime.http import served_for_commands, server_key
+
+            app, doors = await stack.enter_async_context(open_alone(config))
+            running, web = await stack.enter_async_context(served_for_commands(app, doors))
+            app.lock.announce(running.url)
+            rest = Rest.inside(web, server_key(app))
+        stack.push_async_callback(rest.aclose)
+        serving = asyncio.create_task(serve_stdio(rest))
+        try:
+            await _until(stop, serving)
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+
+
+async def _serve_http(config: Config, stop: asyncio.Event) -> None:
+    from bot.runtime.headless import open_alone
+    from bot.runtime.http import served
+
+    async with open_alone(config) as (app, doors), served(app, doors) as running:
+        app.lock.announce(running.rest.url)
+        print(f"MCP: {running.mcp}", flush=True)
+        await _until(stop, *running.ended)
+
+
+async def _until(stop: asyncio.Event, *work: asyncio.Task[None]) -> None:
+    """Waits until told to stop, or until one of these ends, and raises its error. No signal disturbs what follows."""
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        done, _ = await asyncio.wait([stopping, *work], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+    if stopping not in done:
+        for task in done:
+            task.result()

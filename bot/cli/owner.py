@@ -1,0 +1,149 @@
+"""Commands about all that is kept of one user: export, read back, forget."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot.cli.base import command, load, server_of
+
+if TYPE_CHECKING:
+    from internal.config import Config
+    from internal.flows.forgetting.requests import Erased
+    from internal.storage.erasure.forgettings import Kind
+
+_USER = click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63), 2**63 - 1), metavar="ID", required=True, help="Whose memory."
+)
+
+_OURS = re.compile(rb'\s*\{\s*"format"\s*:\s*"laplaced-export/')
+_BEGINNING = 200
+"""Bytes in which an export of ours says that it is one."""
+
+
+@command("laplaced export --user 123456789 --out olena.json")
+@_USER
+@click.option(
+    "--out",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write; it must not exist yet.  [default: standard output]",
+)
+def export(config_path: Path | None, user_id: int, target: Path | None) -> None:
+    """Write all that is kept of one user as JSON, which `laplaced import` reads back.
+
+    A running bot is asked for it; if none runs, the data is read here. Vectors are left out: they are made anew.
+    """
+    document = asyncio.run(_export(load(config_path), user_id))
+    if target is None:
+        click.echo(document)
+        return
+    _write_private(target, document)
+    click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
+
+
+async def _export(config: Config, user_id: int) -> str:
+    from bot.application.owner_data import open_keeping
+
+    async with open_keeping(config, server_of(config)) as keeping:
+        return await keeping.export(user_id)
+
+
+def _write_private(target: Path, document: str) -> None:
+    """Somebody's whole memory is for its owner's eyes."""
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from None
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(document)
+
+
+@command("laplaced forget --user 123456789 --person 42")
+@_USER
+@click.option("--person", metavar="ID", help="A person, with all facts about him.")
+@click.option("--fact", metavar="ID", help="A fact in all its versions; the message that said it stays.")
+@click.option("--messages", is_flag=True, help="With --fact: the user's own messages that said it too.")
+@click.option("--entity", metavar="ID", help="A thing, with all facts about it.")
+@click.option("--memory", metavar="ID", help="A memory, goal, question ... with its links; what was said stays.")
+@click.option("--episode", metavar="ID", help="A fragment with its messages, or a text, and all that follows from it.")
+@click.option("--message", metavar="ID", help="One message, and all that only it supports.")
+@click.option("--everything", is_flag=True, help="All that is kept of this user.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(
+    config_path: Path | None, user_id: int, messages: bool, everything: bool, yes: bool, **chosen: str | None
+) -> None:
+    """Erase something of one user for good, at once, and tell what fell with it.
+
+    A running bot does it; if none runs, it is done here. Backups that were made before still hold it: they are named.
+    """
+    kind, ref_id = _one_of(everything, chosen)
+    if messages and kind != "fact":
+        raise click.UsageError("--messages goes with --fact only")
+    what = "everything" if ref_id is None else f"{kind} {ref_id}" + " with its messages" * messages
+    if not yes:
+        click.confirm(f"Erase {what} of user {user_id} for good?", abort=True)
+    erased = asyncio.run(_forget(load(config_path), user_id, kind, ref_id, messages=messages))
+    for line in _told(what, erased):
+        click.echo(line)
+
+
+def _one_of(everything: bool, chosen: Mapping[str, str | None]) -> tuple[Kind, str | None]:
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if len(given) + everything != 1:
+        raise click.UsageError(f"one of --{', --'.join(chosen)} and --everything is needed")
+    if everything:
+        return "everything", None
+    [(kind, ref_id)] = given.items()
+    return kind, ref_id  # type: ignore[return-value] # the options are named like the kinds
+
+
+async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool) -> Erased:
+    from bot.application.owner_data import open_keeping
+
+    async with open_keeping(config, server_of(config)) as keeping:
+        return await keeping.forget(user_id, kind, ref_id, messages=messages)
+
+
+def _told(what: str, erased: Erased) -> list[str]:
+    fell = ", ".join(f"{count} {name}" for name, count in erased.fallen.items())
+    lines = [f"forgotten: {what}" + (f" ({fell})" if fell else "")]
+    lines += [f"from the same lines, and may say the same; it stays in the profile: {one}" for one in erased.remaining]
+    if not erased.log_emptied:
+        lines.append("somebody still reads the write-ahead log; it is emptied by the bot's next tick")
+    if erased.backups:
+        lines.append(f"backups that still hold it: {', '.join(erased.backups)}")
+    return lines
+
+
+def is_own_export(path: Path) -> bool:
+    """Whether a file begins as `laplaced export` writes it."""
+    try:
+        with path.open("rb") as file:
+            return _OURS.match(file.read(_BEGINNING)) is not None
+    except OSError:
+        return False
+
+
+async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dry_run: bool) -> list[str]:
+    """Reads an export of ours back and says what came of it. Raises what `Keeping.read_back` raises."""
+    from bot.application.owner_data import open_keeping
+    from internal.errors import Refused
+
+    if len(paths) != 1:
+        raise Refused("paths", "an export of Laplaced is read back alone: give one file")
+    if dry_run:
+        return [f"{paths[0]} is an export of Laplaced: it would be read back whole, under the same ids"]
+    async with open_keeping(config, server_of(config), taking_in=True) as keeping:
+        done = await keeping.read_back(user_id, await asyncio.to_thread(paths[0].absolute))
+    if done.known:
+        return ["everything said in it is there already: nothing was changed"]
+    shown = ("messages", "episodes", "people", "facts", "claims")
+    counts = ", ".join(f"{done.rows.get(name, 0)} {name}" for name in shown)
+    return [f"read back: {counts}; {sum(done.rows.values())} rows in all"]

@@ -1,0 +1,75 @@
+"""`laplaced tasks`: what a user has to do; added, done, put off and cancelled from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from bot.cli.base import command, fail, load, server_of
+
+if TYPE_CHECKING:
+    from bot.mcp.rest import Rest
+    from internal.config import Config
+
+_STATES = ("proposed", "open", "done", "cancelled")
+
+
+@command('laplaced tasks --user 123456789 --add "Buy bread" --due 2026-11-27T18:30')
+@click.option(
+    "--user", "user_id", type=click.IntRange(-(2**63) + 1, 2**63 - 1), metavar="ID", required=True, help="Whose."
+)
+@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.  [default: all]")
+@click.option("--add", "title", metavar="WORDS", help="Open a task.")
+@click.option("--due", metavar="TIME", help="When it is due: ISO 8601, or a bare date for the whole day.")
+@click.option("--repeat", metavar="RRULE", help="How it comes again, such as FREQ=WEEKLY;BYDAY=MO.")
+@click.option("--done", metavar="TASK", help="Close the task of this id as done.")
+@click.option("--cancel", metavar="TASK", help="Cancel the task of this id.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="Tasks shown.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a task.")
+def tasks(config_path: Path | None, user_id: int, as_json: bool, **wanted: Any) -> None:
+    """Show what a user has to do, by time, or change it."""
+    if (wanted["due"] or wanted["repeat"]) and not wanted["title"]:
+        fail("--due and --repeat belong to --add")
+    for one in asyncio.run(_tasks(load(config_path), user_id, wanted)):
+        click.echo(json.dumps(one, ensure_ascii=False) if as_json else _told(one))
+
+
+async def _tasks(config: Config, user_id: int, wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    from bot.application.chronicle import open_chronicle
+
+    async with open_chronicle(config, server_of(config)) as rest:
+        changed = await _changed(rest, user_id, wanted)
+        if changed is not None:
+            return [changed]
+        query = {"user_id": user_id, "limit": wanted["limit"]}
+        query |= {"state": wanted["state"]} if wanted["state"] else {}
+        found: list[Mapping[str, Any]] = (await rest.get("/tasks", query))["tasks"]
+        return found
+
+
+async def _changed(rest: Rest, user_id: int, wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The task that was added or closed; None where nothing is to be changed."""
+    if wanted["title"]:
+        body = {"user_id": user_id, "title": wanted["title"]}
+        body |= {"due_at": wanted["due"]} if wanted["due"] else {}
+        body |= {"recurrence": wanted["repeat"]} if wanted["repeat"] else {}
+        added: Mapping[str, Any] = await rest.send("POST", "/tasks", body)
+        return added
+    for option, state in (("done", "done"), ("cancel", "cancelled")):
+        if wanted[option]:
+            path = f"/tasks/{quote(wanted[option], safe='')}"
+            closed: Mapping[str, Any] = await rest.send("PATCH", path, {"state": state}, {"user_id": user_id})
+            return closed
+    return None
+
+
+def _told(one: Mapping[str, Any]) -> str:
+    due = (one["due_at"] or "")[: 10 if one["whole_day"] else 16] or "no date"
+    again = f"  {one['recurrence']}" if one["recurrence"] else ""
+    return f"{one['id']}  {one['state']:9}  {due:16}  {one['title']}{again}"

@@ -1,0 +1,94 @@
+"""Small parts that every page is built of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from bot.console.page_context import Seat, initials, tone
+from bot.console.phrases import Phrases
+from bot.console.rest import BotDown, LoggedOut, Refused, Trouble
+
+
+def words(tag: str, text: str, classes: str = "") -> TextElement:
+    """Text as text, whatever it contains, in an element of that tag."""
+    return TextElement(tag=tag, text=text).classes(classes)
+
+
+def heading(text: str, level: int) -> TextElement:
+    """A heading of the document's outline: 1 is the page's own, in the bar."""
+    return words(f"h{level}", text)
+
+
+def icon_button(icon: str, label: str) -> ui.button:
+    """A button that shows a sign only; `label` is what it is called."""
+    button = ui.button(icon=icon, color=None).props("flat round dense").classes("icon-button")
+    # A title, not the library's tooltip: that one hangs outside of every landmark.
+    button.props["aria-label"] = button.props["title"] = label
+    return button
+
+
+def avatar(name: str, number: int) -> ui.label:
+    return ui.label(initials(name)).classes(f"avatar {tone(number)}").props("aria-hidden=true")
+
+
+@contextmanager
+def card(title: str | None = None, classes: str = "") -> Iterator[ui.element]:
+    """A panel with a heading of the second level."""
+    with ui.element("section").classes(f"card {classes}".strip()) as section:
+        if title is not None:
+            heading(title, 2).classes("card-title")
+        yield section
+
+
+def chip(text: str, kind: str = "") -> TextElement:
+    """A short word beside something; `kind` is "", "good", "warn" or "bad"."""
+    return words("span", text, f"chip {kind}".strip())
+
+
+def style(name: str) -> None:
+    """Loads the rules of `static/<name>.css` for this page."""
+    ui.add_head_html(f'<link rel="stylesheet" href="/static/{name}.css">')
+
+
+@contextmanager
+def told(seat: Seat) -> Iterator[None]:
+    """Around what a click does: trouble is told as a notice, and a session that has ended leads to the login."""
+    try:
+        yield
+    except LoggedOut:
+        ui.navigate.to("/login")
+    except BotDown:
+        ui.notify(seat.say("trouble-down"), type="negative")
+    except Trouble as error:
+        ui.notify(f"{seat.say('trouble-refused')}. {error}", type="negative", multi_line=True)
+
+
+def empty(icon: str, title: str, text: str) -> None:
+    """What stands where there is nothing yet; `text` says how that changes."""
+    with ui.element("div").classes("empty"):
+        ui.icon(icon).classes("empty-icon").props("aria-hidden=true")
+        heading(title, 2)
+        words("p", text, "empty-text")
+
+
+def trouble(say: Phrases, error: Trouble, *, again: bool = False) -> None:
+    """An error as a person needs it: what happened, what to do; `again` offers to load the page once more."""
+    kind = "down" if isinstance(error, BotDown) else "gone" if _gone(error) else "refused"
+    with ui.element("div").classes("empty trouble").props("role=alert"):
+        ui.icon("cloud_off" if kind == "down" else "search_off").classes("empty-icon").props("aria-hidden=true")
+        heading(say(f"trouble-{kind}"), 2)
+        words("p", say(f"trouble-{kind}-text"), "empty-text")
+        if str(error):
+            words("p", str(error), "trouble-detail")
+        if again:
+            ui.button(say("try-again"), icon="refresh", color=None, on_click=ui.navigate.reload).props(
+                "unelevated no-caps"
+            ).classes("button")
+
+
+def _gone(error: Trouble) -> bool:
+    return isinstance(error, Refused) and error.status == 404

@@ -1,0 +1,178 @@
+"""Parts of pages that list what is stored: lists that grow, choices, figures, meters, questions and fields."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from nicegui import ui
+
+from bot.console.elements import empty, heading, told, words
+from bot.console.page_context import Seat
+from bot.console.rest import Json
+
+AT_ONCE: Final = 50
+"""Rows that a list fetches at a time."""
+
+Fetch = Callable[[int], Awaitable[tuple[list[Json], int]]]
+"""The rows from an offset on, and how many there are in all."""
+
+Choose = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """What stands where a list has no rows: a Material icon, and phrases of a title and of how that changes."""
+
+    icon: str
+    title: str
+    text: str
+
+
+class Growing:
+    """A list that shows its first rows, and more on demand."""
+
+    def __init__(self, seat: Seat, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
+        self._seat, self._fetch, self._row, self._nothing = seat, fetch, row, nothing
+        self._shown = 0
+        self._empty = ui.element("div")
+        self._list = ui.element("ul").classes("rows")
+        self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
+        self._more.classes("button")
+
+    async def show(self, fetch: Fetch | None = None) -> int:
+        """The list from its beginning, with other rows if `fetch` is given; how many there are. Raises Trouble."""
+        self._fetch = fetch or self._fetch
+        rows, count = await self._fetch(0)
+        self._shown = 0
+        self._list.clear()
+        self._empty.clear()
+        if not rows:
+            with self._empty:
+                empty(self._nothing.icon, self._seat.say(self._nothing.title), self._seat.say(self._nothing.text))
+        self._list.set_visibility(bool(rows))
+        self._add(rows, count)
+        return count
+
+    async def _earlier(self) -> None:
+        with told(self._seat):
+            self._add(*await self._fetch(self._shown))
+
+    def _add(self, rows: list[Json], count: int) -> None:
+        with self._list:
+            for row in rows:
+                self._row(row)
+        self._shown += len(rows)
+        self._more.set_visibility(bool(rows) and self._shown < count)
+
+
+class Choices:
+    """A row of buttons, one of which is pressed."""
+
+    def __init__(self, seat: Seat, label: str, options: Mapping[str, str], chosen: str, choose: Choose) -> None:
+        """`options` are the words shown, by value."""
+        self._seat, self._choose = seat, choose
+        with ui.element("div").classes("choices").props("role=group") as group:
+            group.props["aria-label"] = label
+            self._buttons = {value: self._button(value, text) for value, text in options.items()}
+        self.chosen = chosen
+        self._press()
+
+    def _button(self, value: str, text: str) -> ui.element:
+        async def pressed() -> None:
+            self.chosen = value
+            self._press()
+            with told(self._seat):
+                await self._choose(value)
+
+        return words("button", text, "choice").props("type=button").on("click", pressed)
+
+    def _press(self) -> None:
+        for value, button in self._buttons.items():
+            button.props(f"aria-pressed={str(value == self.chosen).lower()}")
+
+
+@contextmanager
+def figures() -> Iterator[None]:
+    """A row of `figure`s."""
+    with ui.element("dl").classes("figures"):
+        yield
+
+
+def figure(name: str, value: str, kind: str = "") -> None:
+    """One number with its name; `kind` is "", "good", "warn" or "bad"."""
+    with ui.element("div").classes(f"figure {kind}".strip()):
+        words("dt", name)
+        words("dd", value)
+
+
+def dollars(amount: float) -> str:
+    """US dollars; small amounts to a hundredth of a cent, for a call costs that much."""
+    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
+def meter(share: float, label: str, kind: str = "") -> None:
+    """A bar filled by a share from 0 to 1; `label` says it in words."""
+    with ui.element("div").classes(f"meter {kind}".strip()).props("role=img") as bar:
+        bar.props["aria-label"] = label
+        ui.element("span").style(f"width: {min(max(share, 0.0), 1.0) * 100:.1f}%")
+
+
+@contextmanager
+def question(title: str) -> Iterator[ui.dialog]:
+    """A dialog of that name, opened with `open()`; Escape closes it, and with that it is gone.
+
+    It belongs to the page: the row or menu that asks may be gone before it is answered.
+    """
+    with ui.context.client.content, ui.dialog() as dialog, ui.element("div").classes("question"):
+        dialog.props["aria-label"] = title
+        dialog.on("hide", dialog.delete)
+        heading(title, 2)
+        yield dialog
+
+
+def answers(seat: Seat, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
+    """The buttons of a question: `done` does what is asked, and the dialog closes unless that was refused."""
+
+    async def confirmed() -> None:
+        with told(seat):
+            await done()
+            dialog.close()
+
+    with ui.element("div").classes("question-buttons"):
+        words("button", seat.say("records-cancel"), "button quiet").props("type=button").on("click", dialog.close)
+        words("button", label, "button").props("type=button").on("click", confirmed)
+
+
+def button(label: str, click: Callable[..., Any], *, icon: str | None = None, quiet: bool = False) -> ui.button:
+    made = ui.button(label, icon=icon, color=None, on_click=click).props(
+        "no-caps " + ("flat" if quiet else "unelevated")
+    )
+    return made.classes("button")
+
+
+def field(label: str, value: str = "", *, kind: str = "text", lines: bool = False, most: int = 2000) -> ui.input:
+    """A field with its label. `kind` is an HTML input's type; `lines`: a text of several lines."""
+    made = ui.textarea(label, value=value) if lines else ui.input(label, value=value)
+    made.props(f"outlined dense maxlength={most}" + (" rows=3" if lines else f" type={kind}")).classes("field")
+    if kind in {"date", "datetime-local"}:
+        made.props("stack-label")
+    return made
+
+
+class Select:
+    """A plain select, which every phone has its own good one of."""
+
+    def __init__(self, label: str, options: Mapping[str, str], chosen: str) -> None:
+        self.value = chosen
+        with ui.element("label").classes("select"):
+            words("span", label, "select-label")
+            with ui.element("select").on("change", self._changed, js_handler="(e) => emit(e.target.value)"):
+                for value, text in options.items():
+                    option = words("option", text).props("selected" if value == chosen else "")
+                    option.props["value"] = value
+
+    def _changed(self, event: Any) -> None:
+        self.value = str(event.args)

@@ -1,0 +1,86 @@
+"""The owner's own changes to a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from nicegui import ui
+
+from bot.console.elements import words
+from bot.console.page_context import Seat
+from bot.console.pages.people.circles import CIRCLES, circle_name
+from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
+from bot.console.rest import Json
+
+Save = Callable[[Json, Json], Awaitable[None]]
+"""Takes the person and what is to change."""
+
+
+def edit_dialog(seat: Seat, person: Json, save: Save) -> None:
+    """Only what was changed is sent: what the owner does not touch stays the model's to learn."""
+    say, now = seat.say, dict[str, str]()
+    before = {
+        "display_name": person["display_name"],
+        "aliases": ", ".join(person["aliases"]),
+        "username": person["username"] or "",
+        "circle": person["circle"],
+        "bio": person["bio"],
+    }
+    with asking(seat, say("people-edit-title"), say("people-edit-text")) as dialog:
+        fault = Fault(seat)
+        for name, label, kind in (
+            ("display_name", "people-name", "input"),
+            ("aliases", "people-aliases", "input"),
+            ("username", "people-username", "input"),
+            ("circle", "people-circle", "select"),
+            ("bio", "people-bio", "textarea"),
+        ):
+            hint = say("people-aliases-hint") if name == "aliases" else ""
+            _field(seat, say(label), kind, name, before[name], now, hint)
+
+        async def done() -> None:
+            changes = {name: value for name, value in now.items() if value.strip() != before[name]}
+            with fault.told():
+                if changes:
+                    await save(person, _told(changes))
+                dialog.close()
+
+        with answers():
+            cancel(seat, dialog)
+            answer(say("people-save"), done)
+
+
+def _told(changes: dict[str, str]) -> Json:
+    told: Json = {name: value.strip() for name, value in changes.items()}
+    if "aliases" in told:
+        told["aliases"] = [one.strip() for one in changes["aliases"].split(",") if one.strip()]
+    if "username" in told:
+        told["username"] = told["username"] or None
+    return told
+
+
+def _field(seat: Seat, label: str, kind: str, name: str, value: str, now: dict[str, str], hint: str) -> None:
+    with ui.element("label").classes("field"):
+        words("span", label)
+        field = _Value(kind, value, lambda text: now.update({name: text}))
+        if kind == "select":
+            with field:
+                for circle in CIRCLES:
+                    option = words("option", circle_name(seat, circle)).props("selected" if circle == value else "")
+                    option.props["value"] = circle
+        if hint:
+            words("small", hint)
+
+
+class _Value(ui.element):
+    """A field of the browser's own, which every phone and every reader knows."""
+
+    def __init__(self, tag: str, value: str, changed: Callable[[str], None]) -> None:
+        super().__init__(tag)
+        # Given as `value`, what was typed would be overwritten whenever anything of the page changes.
+        if tag != "select":
+            self._props["defaultValue"] = value
+        self.props("autocomplete=off")
+        # An empty text by itself would count as nothing to tell.
+        handler = "(event) => emit({text: event.target.value})"
+        self.on("input", lambda event: changed(str(event.args["text"])), js_handler=handler)

@@ -1,0 +1,139 @@
+"""The agents that work in the background, and what they owe a user in his chat."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from bot.runtime.models import Models, entity_types
+from internal.access.model import Language, User
+from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.model import TaskManager
+from internal.config import Config
+from internal.flows.analyst.handler import REPLY_TOKENS, AnalysisHandler
+from internal.flows.archivist.handler import ArchivalHandler
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.archivist.resolve_facts import Digestion
+from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.context.handler import ContextHandler
+from internal.flows.runs.handler import RunHandler
+from internal.flows.tasks.handler import TaskingHandler
+from internal.language.worker.process_pool import LanguageWorker
+from internal.memory.questions.repository import Asked
+from internal.scheduling.clock import Clock
+from internal.scheduling.ticker import Ticker
+from internal.storage.database import Database
+from internal.tasks.model import Task
+from internal.telemetry.metrics import Metrics
+
+
+def background_agents(
+    config: Config,
+    clock: Clock,
+    database: Database,
+    metrics: Metrics,
+    models: Models,
+    worker: LanguageWorker,
+    hmac_key: bytes,
+    ticker: Ticker,
+) -> list[RunHandler[Any, Any]]:
+    """The agents that work in the background, those that are enabled."""
+    reader = WorkerNameReader(worker)
+    mentioning = Mentioning(database, reader)
+    persona, wake = config.persona.name, ticker.wake
+    handlers: list[RunHandler[Any, Any]] = []
+    if config.agents.archivist.enabled:
+        digestion = Digestion(database, Digester(worker, models.embedder))
+        archivist = ArchivalHandler(
+            database,
+            clock,
+            models.archivist,
+            reader,
+            digestion,
+            metrics,
+            mentioning=mentioning,
+            types=entity_types(config),
+            persona_name=persona,
+            tombstone_key=hmac_key,
+            ask_owner=ask_owner,
+            wake=wake,
+        )
+        handlers.append(archivist)
+    if models.analyst is not None:
+        most = max(1, config.agents.analyst.max_tokens // REPLY_TOKENS)
+        analyst = AnalysisHandler(
+            database, models.analyst, mentioning, metrics, persona_name=persona, most_judged=most, wake=wake
+        )
+        handlers.append(analyst)
+    if models.context_manager is not None:
+        handlers.append(ContextHandler(database, models.context_manager, metrics, persona_name=persona, wake=wake))
+    if models.task_manager is not None:
+        handlers.append(_task_manager(config, database, metrics, models.task_manager, worker, reader, ticker))
+    return handlers
+
+
+def _task_manager(
+    config: Config,
+    database: Database,
+    metrics: Metrics,
+    manager: TaskManager,
+    worker: LanguageWorker,
+    reader: WorkerNameReader,
+    ticker: Ticker,
+) -> TaskingHandler:
+    return TaskingHandler(
+        database,
+        manager,
+        worker,
+        reader,
+        metrics,
+        persona_name=config.persona.name,
+        whole_day_at=config.notifications.whole_day_at,
+        question=task_question,
+        wake=ticker.wake,
+    )
+
+
+def task_question(user: User, task: Task, now: datetime) -> tuple[str, list[list[dict[str, str]]]]:
+    from bot.telegram.handlers.tasks.task_text import question
+
+    return question(user, task, now)
+
+
+def reminder_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.tasks.task_text import reminder_buttons as below
+
+    return below(user, task)
+
+
+def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
+    from bot.telegram.handlers.tasks.task_text import buttons_together as below
+
+    return below(user, task)
+
+
+def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
+    # Imported here: aiogram takes most of a second, and `laplaced archive` seldom has a question to ask.
+    from bot.telegram.delivery.suggestions import ask_first
+
+    ask_first(connection, user_id, now)
+
+
+def ask_about_memory(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+    from bot.telegram.delivery.suggestions import ask_about
+
+    ask_about(connection, user, asked, now)
+
+
+def notify_user(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    from bot.telegram.delivery.suggestions import notify
+
+    notify(connection, user_id, key, dedupe, now)
+
+
+def said(lang: Language, key: str, **values: str) -> str:
+    from bot.telegram.i18n import phrase
+
+    return phrase(lang, key, **values)

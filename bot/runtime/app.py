@@ -1,0 +1,324 @@
+"""The composition root: builds everything on one exit stack, so that stopping is starting reversed. Tests call it too.
+
+`core` builds the product without delivery; this adds Telegram, HTTP and the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from bot.application.doctor import Doctor
+from bot.application.operations import Upkeep
+from bot.runtime.core import App, open_app
+from bot.runtime.http import Doors, Served, served
+from bot.runtime.loop import stop_signals, work
+from bot.simulator.client import ControlClient
+from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
+from bot.telegram.delivery.drafts import TelegramDrafts
+from bot.telegram.delivery.flood_limits import Budget
+from bot.telegram.delivery.rendering import render
+from bot.telegram.delivery.sender import Sender
+from bot.telegram.dispatcher import Commands
+from bot.telegram.handlers import build_router
+from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.tasks.task_text import opened_in_turn
+from bot.telegram.i18n import phrase
+from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.polling import Poller
+from bot.telegram.intake.updates import Door, Ingest
+from bot.telegram.menu import ChatMenus
+from bot.telegram.service import Part, PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
+from bot.web.admin.simulator import Simulator
+from bot.web.http.telegram_webhook import Webhook
+from internal.access import repository as users
+from internal.access import service as access
+from internal.config import Config
+from internal.flows.archivist.name_reader import WorkerNameReader
+from internal.flows.tasks.parse import TypedTasks
+from internal.flows.turn.answer import Drafts, TurnFlow
+from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.delivery import Delivery
+from internal.flows.turn.intake import Intake
+from internal.flows.turn.prompt import Prompts
+from internal.flows.turn.reminder_requests import Requests
+from internal.recall.prompt.context import RecallLimits, TurnRecall
+from internal.recall.prompt.facts import FactRecall
+from internal.scheduling.clock import Clock
+from internal.scheduling.shards import WHOLE_TOWN, Districts, Town
+from internal.storage.key_files import ensure_key
+from internal.telemetry.logs import log_loop_trouble, redact
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The bot as it runs: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
+
+    app: App
+    side: TelegramSide
+    telegram: str
+    rest: str
+
+
+class Companion(Simulator, Protocol):
+    """A simulation: it goes on beside the bot, whose clock it moves. Its end is the bot's too."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def run(self, running: Running) -> None: ...
+
+
+async def run(
+    config: Config,
+    *,
+    local: LocalTelegram | None = None,
+    budget: Budget | None = None,
+    companion: Companion | None = None,
+) -> int:
+    """Runs the bot until SIGTERM or SIGINT and returns 0.
+
+    `local` is the local Telegram if it was begun already: it needs seconds, and so do the imports of this module.
+    `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind. The clock is that of the
+    `companion`, which lives as long as the bot does; without one the system's.
+
+    Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
+    """
+    asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
+    with stop_signals() as stop:
+        async with contextlib.AsyncExitStack() as stack:
+            clock = None if companion is None else companion.clock
+            app = await stack.enter_async_context(open_app(config, clock=clock))
+            await app.restore()
+            api_base, token = await _telegram_address(config, local, stack)
+            side = await stack.enter_async_context(telegram_side(app, api_base, token, budget or Budget()))
+            upkeep = _upkeep(app, side, api_base, token)
+            server = await stack.enter_async_context(_web(app, side, upkeep, api_base, companion))
+            app.lock.announce(server.rest.url)
+            await side.resume()
+            await _greet(app, api_base, server)
+            try:
+                beside = [] if companion is None else [companion.run(Running(app, side, api_base, server.rest.url))]
+                await work(app, side, server.ended, stop, beside)
+            finally:
+                log.info("stopping")
+                await asyncio.gather(side.stop(), app.runs.drain(6))
+    return 0
+
+
+async def _telegram_address(
+    config: Config, local: LocalTelegram | None, stack: contextlib.AsyncExitStack
+) -> tuple[str, str]:
+    """The Bot API's address and the token; without a token of one's own, those of a local Telegram."""
+    token = config.telegram.token.get_secret_value()
+    if token:
+        return config.telegram.api_base, token
+    if local is None:
+        local = of_config(config)
+        await stack.enter_async_context(begun(local))
+    await local.ready()
+    await stack.enter_async_context(kept_alive(local))
+    redact.tell(local.token)
+    return local.url, local.token
+
+
+@contextlib.asynccontextmanager
+async def telegram_side(
+    app: App, api_base: str, token: str, budget: Budget, *, receives: bool = True
+) -> AsyncIterator[TelegramSide]:
+    """What is between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
+    config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
+    bot = open_bot(config.telegram, api_base, token)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(bot.session.close)
+        await _notice_token(app, bot.id)
+        delivery = Delivery(database, clock)
+        part = None
+        if database.shared:
+            part = Part(database, app.duty.leases, Districts(app.duty.leases, counted=budget.share))
+        town: Town = WHOLE_TOWN if part is None else part.districts
+        sender = Sender(bot, delivery, budget, metrics, clock, town)
+        drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
+        stack.push_async_callback(drafts.close)
+        turns = turn_flow(app, drafts, sender.wake)
+        lanes = Lanes(database, clock, turns, town)
+        menus = ChatMenus(bot)
+        ingest = Ingest(
+            bot,
+            database,
+            clock,
+            intake=Intake(
+                database,
+                clock,
+                app.buffers,
+                config.access,
+                phrase,
+                config.telegram.group_window,
+                app.chronicling,
+            ),
+            lanes=lanes,
+            turns=turns,
+            drafts=drafts,
+            handlers=Commands(bot, database, clock, build_router(_services(app, menus))),
+            door=Door(frozenset(config.access.allowed_user_ids), config.local_telegram),
+            phrases=phrase,
+            menu=menus,
+            wake_outbox=sender.wake,
+            observer=metrics,
+            session_ended=app.session_ended,
+            town=town,
+        )
+        monitor = PollMonitor(metrics, clock)
+        poller: Poller | None = None
+        if config.telegram.mode == "polling":
+            poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
+        elif receives:
+            await set_webhook(bot, config.telegram, _webhook_secret(config))
+        yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part)
+
+
+def _services(app: App, menus: ChatMenus) -> Services:
+    return Services(
+        app.database,
+        app.clock,
+        app.config,
+        archival=app,
+        export=app,
+        names=app.names,
+        menu=menus,
+        knowledge=app.knowledge,
+        past=PastQuestions(
+            app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
+        ),
+        dates=app.dates,
+        corrections=app.restating,
+        sessions=app,
+        task_words=TypedTasks(app.worker),
+    )
+
+
+def turn_flow(app: App, drafts: Drafts, wake_outbox: Callable[[], None]) -> TurnFlow:
+    """The turns of an app, whose answers are shown in `drafts` while they are written."""
+    models, config = app.models, app.config
+    recall = TurnRecall(
+        app.database,
+        app.search,
+        models.embedder,
+        enricher=models.enricher,
+        reranker=models.reranker,
+        names=app.names,
+        facts=FactRecall(app.database, app.knowledge),
+        memories=app.memories,
+        passages=app.passages,
+        lessons=app.lessons,
+        limits=RecallLimits.of(config),
+        observer=app.metrics,
+    )
+    return TurnFlow(
+        app.database,
+        app.clock,
+        app.buffers,
+        Prompts(recall, app.clock, config.agents.responder, config.persona, app.unspoken),
+        models.responder,
+        render=render,
+        phrases=phrase,
+        drafts=drafts,
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+        chronicling=app.chronicling,
+        plasticity=app.nights.plasticity,
+        grants=_requests(app) if config.agents.task_manager.enabled else None,
+    )
+
+
+def _requests(app: App) -> Requests:
+    whole_day_at, reader = app.config.notifications.whole_day_at, WorkerNameReader(app.worker)
+    return Requests(app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, told=opened_in_turn)
+
+
+def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
+    doctor = Doctor(
+        app.config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder]
+    )
+    return Upkeep(
+        app.config,
+        app.database,
+        app.clock,
+        examine=lambda: doctor.examine(app.database),
+        take_up=side.ingest.take_up,
+        woken=app.ticker.wake,
+        backed_up=app.metrics.backup_finished,
+    )
+
+
+@contextlib.asynccontextmanager
+async def _web(
+    app: App, side: TelegramSide, upkeep: Upkeep, api_base: str, simulator: Simulator | None
+) -> AsyncIterator[Served]:
+    config = app.config
+
+    async def accept(body: bytes) -> None:
+        await side.ingest.accept([webhook_update(body)])
+
+    async def allows(user_id: int) -> bool:
+        if user_id in config.access.allowed_user_ids:
+            return True
+        if not config.local_telegram:
+            return False
+        async with ControlClient(api_base) as telegram:
+            return await telegram.knows(user_id)
+
+    webhook = None
+    if side.poller is None:
+        host = urlsplit(config.telegram.webhook.url).hostname or ""
+        webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
+    doors = Doors(
+        allows=allows,
+        upkeep=upkeep,
+        poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
+        webhook=webhook,
+        chat_page=api_base if config.local_telegram else None,
+        simulator=simulator,
+    )
+    async with served(app, doors) as server:
+        yield server
+
+
+def _webhook_secret(config: Config) -> str:
+    secret = config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
+    redact.tell(secret)
+    return secret
+
+
+async def _notice_token(app: App, bot_id: int) -> None:
+    """Another token is another bot: its chats, message ids and update ids start anew beside the old ones."""
+    known = await app.database.read(lambda c: users.read_setting(c, "bot_id"))
+    if known == bot_id:
+        return
+    await app.database.write(lambda c: users.write_setting(c, "bot_id", bot_id))
+    if known is not None:
+        log.warning("bot_changed", extra={"before": known, "now": bot_id})
+
+
+async def _greet(app: App, api_base: str, server: Served) -> None:
+    """What a person at the terminal needs to know, on stdout; logs go to stderr."""
+    config = app.config
+    if config.local_telegram:
+        print(f"No Telegram token: the local Telegram answers. Open {api_base} and write to {config.persona.name}.")
+    else:
+        code = await app.database.write(access.issue_owner_code)
+        if code is not None:
+            print(f"The bot has no owner yet. Send it this message, once: /start {code}")
+    if app.models.offline:
+        print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
+    print(f"MCP: {server.mcp}")
+    if server.console is not None:
+        print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")
+    print(f"Health, metrics and REST: {server.rest.url}", flush=True)

@@ -1,0 +1,116 @@
+"""Opens the database as a start does: what a killed restore left is ended, a backup comes before a migration."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from internal.access import repository as users
+from internal.errors import StorageDamaged, StorageError
+from internal.scheduling.clock import Clock
+from internal.storage.backup import backup, postgres_backup, replace_file
+from internal.storage.database import Database
+from internal.storage.engine.corruption import words_of_damage
+from internal.storage.engine.data_lock import alone_in
+from internal.storage.engine.owner_scope import acting_for_everyone
+from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
+from internal.storage.transfer.migrate_store import refuse_draft, refuse_half
+
+log = logging.getLogger(__name__)
+
+_BACKED_UP = "backed_up_before_migration"
+
+LAST_BACKUP = "last_backup_at"
+"""The setting that remembers a backup which was written outside the data folder."""
+
+
+@contextlib.asynccontextmanager
+async def open_database(store: Path | str, backups: Path, clock: Clock) -> AsyncIterator[Database]:
+    """The migrated database; whatever fails inside because its file is damaged is raised as StorageDamaged.
+
+    The block acts for everyone, until something in it says for whom. The caller owns the folder of a file. Raises
+    SchemaTooNew, and StorageError when a server cannot be used or the backup before a migration fails: then nothing
+    was changed.
+    """
+    with acting_for_everyone():
+        if isinstance(store, str):
+            async with Database.open(store) as database:
+                await _migrate_server(database, backups, clock)
+                yield database
+        else:
+            async with _open_file(store, backups, clock) as database:
+                yield database
+
+
+async def _migrate_server(database: Database, backups: Path, clock: Clock) -> None:
+    async with alone_in(backups):  # of several processes that start at once, the first does it
+        revision = await database.read(current_revision)
+        refuse_newer(revision)
+        await database.read(refuse_half)
+        if revision not in (None, head_revision()):
+            with _refusing_migration():
+                made = await postgres_backup.back_up(database, backups, clock.now())
+            log.info(_BACKED_UP, extra={"backup": str(made.path)})
+        await bring_up_to_date(database)
+
+
+@contextlib.asynccontextmanager
+async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[Database]:
+    with damage_told(path):
+        await asyncio.to_thread(_prepare, path, backups, clock.now())
+        async with Database.open(path) as database:
+            await database.exclusive(lambda c: migrate(c, before=lambda: _back_up_first(path, backups, clock.now())))
+            yield database
+
+
+@contextlib.contextmanager
+def damage_told(database: Path | str) -> Iterator[None]:
+    """Whatever fails inside because the database file is damaged is raised as StorageDamaged; a server's is its own."""
+    try:
+        yield
+    except Exception as error:  # border of the database: any read may be the first to meet the damaged page
+        words = words_of_damage(error)
+        if isinstance(error, StorageDamaged) or words is None:
+            raise
+        raise StorageDamaged(f"the database {database} is damaged ({words})") from error
+
+
+def _prepare(database: Path, backups: Path, now: datetime) -> None:
+    replace_file.clear_up(database.resolve(), now)
+    refuse_draft(database.resolve())
+    if not backup.listing(backups):
+        return
+    if not database.exists():
+        log.warning("new_database_beside_backups", extra={"database": str(database), "backups": str(backups)})
+    elif database.stat().st_size == 0 and not database.with_name(f"{database.name}-wal").exists():
+        # SQLite takes an empty file for a new database: the bot would begin anew, and nobody would be told.
+        raise StorageDamaged(f"the database {database} is empty, though there are backups of it")
+
+
+def _back_up_first(database: Path, backups: Path, now: datetime) -> None:
+    with _refusing_migration():
+        made = backup.back_up_here(database, backups, now)
+    log.info(_BACKED_UP, extra={"backup": str(made.path)})
+
+
+@contextlib.contextmanager
+def _refusing_migration() -> Iterator[None]:
+    try:
+        yield
+    except StorageDamaged:
+        raise
+    except StorageError as error:
+        raise StorageError(
+            f"the database is not brought to the new schema, since its backup failed: {error}"
+        ) from error
+
+
+async def last_backup(database: Database, backups: Path) -> datetime | None:
+    """When the last backup was made: the newest in the folder, or one that went elsewhere."""
+    told = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
+    found = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
+    return max([*found, *([datetime.fromisoformat(told)] if told else [])], default=None)

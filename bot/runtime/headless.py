@@ -1,0 +1,67 @@
+"""The product at work without Telegram: what `laplaced mcp` opens when no bot runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+from bot.application.doctor import Doctor
+from bot.application.operations import Upkeep
+from bot.runtime.core import App, open_app
+from bot.runtime.http import Doors
+from internal.config import Config
+from internal.telemetry.logs import log_loop_trouble
+
+DRAIN_S = 6
+"""How long runs that wait for a model may take once all is over; the next start goes on with them."""
+
+
+@contextlib.asynccontextmanager
+async def open_alone(config: Config) -> AsyncIterator[tuple[App, Doors]]:
+    """The opened product with everything that works in the background. Raises what `open_app` raises."""
+    asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
+    async with open_app(config) as app:
+        await app.restore()
+        background = (app.maintenance().run(), app.mirrors.run(app.duty.while_leading), app.recorder.run())
+        async with _working(*background, app.database.until_damaged()):
+            try:
+                yield app, Doors(_nobody_new(config), _upkeep(app))
+            finally:
+                await app.runs.drain(DRAIN_S)
+
+
+@contextlib.asynccontextmanager
+async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
+    """Keeps these going. One that ends has failed: the block is cancelled, and its error raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in endless]
+            yield
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as several:
+        # Whatever came first ended the others; a group of it would be a traceback where one line is due.
+        raise several.exceptions[0] from None
+
+
+def _nobody_new(config: Config) -> Any:
+    async def allows(user_id: int) -> bool:
+        return user_id in config.access.allowed_user_ids
+
+    return allows
+
+
+def _upkeep(app: App) -> Upkeep:
+    token = app.config.telegram.token.get_secret_value()
+    telegram = (app.config.telegram.api_base, token) if token else None
+    doctor = Doctor(app.config, app.clock, running=False, telegram=telegram, observers=[app.metrics, app.recorder])
+    return Upkeep(
+        app.config,
+        app.database,
+        app.clock,
+        examine=lambda: doctor.examine(app.database),
+        woken=app.ticker.wake,
+        backed_up=app.metrics.backup_finished,
+    )

@@ -1,0 +1,174 @@
+"""The HTTP application over an opened product: the running bot's, and that of a command which works alone."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+
+from bot.application.owner_data import Keeping
+from bot.cli.imports import importing_agents
+from bot.console.launch import Place, console_at
+from bot.mcp.http import PATH, McpServer
+from bot.runtime.core import App
+from bot.web.activity.chronicle import Chronicle
+from bot.web.admin.console_login import Console
+from bot.web.admin.operations import Upkeep
+from bot.web.admin.simulator import Simulator
+from bot.web.graph.cypher import Cypher
+from bot.web.graph.episodes import Taking
+from bot.web.graph.router import Graph
+from bot.web.http.app import build_web
+from bot.web.http.owners import Allows, Owners
+from bot.web.http.server import Listener, RunningServer, listening, serving, serving_on
+from bot.web.http.telegram_webhook import Webhook
+from bot.web.memory.nodes import Memory, memory_eraser
+from internal.flows.transfer.imports import Importing
+from internal.memory.plasticity.maintenance import MaintenanceReport
+from internal.storage.key_files import ensure_key
+from internal.telemetry.logs import redact
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What of the application depends on who opens it.
+
+    `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to;
+    `simulator` drives the virtual users, if it is they who talk.
+    """
+
+    allows: Allows
+    upkeep: Upkeep
+    poll_fresh: Callable[[], bool] = lambda: True
+    webhook: Webhook | None = None
+    chat_page: str | None = None
+    simulator: Simulator | None = None
+
+
+def server_key(app: App) -> str:
+    """The key of REST and MCP: the configured one, else the one in the data folder, made on first use."""
+    key = app.config.server.api_key.get_secret_value() or ensure_key(app.config.data_dir, "server_api_key")
+    redact.tell(key)
+    return key
+
+
+def web_of(
+    app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None = None, console: str | None = None
+) -> FastAPI:
+    """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed.
+
+    Raises ConfigurationError.
+    """
+    config = app.config
+
+    async def erase(user_id: int, episode_id: str) -> None:
+        await app.eraser.erase_now(user_id, "episode", episode_id)
+
+    async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
+        return await app.nights.maintain(user_id, dry_run=dry_run)
+
+    async def taken_in() -> None:
+        await app.restore()
+        app.ticker.wake()
+
+    agents = importing_agents(config)
+    owners = Owners(app.database, doors.allows, allowed=config.access.allowed_user_ids, open_door=config.local_telegram)
+    return build_web(
+        database=app.database,
+        metrics=app.metrics,
+        clock=app.clock,
+        api_key=server_key(app),
+        allowed_hosts=config.server.allowed_hosts,
+        owners=owners,
+        poll_fresh=doors.poll_fresh,
+        archive=app.archive,
+        graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase), app.messages),
+        memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
+        cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
+        chronicle=Chronicle(app.auditing, config.persona.name),
+        recall=app.recall,
+        upkeep=doors.upkeep,
+        importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),
+        keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
+        simulator=doors.simulator,
+        webhook=doors.webhook,
+        console=Console(server_key(app), config.console.session_lifetime, console),
+        chat_page=doors.chat_page,
+        mcp=mcp,
+        whole_day_at=app.config.notifications.whole_day_at,
+        daily_limit_usd=config.access.daily_cost_usd,
+        stopping=stopping,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The running servers. `mcp` is the address of the tools, `console` that of the pages, if there are any.
+
+    Those of `ended` are done only before their time.
+    """
+
+    rest: RunningServer
+    mcp: str
+    console: str | None
+    ended: Sequence[asyncio.Task[None]]
+
+
+@contextlib.asynccontextmanager
+async def served(app: App, doors: Doors) -> AsyncIterator[Served]:
+    """REST on `server.port` and MCP on `mcp.port` until the block ends. Raises ConfigurationError."""
+    server, stopping = app.config.server, asyncio.Event()
+    async with contextlib.AsyncExitStack() as stack:
+        rest = listening(server.host, server.port, "server.port")
+        stack.callback(rest.close)
+        mcp = listening(server.host, app.config.mcp.port, "mcp.port")
+        stack.callback(mcp.close)
+        address = f"{mcp.url}{PATH}"
+        pages = _console_listener(app, stack)
+        console = None if pages is None else app.config.console.url or pages.url
+        web = web_of(app, doors, stopping=stopping, mcp=address, console=console)
+        tools = McpServer(web, server_key(app), server.allowed_hosts)
+        stack.push_async_callback(tools.close)
+        calls = await stack.enter_async_context(serving_on(rest, web))
+        tool_calls = await stack.enter_async_context(serving_on(mcp, tools.guarded))
+        if pages is not None:
+            await stack.enter_async_context(console_at(_place(app, pages, calls.url)))
+        stack.callback(stopping.set)
+        yield Served(calls, address, console, [calls.ended, tool_calls.ended])
+
+
+def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | None:
+    """Taken now, so that a port in use ends the start; None if the console is switched off."""
+    if not app.config.console.enabled:
+        return None
+    pages = listening(app.config.server.host, app.config.server.console_port, "server.console_port")
+    stack.callback(pages.close)
+    return pages
+
+
+def _place(app: App, pages: Listener, rest: str) -> Place:
+    config = app.config
+    public = urlsplit(config.console.url)
+    return Place(
+        pages.socket,
+        rest,
+        config.data_dir / "console",
+        allowed_hosts=[*config.server.allowed_hosts, *filter(None, [public.hostname])],
+        secure=public.scheme == "https",
+    )
+
+
+@contextlib.asynccontextmanager
+async def served_for_commands(app: App, doors: Doors) -> AsyncIterator[tuple[RunningServer, FastAPI]]:
+    """REST for this machine's other commands, on a port that is free, and the application itself."""
+    stopping = asyncio.Event()
+    web = web_of(app, doors, stopping=stopping)
+    async with serving(web, "127.0.0.1", 0) as server:
+        try:
+            yield server, web
+        finally:
+            stopping.set()

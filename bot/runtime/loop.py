@@ -1,0 +1,113 @@
+"""What a process of the product keeps going until it is told to stop: `laplaced run` and `laplaced worker` alike."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.runtime.core import App
+from bot.runtime.database import last_backup
+from bot.telegram.delivery.rendering import plain, render
+from bot.telegram.menu import publish
+from bot.telegram.service import PollMonitor, TelegramSide
+from internal.access import repository as users
+from internal.access.model import Role
+from internal.flows.notifications.deliver import Rendering
+from internal.flows.notifications.scheduler import Notifying
+from internal.flows.operations.jobs import Job
+from internal.recall.search.warm_up import Warming
+from internal.storage.backup import backup
+
+POLLED = "polled_at"
+"""The setting that tells every process when the one that polls was last answered."""
+
+FIGURES_TOLD = timedelta(seconds=20)
+
+
+async def work(
+    app: App,
+    side: TelegramSide,
+    ended: Sequence[asyncio.Task[None]],
+    stop: asyncio.Event,
+    beside: Sequence[Coroutine[Any, Any, None]] = (),
+) -> None:
+    """Keeps everything going until told to stop. What ends by itself has failed, and its error ends the program.
+
+    `ended` are tasks of others, such as servers, that do the same.
+    """
+    notifying = _notifying(app, side.sender.wake)
+    jobs = [Job("notifications", notifying.start_due)]
+    if app.database.shared:
+        jobs.append(Job("figures", lambda: _tell_figures(app, side.monitor), FIGURES_TOLD, everywhere=True))
+    maintenance = app.maintenance(jobs)
+    endless = [
+        *beside,
+        *side.work(),
+        maintenance.run(),
+        app.mirrors.run(app.duty.while_leading),
+        app.recorder.run(),
+    ]
+    endless.append(app.database.until_damaged())
+    tasks = [asyncio.create_task(job) for job in endless]
+    stopping = asyncio.create_task(stop.wait())
+    once = [_publish_menu(app, side), Warming(app.database, [app.messages, app.knowledge, app.search]).run()]
+    begun = [asyncio.create_task(job) for job in once]
+    try:
+        done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (*tasks, stopping, *begun):
+            task.cancel()
+        await asyncio.gather(*tasks, stopping, *begun, notifying.stop(), return_exceptions=True)
+    for task in done - {stopping}:
+        task.result()
+
+
+async def _tell_figures(app: App, monitor: PollMonitor) -> None:
+    """What one process sees and an alert asks about is told by each of them, whichever is scraped."""
+    if not monitor.standing_by and monitor.last is not None:
+        polled = monitor.last.isoformat()
+        await app.database.write(lambda c: users.write_setting(c, POLLED, polled))
+    elif monitor.standing_by:
+        told = await app.database.read(lambda c: users.read_setting(c, POLLED))
+        if told is not None:
+            app.metrics.polled(datetime.fromisoformat(told))
+    last = await last_backup(app.database, backup.folder_of(app.config.data_dir))
+    if last is not None:
+        app.metrics.backup_finished(last)
+
+
+def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
+    config = app.config
+    return Notifying(
+        app.database,
+        app.clock,
+        app.models.context_manager,
+        quiet_hours=config.notifications.quiet_hours,
+        persona_name=config.persona.name,
+        daily_cost_usd=config.access.daily_cost_usd,
+        rendering=Rendering(render, plain),
+        observer=app.metrics,
+        wake_outbox=wake_outbox,
+    )
+
+
+async def _publish_menu(app: App, side: TelegramSide) -> None:
+    everybody = await app.database.read(users.everybody)
+    await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set: the one owner of signals in this process."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(wanted, stop.set)
+    try:
+        yield stop
+    finally:
+        for wanted in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(wanted)

@@ -1,0 +1,85 @@
+"""`laplaced worker`: another process on a PostgreSQL store, with everything that works and nothing that is called."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+
+from fastapi import FastAPI
+
+from bot.runtime.app import telegram_side
+from bot.runtime.core import App, open_app
+from bot.runtime.http import server_key
+from bot.runtime.loop import stop_signals, work
+from bot.simulator.launch import DEFAULT_TOKEN
+from bot.telegram.delivery.flood_limits import Budget
+from bot.web.http.guard import Guard
+from bot.web.http.health import Readiness, health_router
+from bot.web.http.routers import join
+from bot.web.http.server import listening, serving_on
+from internal.config import Config
+from internal.errors import ConfigurationError
+from internal.telemetry.logs import log_loop_trouble
+
+log = logging.getLogger(__name__)
+
+
+async def run(config: Config, *, budget: Budget | None = None) -> int:
+    """Works until SIGTERM or SIGINT and returns 0. `budget` is for benchmarks.
+
+    Raises what `open_app` raises, SecondPoller, BadToken, and ConfigurationError where the store is a file.
+    """
+    api_base, token = telegram_of(config)
+    asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
+    with stop_signals() as stop:
+        async with contextlib.AsyncExitStack() as stack:
+            app = await stack.enter_async_context(open_app(config))
+            side = await stack.enter_async_context(
+                telegram_side(app, api_base, token, budget or Budget(), receives=False)
+            )
+            ended = await stack.enter_async_context(_health(app))
+            await side.resume()
+            print(f"Worker {app.duty.name} works.", flush=True)
+            try:
+                await work(app, side, ended, stop)
+            finally:
+                log.info("stopping")
+                await asyncio.gather(side.stop(), app.runs.drain(6))
+    return 0
+
+
+def telegram_of(config: Config) -> tuple[str, str]:
+    """The Bot API's address and the token that this process shares with `laplaced run`.
+
+    Without a token of one's own, those of the local Telegram that `laplaced run` starts on this machine. Raises
+    ConfigurationError.
+    """
+    if not isinstance(config.store, str):
+        raise ConfigurationError(
+            "a database file belongs to one process, `laplaced run`; for workers beside it set storage.url to a "
+            "PostgreSQL database"
+        )
+    token = config.telegram.token.get_secret_value()
+    if token:
+        return config.telegram.api_base, token
+    if not config.telegram.local.port:
+        raise ConfigurationError("without telegram.token a worker finds the local Telegram at telegram.local.port only")
+    return f"http://127.0.0.1:{config.telegram.local.port}", DEFAULT_TOKEN
+
+
+@contextlib.asynccontextmanager
+async def _health(app: App) -> AsyncIterator[Sequence[asyncio.Task[None]]]:
+    """`/healthz`, `/readyz` and `/metrics` at server.worker_port, if that is set."""
+    server = app.config.server
+    if server.worker_port is None:
+        yield []
+        return
+    web = FastAPI(openapi_url=None)
+    join(web, health_router(app.database, app.metrics, Readiness(app.database, app.clock, lambda: True)))
+    web.add_middleware(Guard, api_key=server_key(app), allowed_hosts=server.allowed_hosts, own_secret=[])
+    listener = listening(server.host, server.worker_port, "server.worker_port")
+    async with serving_on(listener, web) as running:
+        print(f"Health and metrics: {running.url}", flush=True)
+        yield [running.ended]

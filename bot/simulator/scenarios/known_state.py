@@ -1,0 +1,69 @@
+"""What the bot holds of one virtual user, read from its store as words with their times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from sqlalchemy import Connection
+
+from internal.events import agent_state
+from internal.graph import store
+from internal.graph.model import Node, NodeFilter
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.model import Fact
+from internal.memory.model import MEMORY_LABELS
+from internal.people import repository as people
+from internal.people.model import Person
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task
+
+_SNAPSHOT = ("context_manager", "context_snapshot")
+_ALL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All that is derived of one owner's words. `facts` are the present versions, also of what has ended."""
+
+    people: Sequence[Person]
+    facts: Sequence[Fact]
+    memories: Sequence[Node]
+    tasks: Sequence[Task]
+    snapshot: str = ""
+
+    def derived(self) -> list[str]:
+        """Every derived text, for what must stand in none of them."""
+        texts = [f"{' '.join(person.names)} {person.bio}" for person in self.people]
+        texts += [fact_words(fact) for fact in self.facts]
+        texts += [memory_words(node) for node in self.memories]
+        texts += [f"{task.title} {task.details or ''}" for task in self.tasks]
+        return [*texts, self.snapshot]
+
+
+def read(connection: Connection, user_id: int, now: datetime) -> Held:
+    """What is held of an owner now; what is hidden because it is to be forgotten is left out."""
+    wanted = FactFilter(include_invalid=True)
+    versions = fact_repository.listing(connection, user_id, wanted, now=now, limit=_ALL)
+    agent, key = _SNAPSHOT
+    snapshot = agent_state.get(connection, agent_state.agent_id(agent, user_id), key)
+    return Held(
+        people=people.listing(connection, user_id),
+        facts=[version.fact for version in versions if version.fact.expired_at is None],
+        memories=store.nodes(connection, user_id, NodeFilter(labels=MEMORY_LABELS), limit=_ALL),
+        tasks=tasks.listing(connection, user_id, limit=_ALL),
+        snapshot=(snapshot or b"").decode("utf-8", "replace"),
+    )
+
+
+def fact_words(fact: Fact) -> str:
+    """A fact's own words and the names at its ends."""
+    return f"{fact.fact} {fact.source_name} {fact.target_name}"
+
+
+def memory_words(node: Node) -> str:
+    """All that a memory's node says."""
+    return " ".join(chain((node.name,), (value for value in node.properties.values() if isinstance(value, str))))

@@ -1,0 +1,58 @@
+"""Telegram's flood limits, off by default: so many calls a chat and altogether, then 429 with a pause."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.simulator.server.errors import too_many_requests
+
+# What the limits count. Telegram counts typing actions, drafts and edits too.
+COUNTED = frozenset(
+    {"sendmessage", "sendmessagedraft", "senddocument", "sendchataction", "editmessagetext", "editmessagereplymarkup"}
+)
+_MINUTE = 60.0
+
+
+class FloodLimits(BaseModel):
+    """Calls allowed: `per_chat` a second in one private chat, `per_group` a minute in a group, `overall` a second."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = False
+    per_chat: int = Field(3, ge=1)
+    per_group: int = Field(20, ge=1)
+    overall: int = Field(30, ge=1)
+
+
+class FloodGate:
+    """Counts calls in sliding windows and refuses those beyond the limits."""
+
+    def __init__(self, limits: FloodLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._calls: dict[object, deque[float]] = {}
+
+    def admit(self, method: str, chat_id: int) -> None:
+        """Count one call; raises the 429 refusal, uncounted, when a window is full."""
+        if not self.limits.enabled or method.lower() not in COUNTED:
+            return
+        now = self._clock()
+        limits = self.limits
+        of_chat = (limits.per_group, _MINUTE) if chat_id < 0 else (limits.per_chat, 1.0)
+        windows = [(chat_id, *of_chat), ("overall", limits.overall, 1.0)]
+        waits = [self._wait(key, allowed, span, now) for key, allowed, span in windows]
+        if max(waits) > 0:
+            raise too_many_requests(math.ceil(max(waits)))
+        for key, _, _ in windows:
+            self._calls.setdefault(key, deque()).append(now)
+
+    def _wait(self, key: object, allowed: int, span: float, now: float) -> float:
+        calls = self._calls.get(key, deque())
+        while calls and calls[0] <= now - span:
+            calls.popleft()
+        return 0.0 if len(calls) < allowed else calls[0] + span - now

@@ -1,0 +1,225 @@
+"""An answer while it is written: a native draft with a stop button, or, where drafts are refused, an edited message.
+
+Everything here is cosmetic and shed first; the one thing that must survive a crash, the placeholder message, is an
+outbox row like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNotFound, TelegramRetryAfter
+from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity
+
+from bot.telegram.delivery.flood_limits import Budget
+from bot.telegram.delivery.rendering import draft
+from bot.telegram.delivery.sender import describe
+from internal.dialogue.model import Turn
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import OutboxRow, Outgoing, Rendered
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+INTERVAL_S = 0.9
+"""Between two updates of one draft: faster ones only eat the flood budget."""
+
+REFRESH_S = 20.0
+"""A draft is shown for 30 seconds: an unchanged one is repeated before that."""
+
+EDIT_TIMEOUT_S = 5
+"""The answer waits for an edit of its placeholder that is under way: broken off, it could still come after it."""
+
+PLACEHOLDER = "…"
+STOP_CALLBACK = "stop:"
+
+
+@dataclass(slots=True)
+class _Showing:
+    turn: Turn
+    text: str = ""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    native: bool = True
+    owed: bool = False
+    placeholder: int | None = None
+    editing: asyncio.Task[Message | bool] | None = None
+
+
+class TelegramDrafts:
+    """Shows drafts of several turns at once, each from a task of its own, so that streaming never waits for it."""
+
+    def __init__(
+        self, bot: Bot, budget: Budget, database: Database, clock: Clock, wake_outbox: Callable[[], None]
+    ) -> None:
+        self._bot, self._budget, self._database, self._clock = bot, budget, database, clock
+        self._wake_outbox = wake_outbox
+        self._showing: dict[str, _Showing] = {}
+        self._native = True
+
+    async def begin(self, turn: Turn) -> None:
+        if turn.id in self._showing:
+            await self.show(turn, "")
+            return
+        showing = _Showing(turn)
+        self._showing[turn.id] = showing
+        showing.task = asyncio.create_task(self._pump(showing), name=f"draft-{turn.id}")
+
+    async def show(self, turn: Turn, text: str) -> None:
+        showing = self._showing.get(turn.id)
+        if showing is not None:
+            showing.text = text
+            showing.changed.set()
+
+    async def end(self, turn: Turn) -> str | None:
+        showing = self._showing.pop(turn.id, None)
+        if showing is not None and showing.task is not None:
+            showing.task.cancel()
+            await asyncio.gather(showing.task, return_exceptions=True)
+        if showing is not None and showing.editing is not None:
+            await asyncio.gather(showing.editing, return_exceptions=True)
+        if showing is not None and showing.owed:
+            # Behind the write that may still be under way: a read beside it would not see its placeholder.
+            placeholder = await self._database.write(
+                lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn))
+            )
+        else:
+            placeholder = await self._placeholder(turn)
+        return _placeholder_key(turn) if placeholder is not None else None
+
+    def turn_of(self, chat_id: int, draft_id: int) -> str | None:
+        """The turn whose draft the user stopped."""
+        for showing in self._showing.values():
+            if showing.turn.chat_id == chat_id and draft_id_of(showing.turn.id) == draft_id:
+                return showing.turn.id
+        return None
+
+    async def close(self) -> None:
+        """Ends every draft that is still shown, where its turn was broken off."""
+        shown = [(showing.task, showing.editing) for showing in self._showing.values()]
+        tasks = [task for both in shown for task in both if task is not None]
+        self._showing.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _pump(self, showing: _Showing) -> None:
+        await self._typing(showing.turn)
+        while True:
+            showing.changed.clear()
+            try:
+                await self._update(showing)
+            except TelegramAPIError as error:
+                self._shed(showing.turn, "draft_shed", error)
+            except Exception:  # border of a decoration: the answer itself must not fail with it
+                log.exception("draft_failed", extra={"turn": showing.turn.id})
+            await asyncio.sleep(INTERVAL_S)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(REFRESH_S):
+                    await showing.changed.wait()
+
+    async def _typing(self, turn: Turn) -> None:
+        try:
+            if self._budget.try_take(turn.chat_id):
+                await self._bot.send_chat_action(turn.chat_id, "typing", message_thread_id=turn.thread_id)
+        except TelegramAPIError as error:
+            self._shed(turn, "typing_shed", error)
+
+    def _shed(self, turn: Turn, event: str, error: TelegramAPIError) -> None:
+        if isinstance(error, TelegramRetryAfter):
+            self._budget.mute(turn.chat_id, error.retry_after)
+        log.debug(event, extra={"error": describe(error)})
+
+    async def _update(self, showing: _Showing) -> None:
+        turn = showing.turn
+        if not self._budget.try_take(turn.chat_id):
+            showing.changed.set()  # shed now, shown with the next piece
+            return
+        if self._native and showing.native and turn.chat_id > 0:
+            await self._draft(showing)
+        else:
+            await self._edit(showing)
+
+    async def _draft(self, showing: _Showing) -> None:
+        turn, part = showing.turn, draft(showing.text) or Rendered("")
+        try:
+            await self._bot.send_message_draft(
+                turn.chat_id,
+                draft_id_of(turn.id),
+                message_thread_id=turn.thread_id,
+                text=part.text,
+                entities=[MessageEntity(**entity) for entity in part.entities] or None,
+                parse_mode=None,
+                can_stop=True,
+            )
+        except TelegramNotFound as error:  # a Bot API server that is older than drafts
+            log.info("drafts_unknown", extra={"error": describe(error)})
+            self._native = False
+            showing.changed.set()  # shown as a message instead
+        except TelegramBadRequest as error:
+            log.info("draft_refused", extra={"error": describe(error)})
+            showing.native = False
+            showing.changed.set()
+
+    async def _edit(self, showing: _Showing) -> None:
+        turn = showing.turn
+        if showing.placeholder is None and (row := await self._placeholder(turn)) is not None:
+            showing.placeholder = row.tg_id
+        if showing.placeholder is None:
+            if showing.text:
+                await self._owe_placeholder(showing)
+            else:
+                await self._typing(turn)
+            return
+        part = draft(showing.text) or Rendered(PLACEHOLDER)
+        call = self._bot.edit_message_text(
+            part.text,
+            chat_id=turn.chat_id,
+            message_id=showing.placeholder,
+            entities=[MessageEntity(**entity) for entity in part.entities] or None,
+            parse_mode=None,
+            reply_markup=_stop_button(turn),
+            request_timeout=EDIT_TIMEOUT_S,
+        )
+        showing.editing = asyncio.create_task(call, name=f"edit-{turn.id}")
+        await asyncio.shield(showing.editing)
+
+    async def _owe_placeholder(self, showing: _Showing) -> None:
+        turn = showing.turn
+        showing.owed = True
+        placeholder = Outgoing(
+            turn.user_id,
+            turn.bot_id,
+            turn.chat_id,
+            PLACEHOLDER,
+            dedupe=_placeholder_key(turn),
+            thread_id=turn.thread_id,
+            keyboard=[[{"text": "⏹", "callback_data": f"{STOP_CALLBACK}{turn.id}"}]],
+        )
+        now = self._clock.now()
+        await self._database.write(lambda c: mailbox.put(c, placeholder, now))
+        self._wake_outbox()
+
+    async def _placeholder(self, turn: Turn) -> OutboxRow | None:
+        return await self._database.read(lambda c: mailbox.by_dedupe(c, turn.user_id, _placeholder_key(turn)))
+
+
+def draft_id_of(turn_id: str) -> int:
+    """A draft id, never zero, that is the same after a restart."""
+    return UUID(turn_id).int % 0x7FFF_FFFE + 1
+
+
+def _placeholder_key(turn: Turn) -> str:
+    return f"turn:{turn.id}:placeholder"
+
+
+def _stop_button(turn: Turn) -> InlineKeyboardMarkup:
+    button = InlineKeyboardButton(text="⏹", callback_data=f"{STOP_CALLBACK}{turn.id}")
+    return InlineKeyboardMarkup(inline_keyboard=[[button]])

@@ -1,0 +1,177 @@
+"""The chat a handler talks to: everything it says becomes outbox rows keyed by the update that caused them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
+from aiogram.types import CallbackQuery
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Keyboard
+from bot.telegram.delivery.rendering import render
+from bot.telegram.delivery.sender import describe
+from internal.access.model import User
+from internal.events import repository as events
+from internal.events.trigger import current_occasion
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing, OutgoingKind, Rendered
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+
+TOAST_TIMEOUT_S = 5
+"""The chat's other updates wait for this call, and Telegram forgets a button press soon anyway."""
+
+
+TYPING_S = 4.5
+"""Telegram shows "typing" for five seconds."""
+
+
+class OutboxChat:
+    """Implements `Chat`. `key` names the update; the n-th message said in it always has the same dedupe key.
+
+    `rest` is what is to be done beside the chat, once the handler has returned.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        database: Database,
+        clock: Clock,
+        user: User,
+        chat_id: int,
+        key: str,
+        *,
+        thread_id: int | None = None,
+        pressed: CallbackQuery | None = None,
+    ) -> None:
+        self._bot, self._database, self._clock = bot, database, clock
+        self._user, self._chat_id, self._key = user, chat_id, key
+        self._thread_id, self._pressed = thread_id, pressed
+        self._said = 0
+        self.rest: Callable[[], Awaitable[None]] | None = None
+
+    @property
+    def user(self) -> User:
+        return self._user
+
+    @property
+    def bot_id(self) -> int:
+        return self._bot.id
+
+    @property
+    def chat_id(self) -> int:
+        return self._chat_id
+
+    async def say(self, text: str, keyboard: Keyboard | None = None, *, force_reply: bool = False) -> None:
+        parts = render(text)
+        last = len(parts) - 1
+        rows = [
+            self._outgoing(part, keyboard=keyboard if n == last else None, force_reply=force_reply and n == last)
+            for n, part in enumerate(parts)
+        ]
+        await self._owe(rows)
+
+    async def edit(self, text: str, keyboard: Keyboard | None = None) -> None:
+        message = self._pressed.message if self._pressed else None
+        if message is None:
+            await self.say(text, keyboard)
+            return
+        first, *rest = render(text)
+        target = message.message_id
+        rows = [self._outgoing(first, kind="edit", tg_id=target, keyboard=keyboard if not rest else None)]
+        rows += [self._outgoing(part, keyboard=keyboard if part is rest[-1] else None) for part in rest]
+        await self._owe(rows)
+
+    async def toast(self, text: str = "") -> None:
+        if self._pressed is None:
+            return
+        try:
+            await self._bot.answer_callback_query(self._pressed.id, text or None, request_timeout=TOAST_TIMEOUT_S)
+        except TelegramAPIError as error:  # cosmetic: an old button press cannot be answered any more
+            log.debug("toast_shed", extra={"error": describe(error)})
+
+    @contextlib.asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        showing = asyncio.create_task(self._typing())
+        try:
+            yield
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+
+    async def _typing(self) -> None:
+        try:
+            while True:
+                await self._bot.send_chat_action(
+                    self._chat_id, "typing", message_thread_id=self._thread_id, request_timeout=TOAST_TIMEOUT_S
+                )
+                await asyncio.sleep(TYPING_S)
+        except TelegramAPIError as error:  # cosmetic: nothing more is shown
+            log.debug("typing_shed", extra={"error": describe(error)})
+
+    async def beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        said = self._said
+
+        async def rest() -> None:
+            self._said = said  # run again, its messages are the same ones
+            await work()
+
+        self.rest = rest
+
+    async def document(self, filename: str, content: str, caption: str) -> None:
+        row = self._outgoing(Rendered(caption), kind="document", filename=filename, content=content)
+        await self._owe([row])
+
+    def _outgoing(
+        self,
+        part: Rendered,
+        *,
+        kind: OutgoingKind = "send",
+        keyboard: Keyboard | None = None,
+        force_reply: bool = False,
+        tg_id: int | None = None,
+        filename: str | None = None,
+        content: str | None = None,
+    ) -> Outgoing:
+        self._said += 1
+        return Outgoing(
+            user_id=self._user.user_id,
+            bot_id=self._bot.id,
+            chat_id=self._chat_id,
+            thread_id=self._thread_id,
+            text=part.text,
+            entities=part.entities,
+            dedupe=f"{self._key}:{self._said}",
+            kind=kind,
+            keyboard=buttons(keyboard),
+            force_reply=force_reply,
+            tg_id=tg_id,
+            filename=filename,
+            content=content,
+        )
+
+    async def _owe(self, rows: list[Outgoing]) -> None:
+        now, occasion = self._clock.now(), current_occasion()
+
+        def work(connection: Connection) -> None:
+            if occasion is not None:  # told first, or what is sent at once would lead back to nothing
+                events.tell_occasion(connection, occasion, now)
+            for row in rows:
+                mailbox.put(connection, row, now)
+
+        await self._database.write(work)
+
+
+def buttons(keyboard: Keyboard | None) -> list[list[dict[str, str]]] | None:
+    """A keyboard in Bot API form."""
+    if not keyboard:
+        return None
+    return [[{"text": label, "callback_data": data} for label, data in row] for row in keyboard]

@@ -1,0 +1,181 @@
+"""Markdown becomes text with Telegram entities, in parts that Telegram accepts.
+
+Telegram counts in UTF-16 units: 4096 a message, and entity offsets too. A cut inside an entity or a surrogate pair is
+refused, one inside a grapheme tears an emoji or a letter from its accent.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pyromark
+from telegramify_markdown import RenderConfig, convert, utf16_len
+from telegramify_markdown.converter import STANDARD_OPTIONS
+
+from bot.telegram.delivery.split import LIMIT, Span, split
+from internal.mailbox.model import Rendered
+
+__all__ = ["LIMIT", "Rendered", "draft", "escape", "plain", "render", "utf16_len"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_MARKS = re.compile(r"[\\`*_{}\[\]#+\-.!|>~<&$=]")
+_REFERENCES = {"\\": "&#92;", "[": "&#91;", "]": "&#93;"}
+"""Behind a backslash the converter would take brackets for the beginning of a LaTeX formula."""
+
+_LINK_SCHEMES = ("http://", "https://", "tg://", "mailto:", "tel:")
+
+
+def render(markdown: str) -> list[Rendered]:
+    """The messages that show this Markdown; none if there is nothing to see in it."""
+    text, spans = _convert(_clean(markdown))
+    return _parts(text, spans) or plain(markdown)
+
+
+def plain(text: str) -> list[Rendered]:
+    """The messages that show this text as it stands: the way out when Telegram refuses entities."""
+    return _parts(_clean(text), [])
+
+
+def draft(markdown: str) -> Rendered | None:
+    """What to show while the Markdown is still being written: the message that grows now, None before a first word.
+
+    Marks that are open so far are closed, and a mark that may yet become something else waits, so that
+    the shown text only grows.
+    """
+    text, spans = _convert(_settled(_clean(markdown)))
+    parts = _parts(text, spans)
+    return parts[-1] if parts else None
+
+
+def escape(text: str) -> str:
+    """Text made safe inside Markdown: it is shown as it stands, on one line."""
+    one_line = " ".join(_clean(text).split())
+    return _MARKS.sub(lambda mark: _REFERENCES.get(mark[0]) or f"\\{mark[0]}", one_line)
+
+
+def _parts(text: str, spans: list[Span]) -> list[Rendered]:
+    return [
+        Rendered(
+            part, [{"type": span.type, "offset": span.offset, "length": span.length, **span.extra} for span in its]
+        )
+        for part, its in split(text, spans)
+    ]
+
+
+def _clean(text: str) -> str:
+    """Without what no message can carry: control characters and halves of surrogate pairs."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _CONTROL.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _symbols() -> RenderConfig:
+    config = RenderConfig.isolated()
+    symbol = config.markdown_symbol
+    symbol.heading_level_1 = symbol.heading_level_2 = symbol.heading_level_3 = symbol.heading_level_4 = ""
+    symbol.unordered_list_item = "•"
+    symbol.task_uncompleted = "☐"
+    symbol.horizontal_rule = "———"
+    symbol.image = ""
+    return config
+
+
+_CONFIG = _symbols()
+
+
+def _convert(markdown: str) -> tuple[str, list[Span]]:
+    text, entities = convert(_literal(markdown), config=_CONFIG)
+    spans = []
+    for entity in entities:
+        described = entity.to_dict()
+        url = described.get("url")
+        if url is None or url.startswith(_LINK_SCHEMES):
+            spans.append(Span(described.pop("type"), described.pop("offset"), described.pop("length"), described))
+    return text, spans
+
+
+def _literal(markdown: str) -> str:
+    """Marks that are words of their author, escaped: HTML, which the converter drops, and prices read as formulas."""
+    if "<" not in markdown and "$" not in markdown:
+        return markdown
+    while places := _misread(markdown):
+        source = markdown.encode()
+        bounds = [0, *sorted(places), len(source)]
+        markdown = b"\\".join(source[a:b] for a, b in pairwise(bounds)).decode()
+    return markdown
+
+
+def _misread(markdown: str) -> set[int]:
+    """Byte offsets of the marks to escape. An escaped mark is not found again, so escaping comes to an end."""
+    source = markdown.encode()
+    places: set[int] = set()
+    for payload, span in pyromark.events_with_range(markdown, options=STANDARD_OPTIONS):
+        if not isinstance(payload, dict):
+            continue
+        start, end = span["start"], span["end"]
+        if "InlineHtml" in payload or "Html" in payload:
+            places |= {start + match.start() for match in re.finditer(b"<", source[start:end])}
+        elif "InlineMath" in payload and _is_price(payload["InlineMath"], source[:start]):
+            places |= {start, end - 1}
+    return places
+
+
+def _is_price(formula: str, before: bytes) -> bool:
+    """`5$, потом 7$` is two prices: a sum stands before the mark, or words of a language between the two."""
+    return before[-1:].isdigit() or re.search(r"[^\W\d_a-zA-Z]|[a-zA-Z]+ [a-zA-Z]{2,}", formula) is not None
+
+
+_HELD_LINE = re.compile(r"(?:^|\n)[ \t]*(?:[-=#>*+_~|`]+|\d{1,9}[.)]?)?[ \t]*$")
+_HELD_LINK = re.compile(r"!?\[([^\[\]\n]*)(?:\](?:\([^()\s]*)?)?$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+_HELD_FENCE = re.compile(r"\n[ \t]*(?:`{1,2}|~{1,2})?$")
+_INLINE = re.compile(r"\\.|`+|\*\*|\*|~~|\|\||__|_", re.DOTALL)
+
+
+def _settled(markdown: str) -> str:
+    """The Markdown so far without what may change its meaning with the next letters, open marks closed."""
+    fences = list(_FENCE.finditer(markdown))
+    if len(fences) % 2:
+        return _HELD_FENCE.sub("", markdown)
+    begin = markdown.rfind("\n\n") + 2 if "\n\n" in markdown else 0
+    begin = max(begin, fences[-1].end() if fences else 0)
+    last = _without_tail(markdown[begin:])
+    return f"{markdown[:begin]}{last}{_closers(last)}"
+
+
+def _without_tail(block: str) -> str:
+    if block.startswith("|") and block.count("\n") < 2:
+        return ""  # a table is not one before the line under its header
+    block = _HELD_LINE.sub("", block)
+    block = _HELD_LINK.sub(r"\1", block)
+    return block.rstrip("*_~|`\\ \t")
+
+
+def _closers(block: str) -> str:
+    """The marks that close what is open at the end of a block, innermost first."""
+    stack: list[str] = []
+    for match in _INLINE.finditer(block):
+        mark = match[0]
+        if mark.startswith("\\"):
+            continue
+        code = stack[-1] if stack and stack[-1].startswith("`") else None
+        if code is not None:
+            if mark == code:
+                stack.pop()
+        elif mark in stack and _may_close(block, match):
+            del stack[len(stack) - 1 - stack[::-1].index(mark) :]
+        elif _may_open(block, match):
+            stack.append(mark)
+    return "".join(reversed(stack))
+
+
+def _may_open(block: str, match: re.Match[str]) -> bool:
+    after = block[match.end() : match.end() + 1]
+    before = block[match.start() - 1 : match.start()] if match.start() else ""
+    return bool(after) and not after.isspace() and not (match[0].startswith("_") and before.isalnum())
+
+
+def _may_close(block: str, match: re.Match[str]) -> bool:
+    before = block[match.start() - 1 : match.start()] if match.start() else " "
+    after = block[match.end() : match.end() + 1]
+    return not before.isspace() and not (match[0].startswith("_") and after.isalnum())

@@ -1,0 +1,289 @@
+"""Sends the outbox: one message of a chat at a time, within the budgets, each outcome written down."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+import aiohttp
+from aiogram import Bot
+from aiogram.exceptions import (
+    TelegramAPIError,
+    TelegramBadRequest,
+    TelegramForbiddenError,
+    TelegramMigrateToChat,
+    TelegramNetworkError,
+    TelegramRetryAfter,
+    TelegramServerError,
+    TelegramUnauthorizedError,
+)
+from aiogram.types import (
+    BufferedInputFile,
+    ForceReply,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    Message,
+    MessageEntity,
+    ReplyParameters,
+)
+
+from bot.telegram.delivery.flood_limits import Budget
+from bot.telegram.intake.ordered_tasks import Chains
+from internal.errors import StorageError
+from internal.flows.turn.delivery import Delivery
+from internal.mailbox.model import OutboxRow, Outgoing
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.scheduling.shards import WHOLE_TOWN, Town, district_of
+from internal.storage.engine.owner_scope import acting_for
+from internal.storage.engine.write_guard import fenced
+
+log = logging.getLogger(__name__)
+
+BATCH = 200
+LONGEST_SLEEP = timedelta(seconds=5)
+"""The sender looks at the outbox at least this often, whatever it was told."""
+
+
+class SendObserver(Protocol):
+    def telegram_request(self, method: str) -> None: ...
+
+    def telegram_error(self, method: str, kind: str) -> None: ...
+
+    def send_unknown(self) -> None: ...
+
+
+class Sender:
+    """Works off the outbox until cancelled. `wake` tells it that there is something new."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        delivery: Delivery,
+        budget: Budget,
+        observer: SendObserver,
+        clock: Clock,
+        town: Town = WHOLE_TOWN,
+    ) -> None:
+        self._bot, self._delivery, self._budget = bot, delivery, budget
+        self._observer, self._clock, self._town = observer, clock, town
+        self._chains = Chains("send")
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    async def run(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                _, next_due_at = await self._send_due()
+                wait = self._until(next_due_at)
+            except Exception:  # border of the sender: the rows are still there
+                log.exception("outbox_lookup_failed")
+                wait = LONGEST_SLEEP
+            await self._sleep(wait)
+
+    def at_work(self) -> set[int]:
+        """The districts to which something is being sent."""
+        return self._chains.at_work()
+
+    async def leave(self, districts: Collection[int], seconds: float) -> None:
+        """Gives what is being sent there `seconds` to be answered."""
+        await self._chains.leave(districts, seconds)
+
+    async def drain(self, seconds: float) -> None:
+        """Sends what can be sent within `seconds`; a request that is out has all of them to be answered in."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._send_all()
+        except TimeoutError:
+            log.info("outbox_left", extra={"reason": "deadline"})
+        await self._chains.drain(0)
+
+    async def _send_all(self) -> None:
+        while (await self._send_due())[0] or self._chains:
+            await self._sleep(timedelta(milliseconds=50))
+
+    async def _send_due(self) -> tuple[int, datetime | None]:
+        """How many messages may be sent now, and when the earliest becomes due."""
+        rows, next_due_at = await self._delivery.look(BATCH, self._town.served)
+        served = self._town.served
+        for row in rows:
+            chat_id = row.outgoing.chat_id
+            district = district_of(chat_id)
+            if not self._chains.busy(chat_id) and (served is None or district in served):
+                self._chains.add(chat_id, lambda row=row: self._send(row), district=district)  # type: ignore[misc]
+        return len(rows), next_due_at
+
+    def _until(self, due_at: datetime | None) -> timedelta:
+        if due_at is None:
+            return LONGEST_SLEEP
+        # Rows that are due but busy wake the sender when they are done; this is only for those due later.
+        return min(max(due_at - self._clock.now(), timedelta(seconds=1)), LONGEST_SLEEP)
+
+    async def _sleep(self, wait: timedelta) -> None:
+        try:
+            async with asyncio.timeout(wait.total_seconds()):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    async def _send(self, row: OutboxRow) -> None:
+        with fenced(self._town.fence(row.outgoing.chat_id)):
+            await self._send_fenced(row)
+
+    async def _send_fenced(self, row: OutboxRow) -> None:
+        await self._budget.take(row.outgoing.chat_id)
+        try:
+            with acting_for(row.outgoing.user_id):
+                out = await self._delivery.sending(row)
+                if out is not None:
+                    await self._deliver(row, out)
+        except StorageError:
+            # The row is due still: without a pause a database that refuses would be asked in a tight loop.
+            log.exception("send_interrupted", extra={"outbox": row.id})
+            await asyncio.sleep(LONGEST_SLEEP.total_seconds())
+        finally:
+            self.wake()
+
+    async def _deliver(self, row: OutboxRow, out: Outgoing) -> None:
+        method = out.kind
+        self._observer.telegram_request(method)
+        try:
+            tg_id = await self._call(out)
+        except TelegramAPIError as error:
+            self._observer.telegram_error(method, type(error).__name__)
+            await self._until_written(lambda error=error: self._record(row, out, error))  # type: ignore[misc]
+        except Exception as error:  # border of a message: one that cannot even be built must not block its chat
+            log.exception("message_impossible", extra={"outbox": row.id})
+            told = type(error).__name__
+            await self._until_written(lambda: self._delivery.refused(row, told))
+        else:
+            with fenced(None):  # it arrived, whoever asks
+                await self._until_written(lambda: self._delivery.sent(row, tg_id))
+
+    async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
+        """What became of a message is known here only: it is written down, however long the disk refuses."""
+        failures = 0
+        while True:
+            try:
+                return await write()
+            except StorageError:
+                failures += 1
+                log.exception("outcome_not_written")
+                await asyncio.sleep(pause(failures, timedelta(seconds=0.2), LONGEST_SLEEP).total_seconds())
+
+    async def _record(self, row: OutboxRow, out: Outgoing, error: TelegramAPIError) -> None:
+        told = describe(error)
+        match error:
+            case TelegramRetryAfter():
+                self._budget.mute(row.outgoing.chat_id, error.retry_after)
+                await self._delivery.retry(row, told, float(error.retry_after))
+            case TelegramMigrateToChat():
+                await self._delivery.moved(row, error.migrate_to_chat_id)
+            case TelegramForbiddenError():
+                await self._delivery.left(row, told)
+            case TelegramNetworkError() if not out.repeatable and not never_left(error):
+                self._observer.send_unknown()
+                await self._delivery.unknown(row, told)
+            case TelegramNetworkError() | TelegramServerError() | TelegramUnauthorizedError():
+                await self._delivery.retry(row, told)
+            case _:
+                await self._delivery.refused(row, told)
+        log.warning("send_failed", extra={"outbox": row.id, "error": told})
+
+    async def _call(self, out: Outgoing) -> int | None:
+        try:
+            return await self._call_formatted(out, _entities(out))
+        except TelegramBadRequest as error:
+            if out.entities and "entit" in error.message.lower():
+                log.warning("formatting_refused", extra={"error": error.message})
+                return await self._call_formatted(out, None)
+            if out.kind == "edit":
+                return await self._after_refused_edit(out, error)
+            raise
+
+    async def _call_formatted(self, out: Outgoing, entities: list[MessageEntity] | None) -> int | None:
+        match out.kind:
+            case "edit" if out.tg_id is not None:
+                return await self._edit(out, entities)
+            case "document":
+                return await self._document(out)
+            case _:
+                return await self._message(out, entities)
+
+    async def _message(self, out: Outgoing, entities: list[MessageEntity] | None) -> int:
+        message = await self._bot.send_message(
+            out.chat_id,
+            out.text,
+            message_thread_id=out.thread_id,
+            entities=entities,
+            parse_mode=None,
+            reply_markup=ForceReply() if out.force_reply else _keyboard(out),
+            reply_parameters=_reply(out),
+            link_preview_options=LinkPreviewOptions(is_disabled=True),
+        )
+        return message.message_id
+
+    async def _edit(self, out: Outgoing, entities: list[MessageEntity] | None) -> int | None:
+        await self._bot.edit_message_text(
+            out.text,
+            chat_id=out.chat_id,
+            message_id=out.tg_id,
+            entities=entities,
+            parse_mode=None,
+            reply_markup=_keyboard(out),
+            link_preview_options=LinkPreviewOptions(is_disabled=True),
+        )
+        return out.tg_id
+
+    async def _document(self, out: Outgoing) -> int:
+        file = BufferedInputFile((out.content or "").encode(), out.filename or "file.txt")
+        message: Message = await self._bot.send_document(
+            out.chat_id, file, message_thread_id=out.thread_id, caption=out.text, parse_mode=None
+        )
+        return message.message_id
+
+    async def _after_refused_edit(self, out: Outgoing, error: TelegramBadRequest) -> int | None:
+        told = error.message.lower()
+        if "not modified" in told:
+            return out.tg_id
+        if "not found" in told or "can't be edited" in told:
+            return await self._message(out, _entities(out))
+        raise error
+
+
+def describe(error: TelegramAPIError) -> str:
+    """An error for logs and rows. aiogram's network errors hold the URL, and so the token: only their type is told."""
+    if isinstance(error, TelegramNetworkError):
+        cause = error.__cause__ or error.__context__
+        return f"network: {type(cause).__name__ if cause else 'unknown'}"
+    return f"{type(error).__name__}: {error.message}"[:300]
+
+
+def never_left(error: TelegramNetworkError) -> bool:
+    """Whether the request surely never reached Telegram: no connection could be made."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+
+
+def _entities(out: Outgoing) -> list[MessageEntity] | None:
+    return [MessageEntity(**entity) for entity in out.entities] or None
+
+
+def _keyboard(out: Outgoing) -> InlineKeyboardMarkup | None:
+    return InlineKeyboardMarkup(inline_keyboard=_rows(out.keyboard)) if out.keyboard else None
+
+
+def _rows(keyboard: list[list[dict[str, Any]]]) -> Any:
+    return keyboard  # pydantic turns the stored Bot API form into buttons
+
+
+def _reply(out: Outgoing) -> ReplyParameters | None:
+    if out.reply_to is None:
+        return None
+    return ReplyParameters(message_id=out.reply_to, allow_sending_without_reply=True)

@@ -1,0 +1,53 @@
+"""What the background owes a user in his chat: a question with buttons, or a plain sentence."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.outbox_chat import buttons
+from bot.telegram.delivery.rendering import render
+from bot.telegram.handlers.memories import questions
+from bot.telegram.handlers.people.suggestions import next_question
+from bot.telegram.i18n import phrase
+from internal.access import repository as users
+from internal.access.model import User
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing
+from internal.memory.questions.repository import Asked
+
+
+def ask_first(connection: Connection, user_id: int, now: datetime) -> None:
+    """Asks the first thing that only the owner can decide, once; the others follow as he decides."""
+    question = next_question(connection, users.get(connection, user_id))
+    if question is not None:
+        _owe(connection, user_id, question.text, f"suggestion:{question.id}", now, buttons(question.rows))
+
+
+def ask_about(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
+    """Asks something about memories, once for each `asked`."""
+    question = questions.question(connection, user, asked)
+    _owe(connection, user.user_id, question.text, f"asked:{asked.id}", now, buttons(question.rows))
+
+
+def notify(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
+    """Says the phrase of that key in the user's language, once for each `dedupe`."""
+    _owe(connection, user_id, phrase(users.get(connection, user_id).lang, key), dedupe, now)
+
+
+def _owe(
+    connection: Connection,
+    user_id: int,
+    text: str,
+    dedupe: str,
+    now: datetime,
+    keyboard: list[list[dict[str, str]]] | None = None,
+) -> None:
+    """One message to the user's private chat; nothing while no bot ever ran on this database."""
+    bot_id = users.read_setting(connection, "bot_id")
+    if bot_id is None:
+        return
+    [part] = render(text)
+    message = Outgoing(user_id, bot_id, user_id, part.text, dedupe, entities=part.entities, keyboard=keyboard)
+    mailbox.put(connection, message, now)

@@ -1,0 +1,38 @@
+"""Hands commands, button presses and awaited messages to aiogram's routers, each with the chat it came from."""
+
+from __future__ import annotations
+
+from aiogram import Bot, Dispatcher, Router
+from aiogram.dispatcher.event.bases import UNHANDLED
+from aiogram.types import Update
+
+from bot.telegram.delivery.outbox_chat import OutboxChat
+from bot.telegram.intake.updates import Handled
+from internal.access.model import User
+from internal.mailbox.model import InboxRow
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+
+class Commands:
+    """Implements `Handlers` of the ingest over an aiogram dispatcher."""
+
+    def __init__(self, bot: Bot, database: Database, clock: Clock, router: Router) -> None:
+        self._bot, self._database, self._clock = bot, database, clock
+        self._dispatcher = Dispatcher(disable_fsm=True)
+        self._dispatcher.include_router(router)
+
+    async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
+        message = update.message or (update.callback_query.message if update.callback_query else None)
+        chat = OutboxChat(
+            self._bot,
+            self._database,
+            self._clock,
+            user,
+            message.chat.id if message is not None else user.user_id,
+            row.key,
+            thread_id=getattr(message, "message_thread_id", None),
+            pressed=update.callback_query,
+        )
+        handled = await self._dispatcher.feed_update(self._bot, update, chat=chat) is not UNHANDLED
+        return chat.rest or handled

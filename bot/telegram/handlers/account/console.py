@@ -1,0 +1,34 @@
+"""/console: a one-time link to the pages that show everything that is kept of this user."""
+
+from __future__ import annotations
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import Message
+
+from bot.shared.hosts import local_address
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.delivery.rendering import escape
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
+from internal.console import service as links
+
+
+async def console(message: Message, chat: Chat, services: Services) -> None:
+    config, user = services.config, chat.user
+    if not config.console.enabled:
+        await chat.say(phrase(user.lang, "console-off"))
+        return
+    lifetime, now = config.console.link_lifetime, services.clock.now()
+    secret = await services.write(lambda c: links.issue_link(c, user.user_id, lifetime=lifetime, now=now))
+    address = config.console.url or local_address(config.server.host, config.server.console_port)
+    # Behind the # it reaches no server, log or preview of the link, only the page that logs in with it.
+    link = f"{address.rstrip('/')}/login#link={secret}"
+    told = phrase(user.lang, "console-link", minutes=int(lifetime.total_seconds() // 60))
+    await chat.say(f"{told}\n\n[{escape(link)}]({link})")
+
+
+def router() -> Router:
+    built = Router(name="console")
+    built.message.register(console, Command("console", ignore_mention=True))
+    return built

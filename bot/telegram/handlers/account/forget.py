@@ -1,0 +1,271 @@
+"""/forget: a person, a fact, a message or everything, after a confirmation, with ten minutes to change one's mind."""
+
+from __future__ import annotations
+
+from aiogram import F, Router
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.buttons import (
+    Button,
+    FactButton,
+    ForgetButton,
+    ForgetFactButton,
+    ForgetSaidButton,
+    KeepButton,
+    MessagesButton,
+    PersonAction,
+    PersonButton,
+    Rows,
+    SentenceButton,
+    SurelyForgetFactButton,
+    UndoButton,
+    WhyButton,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import LINE, cut, number_rows, numbered, quotable
+from bot.telegram.handlers.people.find import answer_text, find, find_answer
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import Awaiting, User
+from internal.dialogue import repository as dialogue
+from internal.errors import NotFound
+from internal.flows.forgetting import bio_sentences, erase, requests
+from internal.flows.forgetting.bio_sentences import Remaining
+from internal.flows.forgetting.requests import messages_to_forget
+from internal.flows.visibility.fact_messages import own_messages
+from internal.knowledge import service as knowledge
+from internal.knowledge.facts import repository as fact_repository
+from internal.people import forget_repository, service
+from internal.people.model import Person
+from internal.storage.erasure import forgettings
+from internal.storage.erasure.forgettings import Forgetting
+
+_EVERYTHING = frozenset({"всё", "все", "усе", "геть усе", "everything", "all"})
+_OFFERED = 6
+_PART = 8
+"""Hexadecimal digits of a sentence's key on a button: 64 bytes hold no more."""
+_UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
+
+
+async def forget(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    if command.args:
+        found = [] if _is_everything(command.args) else await find(command.args, chat.user, services)
+        await _confirm_named(command.args, found, chat)
+        return
+    user = chat.user
+    everything = button(label(user.lang, "forget-button-everything"), ForgetButton(owner=user.user_id))
+    await ask(chat, services, Awaiting("forget"), phrase(user.lang, "forget-ask"), [[everything]])
+
+
+async def named(message: Message, chat: Chat, services: Services) -> None:
+    name = answer_text(message)
+    found = [] if _is_everything(name) else await find_answer(message, chat.user, services)
+    await _confirm_named(name, found, chat)
+
+
+async def _confirm_named(name: str, found: list[Person], chat: Chat) -> None:
+    user = chat.user
+    if _is_everything(name):
+        await chat.say(*_confirmation(user, None))
+    elif len(found) == 1:
+        await chat.say(*_confirmation(user, found[0]))
+    elif found:
+        rows = [[button(one.display_name, ForgetButton(owner=user.user_id, person=one.id))] for one in found]
+        await chat.say(phrase(user.lang, "person-choose", name=name[:64]), rows)
+    else:
+        await chat.say(phrase(user.lang, "person-unknown", name=name[:64]))
+
+
+async def person_pressed(query: CallbackQuery, callback_data: PersonButton, chat: Chat, services: Services) -> None:
+    known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
+    await chat.toast()
+    await chat.edit(*_confirmation(chat.user, known))
+
+
+async def unsure_pressed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+    known = None
+    if callback_data.person:
+        known = await services.read(lambda c: service.person(c, chat.user.user_id, callback_data.person))
+    await chat.toast()
+    await chat.edit(*_confirmation(chat.user, known))
+
+
+async def confirmed(query: CallbackQuery, callback_data: ForgetButton, chat: Chat, services: Services) -> None:
+    user, person_id, now = chat.user, callback_data.person or None, services.clock.now()
+
+    def work(connection: Connection) -> tuple[Forgetting, str]:
+        asked = requests.ask_forget(connection, user.user_id, person_id, now=now)
+        return asked, _name(connection, asked)
+
+    asked, name = await services.write(work)
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    if person_id is None:
+        text = phrase(user.lang, "forget-everything-done", minutes=_UNDO_MINUTES)
+    else:
+        text = phrase(user.lang, "forget-person-done", name=name, minutes=_UNDO_MINUTES)
+    await chat.toast()
+    await chat.edit(text, [[undo]])
+
+
+async def fact_pressed(query: CallbackQuery, callback_data: ForgetFactButton, chat: Chat, services: Services) -> None:
+    user = chat.user
+    fact = await services.read(lambda c: knowledge.fact(c, user.user_id, callback_data.fact))
+    way = callback_data.model_dump()
+    yes = button(label(user.lang, "forget-button-yes"), SurelyForgetFactButton(**way))
+    no = button(label(user.lang, "button-cancel"), FactButton(**way))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-fact-confirm", text=quotable(fact.fact)), [[yes, no]])
+
+
+async def fact_confirmed(
+    query: CallbackQuery, callback_data: SurelyForgetFactButton, chat: Chat, services: Services
+) -> None:
+    user, now = chat.user, services.clock.now()
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        requests.ask(connection, user.user_id, "fact", callback_data.fact, now=now)
+        return _going(connection, user, callback_data.fact)
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+def _going(connection: Connection, user: User, fact_id: str) -> tuple[str, Rows]:
+    """A fact that is being forgotten, and what is left of it in profiles, as far as that can be told."""
+    asked = _pending(connection, user, fact_id)
+    hidden = fact_repository.version(connection, user.user_id, fact_id, hidden=True)
+    words = quotable(hidden.fact.fact) if hidden else ""
+    text = phrase(user.lang, "forget-fact-done", text=words, minutes=_UNDO_MINUTES)
+    rows = [] if asked is None else [_undo(user, asked)]
+    lines, going = own_messages(connection, user.user_id, fact_id), messages_to_forget(connection, user.user_id)
+    staying = [one for one in lines if one not in going]
+    if asked is not None and staying:
+        offer = label(user.lang, "forget-button-messages", count=len(staying))
+        rows.append([button(offer, MessagesButton(owner=user.user_id, fact=fact_id))])
+    elif lines:
+        text = f"{text}\n{phrase(user.lang, 'forget-messages-done', count=len(lines))}"
+    left = bio_sentences.remaining(connection, user.user_id, fact_id)[:_OFFERED]
+    if left:
+        told = numbered(
+            [phrase(user.lang, "forget-fact-left", name=one.name, text=cut(one.sentence, LINE)) for one in left]
+        )
+        text = f"{text}\n\n{phrase(user.lang, 'forget-fact-remaining', count=len(left))}\n{told}"
+        rows += number_rows([_drop(user, fact_id, one, number) for number, one in enumerate(left, start=1)], 2)
+    return text, rows
+
+
+def _undo(user: User, asked: Forgetting) -> list[Button]:
+    return [button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))]
+
+
+def _drop(user: User, fact_id: str, one: Remaining, number: int) -> Button:
+    data = SentenceButton(owner=user.user_id, fact=fact_id, person=one.person_id, part=one.key[:_PART])
+    return button(label(user.lang, "forget-button-sentence", n=number), data)
+
+
+def _pending(connection: Connection, user: User, fact_id: str) -> Forgetting | None:
+    asked = forgettings.pending(connection, user.user_id)
+    return next((one for one in asked if (one.kind, one.ref_id) == ("fact", fact_id)), None)
+
+
+async def said_pressed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
+    """A past message that an answer rests on: it asks first."""
+    user, data = chat.user, callback_data
+    found = await services.read(lambda c: dialogue.by_ids(c, user.user_id, [data.message]))
+    if not found:
+        raise NotFound("the message is gone")
+    yes = button(label(user.lang, "forget-button-yes"), data.model_copy(update={"sure": True}))
+    no = button(label(user.lang, "button-cancel"), WhyButton(owner=user.user_id, reply=data.origin))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-said-confirm", text=quotable(found[0].content)), [[yes, no]])
+
+
+async def said_confirmed(query: CallbackQuery, callback_data: ForgetSaidButton, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+    asked = await services.write(lambda c: requests.ask(c, user.user_id, "message", callback_data.message, now=now))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-said-done", minutes=_UNDO_MINUTES), [_undo(user, asked)])
+
+
+async def messages_pressed(query: CallbackQuery, callback_data: MessagesButton, chat: Chat, services: Services) -> None:
+    user, fact_id, now = chat.user, callback_data.fact, services.clock.now()
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        if _pending(connection, user, fact_id) is None:
+            return phrase(user.lang, "forget-messages-late"), []
+        requests.ask_messages(connection, user.user_id, fact_id, now=now)
+        return _going(connection, user, fact_id)
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+async def sentence_pressed(query: CallbackQuery, callback_data: SentenceButton, chat: Chat, services: Services) -> None:
+    user, now, data = chat.user, services.clock.now(), callback_data
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        if _pending(connection, user, data.fact) is not None:
+            bio_sentences.put_aside(connection, user.user_id, data.person, data.part, data.fact, now=now)
+            return _going(connection, user, data.fact)
+        erase.erase_sentence(connection, user.user_id, data.person, data.part, now=now)
+        return phrase(user.lang, "forget-sentence-done"), []
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+async def undo_pressed(query: CallbackQuery, callback_data: UndoButton, chat: Chat, services: Services) -> None:
+    user_id, now = chat.user.user_id, services.clock.now()
+
+    def work(connection: Connection) -> bool:
+        state = forgettings.state(connection, user_id, callback_data.forgetting)
+        if state == "pending":
+            asked = requests.undo(connection, user_id, callback_data.forgetting)
+            requests.tell(connection, requests.UNDONE, asked, now)
+        return state in ("pending", "undone")
+
+    in_time = await services.write(work)
+    await chat.toast()
+    await chat.edit(phrase(chat.user.lang, "forget-undone" if in_time else "forget-too-late"))
+
+
+def _is_everything(name: str) -> bool:
+    return name.strip().casefold() in _EVERYTHING
+
+
+def _confirmation(user: User, person: Person | None) -> tuple[str, Rows]:
+    key = "forget-everything-confirm" if person is None else "forget-person-confirm"
+    text = phrase(user.lang, key, name=person.display_name if person else "")
+    sure = ForgetButton(owner=user.user_id, person=person.id if person else 0, sure=True)
+    yes = button(label(user.lang, "forget-button-yes"), sure)
+    no = button(label(user.lang, "button-cancel"), KeepButton(owner=user.user_id))
+    return text, [[yes, no]]
+
+
+def _name(connection: Connection, asked: Forgetting) -> str:
+    ids = [] if asked.person_id is None else [asked.person_id]
+    return "".join(person.display_name for person in forget_repository.profiles(connection, asked.user_id, ids))
+
+
+def router() -> Router:
+    built = Router(name="forgetting")
+    built.message.register(forget, Command("forget", ignore_mention=True))
+    built.message.register(named, Answers("forget"))
+    built.callback_query.register(person_pressed, PersonButton.filter(F.action == PersonAction.FORGET))
+    built.callback_query.register(confirmed, ForgetButton.filter(F.sure))
+    built.callback_query.register(unsure_pressed, ForgetButton.filter())
+    built.callback_query.register(fact_confirmed, SurelyForgetFactButton.filter())
+    built.callback_query.register(fact_pressed, ForgetFactButton.filter())
+    built.callback_query.register(said_confirmed, ForgetSaidButton.filter(F.sure))
+    built.callback_query.register(said_pressed, ForgetSaidButton.filter())
+    built.callback_query.register(messages_pressed, MessagesButton.filter())
+    built.callback_query.register(sentence_pressed, SentenceButton.filter())
+    built.callback_query.register(undo_pressed, UndoButton.filter())
+    return built

@@ -1,0 +1,119 @@
+"""/timezone and /language: how the user counts time, and in which language he is answered."""
+
+from __future__ import annotations
+
+from aiogram import Router
+from aiogram.dispatcher.event.bases import SkipHandler
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.buttons import LanguageButton, Rows, ZoneButton, button
+from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access import service as access
+from internal.access.model import LANGUAGES, Awaiting, Language, User
+from internal.access.zones import parse_zone, zone_label
+from internal.chronicle import service as chronicle
+from internal.notifications import repository as notifications
+from internal.tasks import service as tasks
+from internal.tasks.model import time_of_day
+
+LANGUAGE_NAMES: dict[Language, str] = {"ru": "Русский", "uk": "Українська", "en": "English"}
+
+_OFFERED: dict[Language, tuple[str, ...]] = {
+    "ru": ("Europe/Moscow", "Asia/Yekaterinburg", "Asia/Novosibirsk", "Europe/Minsk", "Asia/Almaty"),
+    "uk": ("Europe/Kyiv", "Europe/Warsaw", "Europe/Berlin", "Europe/London"),
+    "en": ("Europe/London", "Europe/Berlin", "America/New_York", "America/Chicago", "America/Los_Angeles"),
+}
+"""Where most who speak the language live; for the rest there is a button to name the place."""
+
+_ZONE = Awaiting("zone")
+_ZONE_OFFERED = Awaiting("zone", {"offered": True})
+"""Asked with buttons, at the first meeting too: a place may be typed instead, and anything else is no answer."""
+
+
+async def ask_zone(chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+    zones = dict.fromkeys((user.tz, *_OFFERED[user.lang]))
+    buttons = [button(zone_label(zone, user.lang, now), ZoneButton(owner=user.user_id, zone=zone)) for zone in zones]
+    other = button(label(user.lang, "zone-button-other"), ZoneButton(owner=user.user_id, zone=""))
+    rows: Rows = [[*buttons[start : start + 2]] for start in range(0, len(buttons), 2)]
+    question = phrase(user.lang, "zone-ask", zone=zone_label(user.tz, user.lang, now))
+    await ask(chat, services, _ZONE_OFFERED, question, [*rows, [other]])
+
+
+async def timezone(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    if command.args:
+        await _take_zone(command.args, chat, services)
+    else:
+        await ask_zone(chat, services)
+
+
+async def zone_pressed(query: CallbackQuery, callback_data: ZoneButton, chat: Chat, services: Services) -> None:
+    await chat.toast()
+    if not callback_data.zone:
+        await ask(chat, services, _ZONE, phrase(chat.user.lang, "zone-type"))
+        return
+    zone = parse_zone(callback_data.zone) or "UTC"
+    await chat.edit(await _set_zone(zone, chat.user, services))
+
+
+async def zone_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    text = answer_text(message)
+    if _zone_in(text) is None and ("offered" in awaiting.details or reads_like_sentence(text)):
+        raise SkipHandler
+    await _take_zone(text, chat, services)
+
+
+async def _take_zone(text: str, chat: Chat, services: Services) -> None:
+    zone = _zone_in(text)
+    if zone is None:
+        await ask(chat, services, _ZONE, phrase(chat.user.lang, "zone-unknown", text=text[:64]))
+    else:
+        await chat.say(await _set_zone(zone, chat.user, services))
+
+
+def _zone_in(text: str) -> str | None:
+    return parse_zone(text.strip(" .!"))
+
+
+async def _set_zone(zone: str, user: User, services: Services) -> str:
+    """His quiet hours are others then, too: what waits for their end is weighed again."""
+    whole_day_at = time_of_day(services.config.notifications.whole_day_at)
+
+    def work(connection: Connection) -> None:
+        now = services.clock.now()
+        access.set_zone(connection, user.user_id, zone)
+        chronicle.move_zone(connection, user.user_id, zone)
+        tasks.move_zone(connection, user.user_id, zone, tasks.by_owner(user.user_id, now, whole_day_at))
+        notifications.look_again_at_quiet(connection, user.user_id, now)
+
+    await services.write(work)
+    return phrase(user.lang, "zone-set", zone=zone_label(zone, user.lang, services.clock.now()))
+
+
+async def language(message: Message, chat: Chat) -> None:
+    owner = chat.user.user_id
+    row = [button(LANGUAGE_NAMES[lang], LanguageButton(owner=owner, lang=lang)) for lang in LANGUAGES]
+    await chat.say(phrase(chat.user.lang, "language-ask"), [row])
+
+
+async def language_pressed(query: CallbackQuery, callback_data: LanguageButton, chat: Chat, services: Services) -> None:
+    changed = await services.write(lambda c: access.set_language(c, chat.user.user_id, callback_data.lang))
+    await chat.toast()
+    await chat.edit(phrase(changed.lang, "language-set"))
+    await services.menu.show(changed)
+
+
+def router() -> Router:
+    built = Router(name="settings")
+    built.message.register(timezone, Command("timezone", ignore_mention=True))
+    built.message.register(language, Command("language", ignore_mention=True))
+    built.message.register(zone_typed, Answers("zone"))
+    built.callback_query.register(zone_pressed, ZoneButton.filter())
+    built.callback_query.register(language_pressed, LanguageButton.filter())
+    return built

@@ -1,0 +1,86 @@
+"""/start, /help and /cancel: the first meeting, and the way out of a question."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aiogram import Router
+from aiogram.dispatcher.event.bases import UNHANDLED
+from aiogram.filters import Command, CommandObject
+from aiogram.types import Message
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.account.settings import ask_zone
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
+from bot.telegram.intake.message_reader import author_of, session_command
+from internal.access import service as access
+from internal.access.model import Role
+
+_START = re.compile(r"/start(?:@\w+)?\s+(\S.*)", re.DOTALL)
+
+
+def start_code(message: Message) -> str | None:
+    """The code of `/start CODE`: what a stranger may become the owner by. None for anything else."""
+    match = _START.match(message.text or "")
+    return match[1].strip() if match else None
+
+
+async def start(message: Message, chat: Chat, services: Services) -> None:
+    code, author = start_code(message), message.from_user
+    if code is not None and author is not None:
+        now = services.clock.now()
+        owner = await services.write(lambda c: access.claim_ownership(c, author_of(author), code, now))
+        await chat.say(phrase(chat.user.lang, "greeting-owner" if owner else "owner-code-bad"))
+        if owner is not None:
+            await services.menu.show(owner)
+    await greet(chat, services)
+
+
+async def greet(chat: Chat, services: Services) -> None:
+    """Greets, and asks for the time zone the first time."""
+    user = chat.user
+    if user.tz_asked:
+        await chat.say(phrase(user.lang, "greeting-again", name=user.name))
+        return
+    await chat.say(phrase(user.lang, "greeting", name=user.name, persona=services.config.persona.name))
+    await ask_zone(chat, services)
+    await services.write(lambda c: access.mark_zone_asked(c, user.user_id))
+
+
+async def show_help(message: Message, chat: Chat) -> None:
+    lang = chat.user.lang
+    text = phrase(lang, "help")
+    if chat.user.role is Role.OWNER:
+        text += "\n" + phrase(lang, "help-owner")
+    await chat.say(text)
+
+
+async def cancel(message: Message, chat: Chat, services: Services) -> None:
+    """The question itself was withdrawn on the way here, as by any command; `chat.user` is as he was before."""
+    asked = access.awaited(chat.user, services.clock.now())
+    await chat.say(phrase(chat.user.lang, "cancelled" if asked else "cancelled-nothing"))
+
+
+async def unknown(message: Message, command: CommandObject, chat: Chat) -> Any:
+    """What follows /db or /sa is said to the companion, who answers it."""
+    if session_command(message)[0] is not None:
+        return UNHANDLED
+    await chat.say(phrase(chat.user.lang, "unknown-command", command=f"/{command.command[:64]}"))
+    return None
+
+
+def router() -> Router:
+    built = Router(name="start")
+    built.message.register(start, Command("start", ignore_mention=True))
+    built.message.register(show_help, Command("help", ignore_mention=True))
+    built.message.register(cancel, Command("cancel", ignore_mention=True))
+    return built
+
+
+def unknown_router() -> Router:
+    """Comes last: every other command is known."""
+    built = Router(name="unknown")
+    built.message.register(unknown, Command(re.compile(r"\w+"), ignore_mention=True))
+    return built

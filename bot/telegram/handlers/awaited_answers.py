@@ -1,0 +1,90 @@
+"""Questions that the next message answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiogram import BaseMiddleware
+from aiogram.filters import Filter
+from aiogram.types import CallbackQuery, Message, TelegramObject
+
+from bot.telegram.delivery.chat import Chat, Keyboard
+from bot.telegram.handlers.services import Services
+from bot.telegram.intake.message_reader import is_command
+from internal.access import service as access
+from internal.access.model import Awaiting, User
+
+ADMISSION = "access"
+"""The question whom to admit."""
+
+
+async def ask(chat: Chat, services: Services, question: Awaiting, text: str, keyboard: Keyboard | None = None) -> None:
+    """Says `text`; the next message answers it, see `expect`."""
+    await expect(chat.user, services, question)
+    await chat.say(text, keyboard, force_reply=keyboard is None)
+
+
+async def expect(user: User, services: Services, question: Awaiting) -> None:
+    """The user's next message within ten minutes answers this; a command or any button withdraws it."""
+    now = services.clock.now()
+    await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
+
+
+class Answers(Filter):
+    """Passes a message that answers a question of this kind; the handler gets the question as `awaiting`."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    async def __call__(self, message: Message, awaiting: Awaiting | None = None) -> bool:
+        return awaiting is not None and awaiting.kind == self._kind
+
+
+class TakeAnswer(BaseMiddleware):
+    """Finds the question a message answers. A command answers none: it withdraws the question."""
+
+    async def __call__(
+        self,
+        handler: Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]],
+        event: TelegramObject,
+        data: dict[str, Any],
+    ) -> Any:
+        if isinstance(event, Message):
+            data["awaiting"] = await _awaiting(event, data["chat"], data["services"])
+        return await handler(event, data)
+
+
+class WithdrawQuestion(BaseMiddleware):
+    """Whoever presses a button has left the question: what he writes next is no answer, unless the button asks anew."""
+
+    async def __call__(
+        self,
+        handler: Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]],
+        event: TelegramObject,
+        data: dict[str, Any],
+    ) -> Any:
+        chat: Chat = data["chat"]
+        services: Services = data["services"]
+        if isinstance(event, CallbackQuery) and access.awaited(chat.user, services.clock.now()) is not None:
+            await services.write(lambda c: access.stop_awaiting(c, chat.user.user_id))
+        return await handler(event, data)
+
+
+async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaiting | None:
+    user_id, now = chat.user.user_id, services.clock.now()
+    question = access.awaited(chat.user, now, message.message_id)
+    if question is None:
+        return None
+    if is_command(message):
+        await services.write(lambda c: access.stop_awaiting(c, user_id))
+        return None
+    if not _may_answer(question, message):
+        return None
+    return await services.write(lambda c: access.take_answer(c, user_id, message.message_id, now))
+
+
+def _may_answer(question: Awaiting, message: Message) -> bool:
+    """Words answer any question; a card or a forward without words tells only whom to admit."""
+    words = bool(message.text or message.caption)
+    return words or (question.kind == ADMISSION and bool(message.contact or message.forward_origin))

@@ -1,0 +1,73 @@
+"""Where presses of foreign and stale buttons end, and where a refusal becomes a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiogram import BaseMiddleware, Router
+from aiogram.filters import ExceptionTypeFilter
+from aiogram.types import CallbackQuery, ErrorEvent, TelegramObject
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import has, label, phrase
+from internal.errors import Conflict, NotFound, Refused
+
+Handler = Callable[[TelegramObject, dict[str, Any]], Awaitable[Any]]
+
+
+class GiveServices(BaseMiddleware):
+    """Hands `services` to every handler by keyword."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        data["services"] = self._services
+        return await handler(event, data)
+
+
+class OnlyOwnButtons(BaseMiddleware):
+    """A button answers only whom it was made for."""
+
+    async def __call__(self, handler: Handler, event: TelegramObject, data: dict[str, Any]) -> Any:
+        chat: Chat = data["chat"]
+        if isinstance(event, CallbackQuery) and not _made_for(event.data or "", chat.user.user_id):
+            await chat.toast(label(chat.user.lang, "button-not-yours"))
+            return None
+        return await handler(event, data)
+
+
+def _made_for(callback_data: str, user_id: int) -> bool:
+    """Whether the second field, the owner of every button of ours, is this user; unknown data is left to be stale."""
+    fields = callback_data.split(":")
+    return len(fields) < 2 or not fields[1].isdigit() or int(fields[1]) == user_id
+
+
+async def stale(query: CallbackQuery, chat: Chat) -> None:
+    await chat.toast(label(chat.user.lang, "button-stale"))
+
+
+async def refused(event: ErrorEvent, chat: Chat) -> None:
+    """Says in the user's language why something cannot be done. Anything else goes on to whoever runs the update."""
+    key = _reason(event.exception)
+    if event.update.callback_query is not None:
+        await chat.toast(label(chat.user.lang, key))
+    else:
+        await chat.say(phrase(chat.user.lang, key))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Refused):
+        key = f"refused-{error.reason}"
+        return key if has(key) else "refused-other"
+    return "conflict" if isinstance(error, Conflict) else "not-found"
+
+
+def router() -> Router:
+    """Comes last: whatever no other handler knew."""
+    built = Router(name="border")
+    built.callback_query.register(stale)
+    built.errors.register(refused, ExceptionTypeFilter(Refused, NotFound, Conflict))
+    return built

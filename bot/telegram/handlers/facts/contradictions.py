@@ -1,0 +1,139 @@
+"""Contradictions: facts that do not agree, between which only the owner can decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from aiogram import Router
+from aiogram.types import CallbackQuery
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import (
+    ANEW,
+    Answer,
+    Button,
+    ContradictionButton,
+    ContradictionsButton,
+    FactButton,
+    Rows,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import QUOTE, cut, numbered, quotable, told
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims.changes import BOTH, NEITHER, OpenContradiction
+from internal.knowledge.model import EvidenceLine, Fact
+
+_ON_BUTTON = 40
+_SIDES = 8
+"""Most sides of one question: with their quotes they fit one message."""
+
+_CHOICE = {Answer.BOTH: BOTH, Answer.NEITHER: NEITHER}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something only the owner can decide, as he is asked. `id` is the suggestion by which he owes an answer."""
+
+    id: str
+    text: str
+    rows: Rows
+
+
+def first_question(connection: Connection, user: User) -> Question | None:
+    """The oldest contradiction that waits for the owner's answer."""
+    waiting = knowledge.open_contradictions(connection, user.user_id)
+    if not waiting:
+        return None
+    return Question(waiting[0].suggestion_id or waiting[0].id, *_card(connection, user, waiting[0]))
+
+
+def _card(connection: Connection, user: User, asked: OpenContradiction) -> tuple[str, Rows]:
+    sides = [knowledge.fact(connection, user.user_id, fact_id) for fact_id in asked.facts[:_SIDES]]
+    lines = [_side(user, one, knowledge.evidence_of_fact(connection, user.user_id, one.id)) for one in sides]
+    text = f"{phrase(user.lang, 'contradiction-ask')}\n\n{numbered(lines)}"
+    return text, _answers(user, asked.id, sides)
+
+
+def _side(user: User, fact: Fact, lines: Sequence[EvidenceLine]) -> str:
+    """The fact, and the words it rests on where they say more than it does."""
+    said = cut(lines[-1].quote, QUOTE // 2) if lines else ""
+    line = told(user, fact)
+    if not said or said.removesuffix(".") == fact.fact.removesuffix("."):
+        return line
+    return f"{line}\n{phrase(user.lang, 'source-quote', text=said)}"
+
+
+def _answers(user: User, contradiction_id: str, sides: Sequence[Fact]) -> Rows:
+    def answer(text: str, which: Answer, fact_id: str | None = None) -> Button:
+        data = ContradictionButton(owner=user.user_id, contradiction=contradiction_id, answer=which, fact=fact_id)
+        return button(text, data)
+
+    named = {side.target_name for side in sides}
+    told_apart = len(named) == len(sides) and all(named)
+    rows: Rows = []
+    for number, side in enumerate(sides, start=1):
+        text = f"{number} · {cut(side.target_name if told_apart else side.fact, _ON_BUTTON)}"
+        rows.append([answer(text, Answer.ONE, side.id)])
+    both = label(user.lang, "contradiction-button-both", count=len(sides))
+    neither = label(user.lang, "contradiction-button-neither", count=len(sides))
+    return [*rows, [answer(both, Answer.BOTH), answer(neither, Answer.NEITHER)]]
+
+
+async def first_pressed(
+    query: CallbackQuery, callback_data: ContradictionsButton, chat: Chat, services: Services
+) -> None:
+    question = await services.read(lambda c: first_question(c, chat.user))
+    if question is None:
+        await chat.toast(label(chat.user.lang, "suggestion-none"))
+    else:
+        await chat.toast()
+        await chat.say(question.text, question.rows)
+
+
+async def decided(query: CallbackQuery, callback_data: ContradictionButton, chat: Chat, services: Services) -> None:
+    user, now, contradiction_id = chat.user, services.clock.now(), callback_data.contradiction
+    choice = _CHOICE.get(callback_data.answer, callback_data.fact or "")
+
+    def work(connection: Connection) -> tuple[str, Rows]:
+        waiting = {one.id: one for one in knowledge.open_contradictions(connection, user.user_id)}
+        asked = waiting.get(contradiction_id)
+        if asked is None:  # pressed twice, or handled again after a crash: the answer that was given stands
+            answer = knowledge.answer_given(connection, user.user_id, contradiction_id)
+            return _outcome(connection, user, answer, now)
+        if choice not in {BOTH, NEITHER, *asked.facts}:  # the sides are told in other words since
+            return _card(connection, user, asked)
+        knowledge.resolve_contradiction(connection, user.user_id, contradiction_id, choice, now=now)
+        return _outcome(connection, user, choice, now)
+
+    shown = await services.write(work)
+    await chat.toast()
+    await chat.edit(*shown)
+    following = await services.read(lambda c: first_question(c, user))
+    if following is not None and following.rows != shown[1]:
+        await chat.say(following.text, following.rows)
+
+
+def _outcome(connection: Connection, user: User, answer: str | None, now: datetime) -> tuple[str, Rows]:
+    if answer == BOTH:
+        return phrase(user.lang, "contradiction-both"), []
+    if answer == NEITHER:
+        return phrase(user.lang, "contradiction-neither"), []
+    if not answer or not knowledge.facts(connection, user.user_id, [answer], now=now):
+        return phrase(user.lang, "contradiction-gone"), []
+    chosen = knowledge.history(connection, user.user_id, answer)[-1]
+    opened = FactButton(owner=user.user_id, fact=chosen.id, place=ANEW)
+    text = phrase(user.lang, "contradiction-one", fact=quotable(chosen.fact))
+    return text, [[button(label(user.lang, "fact-button-look"), opened)]]
+
+
+def router() -> Router:
+    built = Router(name="contradictions")
+    built.callback_query.register(first_pressed, ContradictionsButton.filter())
+    built.callback_query.register(decided, ContradictionButton.filter())
+    return built

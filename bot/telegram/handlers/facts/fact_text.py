@@ -1,0 +1,232 @@
+"""How facts are told: a line in a list, a card with its sources, its versions. Markdown in the owner's language."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.rendering import escape
+from bot.telegram.handlers.buttons import Button
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.dialogue.model import Message
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Citation, Episode, EvidenceLine, Fact
+
+LINE = 220
+"""Characters of a fact in a list: eight of them fit a message with room to spare."""
+
+QUOTE = 400
+"""Characters of a quote: the words that support a fact, not the whole of a long message."""
+
+SHOWN_SOURCES = 3
+LISTED_SOURCES = 8
+"""Most quotes on a card, and where all of them are asked for; either fits one message."""
+
+LISTED_VERSIONS = 8
+
+_UNSAFE = ":/?#[]@!&'*+,;=%~._-"
+"""What a link keeps as it stands; brackets and spaces would end it in Markdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A fact with all that is told of it."""
+
+    fact: Fact
+    lines: Sequence[EvidenceLine]
+    citations: Sequence[Citation]
+    versions: Sequence[Fact]
+    disputed: bool
+
+    @property
+    def newest(self) -> Fact:
+        return self.versions[-1]
+
+
+def read_card(connection: Connection, user_id: int, fact_id: str) -> Card:
+    """Raises NotFound for a fact that is gone, or is being forgotten."""
+    fact = knowledge.fact(connection, user_id, fact_id)
+    return Card(
+        fact=fact,
+        lines=knowledge.evidence_of_fact(connection, user_id, fact_id),
+        citations=knowledge.citations_of_facts(connection, user_id, [fact_id]).get(fact_id, []),
+        versions=knowledge.history(connection, user_id, fact_id),
+        disputed=any(fact_id in one.facts for one in knowledge.open_contradictions(connection, user_id)),
+    )
+
+
+def local(user: User, moment: datetime) -> datetime:
+    return moment.astimezone(ZoneInfo(user.tz))
+
+
+def when(user: User, fact: Fact) -> str:
+    """Since when and until when a fact holds, in words that need no escaping; empty if nothing is known of either."""
+    until = fact.invalid_at and local(user, fact.invalid_at)
+    if fact.valid_at is None:
+        return label(user.lang, "when-open-until", until=until) if until else ""
+    key = "when-since" if fact.valid_stated else "when-said"
+    since = local(user, fact.valid_at)
+    if until is None:
+        return label(user.lang, key, since=since)
+    return label(user.lang, f"{key}-until", since=since, until=until)
+
+
+def told(user: User, fact: Fact, *, apart: bool = False) -> str:
+    """One line: the words and the dates; `apart`: with the other end, where another says the same words."""
+    dates, words = when(user, fact), escape(quotable(fact.fact))
+    if apart and fact.target_name:
+        words = f"{words} ({escape(cut(fact.target_name, LINE))})"
+    return f"{words} — {dates}" if dates else words
+
+
+def told_each(user: User, facts: Sequence[Fact]) -> list[str]:
+    """A line for each; where one sentence told several, what each is about stands behind its words."""
+    count = Counter(fact.fact for fact in facts)
+    return [told(user, fact, apart=count[fact.fact] > 1) for fact in facts]
+
+
+def quotable(text: str) -> str:
+    """Words to stand inside a sentence: cut, and without a full stop of their own."""
+    return cut(text, LINE).removesuffix(".")
+
+
+def numbered(lines: Sequence[str], first: int = 1) -> str:
+    """Lines with their numbers, which are those of the buttons below."""
+    return "\n".join(f"{number}\\. {line}" for number, line in enumerate(lines, start=first))
+
+
+def card_text(user: User, card: Card) -> str:
+    fact, lang = card.fact, user.lang
+    lines = [f"**{escape(fact.fact)}**", _sentence(when(user, fact) or label(lang, "when-open"))]
+    lines += _standing(user, card)
+    if fact.set_by == "owner":
+        lines.append(phrase(lang, "fact-owners-word"))
+    if fact.original_fact and fact.original_fact != fact.fact:
+        lines.append(phrase(lang, "fact-before", text=quotable(fact.original_fact)))
+    if fact.update_reason:
+        lines.append(phrase(lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
+    return "\n".join(lines) + "\n\n" + sources_text(user, card, SHOWN_SOURCES)
+
+
+def _standing(user: User, card: Card) -> list[str]:
+    """What a reader must know before he believes it."""
+    if card.disputed:
+        return [phrase(user.lang, "fact-disputed")]
+    if card.fact.expired_at is None:
+        return []
+    key = "fact-withdrawn" if card.newest.id == card.fact.id else "fact-replaced"
+    return [phrase(user.lang, key, at=local(user, card.fact.expired_at))]
+
+
+class Sourced(Protocol):
+    """Something that rests on lines of episodes."""
+
+    @property
+    def lines(self) -> Sequence[EvidenceLine]: ...
+
+    @property
+    def citations(self) -> Sequence[Citation]: ...
+
+
+def sources_text(user: User, card: Sourced, limit: int) -> str:
+    """The first quotes with who said them, when and where; what has no lines left is named by its episode."""
+    names = {one.episode_uuid: one for one in card.citations if one.source != "message"}
+    quoted = [_source(user, line, names.get(line.episode_id)) for line in card.lines[:limit]]
+    shown = {line.episode_id for line in card.lines}
+    quoted += [_place(user, one) for one in names.values() if one.episode_uuid not in shown][: limit - len(quoted)]
+    if not quoted:
+        return phrase(user.lang, "fact-sources-none")
+    title = phrase(user.lang, "fact-sources-all" if limit > SHOWN_SOURCES else "fact-sources")
+    more = len(card.lines) - limit
+    rest = [phrase(user.lang, "fact-sources-more", count=more)] if more > 0 else []
+    return "\n".join([title, "\n\n".join(quoted), *rest])
+
+
+def _source(user: User, line: EvidenceLine, episode: Citation | None) -> str:
+    url = line.telegram_link or line.url or (episode.source_url if episode else None)
+    named = [escape(episode.episode_name)] if episode else []
+    said = phrase(user.lang, "source-quote", text=cut(line.quote, QUOTE))
+    return f"> {said}\n> — {' · '.join([_who(user, line), *named, *_link(user, url)])}"
+
+
+def _place(user: User, episode: Citation) -> str:
+    dated = [phrase(user.lang, "source-text", at=local(user, episode.created_at))] if episode.created_at else []
+    return f"> {' · '.join([escape(episode.episode_name), *dated, *_link(user, episode.source_url)])}"
+
+
+def told_message(user: User, said: Message) -> str:
+    """One line: a past message in quotation marks, with who wrote it and when."""
+    at, words = local(user, said.timestamp), phrase(user.lang, "source-quote", text=quotable(said.content))
+    if said.role == "assistant":
+        who = phrase(user.lang, "source-assistant", at=at)
+    elif said.forward is not None:
+        who = phrase(user.lang, "source-forward", **{"from": said.forward.name}, at=at)
+    else:
+        who = phrase(user.lang, "source-own", at=at)
+    return f"{words} — {who}"
+
+
+def told_episode(user: User, episode: Episode) -> str:
+    """One line: the name of what was imported, its date, and the way to it."""
+    dated = phrase(user.lang, "source-text", at=local(user, episode.reference_time))
+    return " · ".join([escape(episode.name), dated, *_link(user, episode.source_url)])
+
+
+def _who(user: User, line: EvidenceLine) -> str:
+    at = local(user, line.at)
+    if line.message_id is not None and line.forwarded_from is None:
+        return phrase(user.lang, "source-own", at=at)
+    if line.forwarded_from is not None:
+        if line.message_id is not None or line.speaker is None:
+            return phrase(user.lang, "source-forward", **{"from": line.forwarded_from}, at=at)
+        return phrase(user.lang, "source-speaker-forward", speaker=line.speaker, **{"from": line.forwarded_from}, at=at)
+    if line.speaker is not None:
+        return phrase(user.lang, "source-speaker", speaker=line.speaker, at=at)
+    return phrase(user.lang, "source-text", at=at)
+
+
+def _link(user: User, url: str | None) -> list[str]:
+    if url is None or not re.match(r"https?://", url):
+        return []
+    return [f"[{label(user.lang, 'source-open')}]({quote(url, safe=_UNSAFE)})"]
+
+
+def versions_text(user: User, card: Card) -> str:
+    """Every version with when it was noted and by whom, oldest first; of very many the newest."""
+    told_so = [_version(user, one) for one in card.versions[-LISTED_VERSIONS:]]
+    return phrase(user.lang, "fact-versions") + "\n" + "\n\n".join(told_so)
+
+
+def _version(user: User, fact: Fact) -> str:
+    key = "version-owners" if fact.set_by == "owner" else "version-recorded"
+    lines = [f"{escape(quotable(fact.fact))} — {phrase(user.lang, key, at=local(user, fact.created_at))}"]
+    if fact.update_reason:
+        lines.append(phrase(user.lang, "fact-reason", reason=cut(fact.update_reason, LINE)))
+    return "\n".join(lines)
+
+
+def number_rows(buttons: Sequence[Button], width: int = 4) -> list[list[Button]]:
+    """Buttons with numbers on them, in rows of one length."""
+    return [list(buttons[start : start + width]) for start in range(0, len(buttons), width)]
+
+
+def cut(text: str, length: int) -> str:
+    """At most so many characters, at a word's end where there is one near."""
+    text = " ".join(text.split())
+    if len(text) <= length:
+        return text
+    short = text[: length - 1]
+    return short[: max(short.rfind(" "), length // 2)].rstrip(" ,;:.—-") + "…"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,253 @@
+"""/facts: what is known of the owner, of somebody or of something, in pages; a fact opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aiogram import Router
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import (
+    ANEW,
+    HERE,
+    WHY,
+    Button,
+    ContradictionsButton,
+    CorrectButton,
+    FactButton,
+    FactsButton,
+    ForgetFactButton,
+    JoinButton,
+    Rows,
+    SourcesButton,
+    VersionsButton,
+    WhyButton,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import (
+    LISTED_SOURCES,
+    SHOWN_SOURCES,
+    Card,
+    card_text,
+    cut,
+    number_rows,
+    numbered,
+    read_card,
+    sources_text,
+    told_each,
+    versions_text,
+)
+from bot.telegram.handlers.facts.subjects import Subject, find_subjects, subject
+from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.errors import NotFound
+from internal.flows.merging import entities
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import Fact
+
+_NAME_ON_BUTTON = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Facts of one page, the latest first. `other` counts those of the other list: past ones, or current ones.
+
+    `is_thing`: it can be merged with another.
+    """
+
+    facts: Sequence[Fact]
+    count: int
+    other: int
+    questions: int
+    number: int
+    is_thing: bool
+
+
+async def facts(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    user, name = chat.user, command.args or ""
+    found = await find_subjects(name, user, services)
+    if len(found) == 1:
+        await chat.say(*await listing(user, services, found[0]))
+    elif found:
+        rows = [[button(_telling(user, one), FactsButton(owner=user.user_id, about=one.node_id))] for one in found]
+        await chat.say(phrase(user.lang, "facts-choose", name=cut(name, 64)), rows)
+    else:
+        await chat.say(*await _mentioned(name, user, services))
+
+
+def _telling(user: User, one: Subject) -> str:
+    return f"{one.name} · {label(user.lang, 'facts-kind', kind=one.kind)}"
+
+
+async def _mentioned(name: str, user: User, services: Services) -> tuple[str, Rows]:
+    """Nothing is called so; facts whose words fit may be what was meant."""
+    hits = await services.knowledge.facts(user.user_id, name, PAGE)
+    found = [hit.fact for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
+    if not found:
+        return phrase(user.lang, "facts-unknown", name=cut(name, 64)), []
+    title = phrase(user.lang, "facts-found", name=cut(name, 64))
+    return f"{title}\n\n{numbered(told_each(user, found))}", opening(user, found)
+
+
+def opening(user: User, found: Sequence[Fact]) -> Rows:
+    """Numbered buttons that open each fact in a message of its own."""
+    ids = [FactButton(owner=user.user_id, fact=one.id, place=ANEW) for one in found]
+    return number_rows([button(str(number), one) for number, one in enumerate(ids, start=1)])
+
+
+async def page_pressed(query: CallbackQuery, callback_data: FactsButton, chat: Chat, services: Services) -> None:
+    known = await subject(chat.user, services, callback_data.about)
+    if known is None:
+        raise NotFound("nothing is known of it any more")
+    shown = await listing(chat.user, services, known, callback_data.page, past=callback_data.past)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+async def listing(
+    user: User, services: Services, about: Subject, page: int = 0, *, past: bool = False
+) -> tuple[str, Rows]:
+    """A page of the facts about somebody or something, with its buttons."""
+    found = await _page(user, services, about.node_id, page, past=past)
+    text = _title(user, about, found.count, past=past)
+    if found.facts:
+        first = found.number * PAGE + 1
+        text = f"{text}\n\n{numbered(told_each(user, found.facts), first)}"
+    return text, _page_rows(user, about.node_id, found, past=past)
+
+
+async def _page(user: User, services: Services, node_id: str, page: int, *, past: bool) -> _Page:
+    user_id, now = user.user_id, services.clock.now()
+    wanted, others = FactFilter(node_id=node_id, ended=past), FactFilter(node_id=node_id, ended=not past)
+
+    def work(connection: Connection) -> _Page:
+        count = knowledge.count_facts(connection, user_id, wanted, now=now)
+        here = clamp(page, count)
+        # They are stored in the order in which they began, and the latest is what one wants to see.
+        end = count - here * PAGE
+        offset = max(0, end - PAGE)
+        shown = knowledge.facts_about(connection, user_id, wanted, now=now, limit=max(0, end - offset), offset=offset)
+        other = knowledge.count_facts(connection, user_id, others, now=now)
+        questions = len(knowledge.open_contradictions(connection, user_id))
+        return _Page(shown[::-1], count, other, questions, here, entities.is_thing(connection, user_id, node_id))
+
+    return await services.read(work)
+
+
+def _title(user: User, about: Subject, count: int, *, past: bool) -> str:
+    own = "-own" if about.kind == "owner" else ""
+    if not count and not past:
+        return phrase(user.lang, f"facts-none{own}", **({} if own else {"name": about.name}))
+    key = f"facts-title{own}{'-past' if past else ''}"
+    return phrase(user.lang, key, count=count, **({} if own else {"name": about.name}))
+
+
+def _page_rows(user: User, node_id: str, found: _Page, *, past: bool) -> Rows:
+    lang, data = user.lang, FactsButton(owner=user.user_id, about=node_id, past=past)
+    place = f"p{found.number}" if past else str(found.number)
+    first = found.number * PAGE + 1
+    opened = [FactButton(owner=user.user_id, fact=one.id, origin=node_id, place=place) for one in found.facts]
+    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=first)])
+    rows += turning(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
+    if found.other or past:
+        text = label(lang, "facts-button-current" if past else "facts-button-past", count=found.other)
+        rows.append([button(text, FactsButton(owner=user.user_id, about=node_id, past=not past))])
+    if found.questions:
+        text = label(lang, "people-suggestions-button", count=found.questions)
+        rows.append([button(text, ContradictionsButton(owner=user.user_id))])
+    if found.is_thing and not past:
+        rows.append([button(label(lang, "person-button-merge"), JoinButton(owner=user.user_id, source=node_id))])
+    return rows
+
+
+async def opened(query: CallbackQuery, callback_data: FactButton, chat: Chat, services: Services) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    if callback_data.place == ANEW:
+        here = callback_data.model_copy(update={"place": HERE})
+        await chat.say(card_text(chat.user, card), card_rows(chat.user, card, here))
+    else:
+        await chat.edit(card_text(chat.user, card), card_rows(chat.user, card, callback_data))
+
+
+async def sources_pressed(query: CallbackQuery, callback_data: SourcesButton, chat: Chat, services: Services) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    await chat.edit(sources_text(chat.user, card, LISTED_SOURCES), [_back_to_card(chat.user, callback_data)])
+
+
+async def versions_pressed(query: CallbackQuery, callback_data: VersionsButton, chat: Chat, services: Services) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    await chat.edit(versions_text(chat.user, card), [_back_to_card(chat.user, callback_data)])
+
+
+async def _card(data: FactButton, chat: Chat, services: Services) -> Card:
+    return await services.read(lambda c: read_card(c, chat.user.user_id, data.fact))
+
+
+def card_rows(user: User, card: Card, data: FactButton) -> Rows:
+    """What can be done with a fact, its ends, and the way back to where it was opened."""
+    lang, way = user.lang, {"owner": user.user_id, "fact": card.fact.id, "origin": data.origin, "place": data.place}
+    rows: Rows = []
+    if card.newest.id != card.fact.id:
+        newest = FactButton(**(way | {"fact": card.newest.id}))
+        rows.append([button(label(lang, "fact-button-newest"), newest)])
+    elif card.fact.expired_at is None:
+        correct, forget = CorrectButton(**way), ForgetFactButton(**way)
+        rows.append(
+            [button(label(lang, "fact-button-correct"), correct), button(label(lang, "fact-button-forget"), forget)]
+        )
+    if len(card.lines) > SHOWN_SOURCES:
+        text = label(lang, "fact-button-sources", count=len(card.lines))
+        rows.append([button(text, SourcesButton(**way))])
+    if len(card.versions) > 1:
+        text = label(lang, "fact-button-versions", count=len(card.versions))
+        rows.append([button(text, VersionsButton(**way))])
+    ends = _ends(user, card.fact, data)
+    return [*rows, *([ends] if ends else []), *_back(user, data)]
+
+
+def _ends(user: User, fact: Fact, data: FactButton) -> list[Button]:
+    """The facts about either end, but not the list one came from."""
+    ends = {fact.source: fact.source_name, fact.target: fact.target_name}
+    shown = {one: name for one, name in ends.items() if one not in (data.origin, store.owner_node_id(user.user_id))}
+    return [
+        button(cut(name, _NAME_ON_BUTTON), FactsButton(owner=user.user_id, about=one))
+        for one, name in shown.items()
+        if name
+    ]
+
+
+def _back(user: User, data: FactButton) -> Rows:
+    if data.origin is None:
+        return []
+    text = label(user.lang, "button-back")
+    if data.place == WHY:
+        return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
+    past, page = data.place.startswith("p"), data.place.removeprefix("p")
+    number = int(page) if page.isdigit() else 0
+    return [[button(text, FactsButton(owner=user.user_id, about=data.origin, page=number, past=past))]]
+
+
+def _back_to_card(user: User, data: FactButton) -> list[Button]:
+    to = FactButton(owner=user.user_id, fact=data.fact, origin=data.origin, place=data.place)
+    return [button(label(user.lang, "button-back"), to)]
+
+
+def router() -> Router:
+    built = Router(name="facts")
+    built.message.register(facts, Command("facts", ignore_mention=True))
+    built.callback_query.register(page_pressed, FactsButton.filter())
+    built.callback_query.register(opened, FactButton.filter())
+    built.callback_query.register(sources_pressed, SourcesButton.filter())
+    built.callback_query.register(versions_pressed, VersionsButton.filter())
+    return built

@@ -1,0 +1,90 @@
+"""What a typed name means: people and things called so, in whatever form and alphabet; the owner himself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from bot.telegram.handlers.people.find import NAMED, SHOWN, WHOLE_NAME, capitalised, likeness
+from bot.telegram.handlers.services import Services
+from internal.access.model import User
+from internal.graph import store
+from internal.graph.model import Node
+from internal.language.text.spelling import name_key
+from internal.language.text.terms import names_oneself
+from internal.people import repository as people
+from internal.people import service
+
+_ABOUT = re.compile(r"^(?:о|об|обо|про|about|of)\s+", re.IGNORECASE)
+_ONESELF_WORDS = 2
+"""Words in which one asks for oneself: "обо мне", "me", "мене"; in more of them "my" belongs to something else."""
+
+_SEARCHED = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Somebody or something facts are about. `kind` is an entity's type or a node's label; "owner" for the owner."""
+
+    node_id: str
+    name: str
+    kind: str
+
+
+def owner(user: User) -> Subject:
+    return Subject(store.owner_node_id(user.user_id), user.name, "owner")
+
+
+async def subject(user: User, services: Services, node_id: str) -> Subject | None:
+    """Whose id it is, redirects of merges followed; None for what is gone."""
+    if node_id == store.owner_node_id(user.user_id):
+        return owner(user)
+    node = await services.read(lambda c: store.resolve_node(c, user.user_id, node_id))
+    return None if node is None else _subject(node)
+
+
+async def find_subjects(text: str, user: User, services: Services) -> list[Subject]:
+    """At most ten, the likeliest first: the owner, else what is called exactly so, else over the forms of its name."""
+    name = _ABOUT.sub("", text.strip())
+    if not name or (names_oneself(name) and len(name.split()) < _ONESELF_WORDS):
+        return [owner(user)]
+    exact = await services.read(lambda c: _called(c, user, name))
+    return (exact or await _in_another_form(name, user, services))[:SHOWN]
+
+
+def _called(connection: Connection, user: User, name: str) -> list[Subject]:
+    """By name or alias, @username or Telegram id; only without any of them the beginning of a person's name counts."""
+    nodes = store.nodes_called(connection, user.user_id, [name])
+    if not nodes:
+        found = [one.entity_id for one in service.find(connection, user.user_id, name, limit=SHOWN)]
+        nodes = list(store.nodes_by_ids(connection, user.user_id, found).values())
+    if not nodes and name_key(name) == name_key(user.name):
+        return [owner(user)]
+    return [_subject(node) for node in nodes if node.id != store.owner_node_id(user.user_id)]
+
+
+async def _in_another_form(name: str, user: User, services: Services) -> list[Subject]:
+    """Searching looks at the things that share a word with the name; people are few, so each is looked at."""
+    written = capitalised(name)
+    likely = await likeness(name, user, services)
+    entities = await services.read(lambda c: _entities(c, user.user_id, list(likely)))
+    scores = {entities[person_id]: score for person_id, score in likely.items() if person_id in entities}
+    for hit in await services.knowledge.nodes(user.user_id, written, _SEARCHED):
+        scores[hit.node.id] = max(scores.get(hit.node.id, 0.0), hit.reasons.name)
+    scores.pop(store.owner_node_id(user.user_id), None)
+    least = WHOLE_NAME if max(scores.values(), default=0.0) >= WHOLE_NAME else NAMED
+    best = sorted((node_id for node_id in scores if scores[node_id] >= least), key=lambda one: -scores[one])
+    nodes = await services.read(lambda c: store.nodes_by_ids(c, user.user_id, best))
+    return [_subject(nodes[node_id]) for node_id in best if node_id in nodes]
+
+
+def _entities(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
+    found = (people.get(connection, user_id, person_id) for person_id in person_ids)
+    return {person.id: person.entity_id for person in found if person is not None}
+
+
+def _subject(node: Node) -> Subject:
+    return Subject(node.id, node.name, node.subtype or node.label)

@@ -1,0 +1,156 @@
+"""/why: what an answer rests on, with a way to open, correct and forget it."""
+
+from __future__ import annotations
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.delivery.rendering import escape, render
+from bot.telegram.handlers.buttons import (
+    WHY,
+    Button,
+    CorrectButton,
+    CorrectMemoryButton,
+    FactButton,
+    ForgetFactButton,
+    ForgetMemoryButton,
+    ForgetSaidButton,
+    MemoryButton,
+    PersonButton,
+    Rows,
+    WhyButton,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered, told, told_episode, told_message
+from bot.telegram.handlers.memories.memory_text import told_memory
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.dialogue.model import Message as Said
+from internal.flows.turn import explain
+from internal.flows.turn.explain import Explanation, Source
+from internal.graph.model import Node
+from internal.knowledge.model import Episode, Fact
+from internal.people.model import Person
+
+_MOST_CITED = 10
+_MOST_GIVEN = 6
+_MOST_ROWS = 5
+"""Facts with a row of their own; further ones get a number, behind which the rest is found."""
+
+_MOST_PEOPLE = 8
+_QUOTE = 160
+
+
+async def why(message: Message, chat: Chat, services: Services) -> None:
+    reply = await services.read(lambda c: reply_meant(c, message, chat))
+    if reply is None:
+        key = "why-no-answer" if message.reply_to_message is None else "why-not-answer"
+        await chat.say(phrase(chat.user.lang, key))
+        return
+    await chat.say(*await _explained(chat.user, services, reply.id))
+
+
+async def pressed(query: CallbackQuery, callback_data: WhyButton, chat: Chat, services: Services) -> None:
+    shown = await _explained(chat.user, services, callback_data.reply)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+def reply_meant(connection: Connection, message: Message, chat: Chat) -> Said | None:
+    """The answer that a command is about: the one it replies to, else the latest."""
+    to = message.reply_to_message
+    if to is None:
+        return explain.last_reply(connection, chat.user.user_id)
+    return explain.reply_at(connection, chat.user.user_id, chat.bot_id, chat.chat_id, to.message_id)
+
+
+async def _explained(user: User, services: Services, reply_id: str) -> tuple[str, Rows]:
+    now = services.clock.now()
+    found = await services.read(lambda c: explain.explain(c, user.user_id, reply_id, now=now))
+    return _text(user, found), _rows(user, found)
+
+
+def _text(user: User, found: Explanation) -> str:
+    lang = user.lang
+    said = " ".join(part.text for part in render(found.reply.content))
+    quote = f"> {escape(cut(said, _QUOTE))}"
+    if found.empty:
+        return f"{quote}\n\n{phrase(lang, 'why-none')}"
+    cited = [_told(user, one) if one else phrase(lang, "why-gone") for one in found.cited[:_MOST_CITED]]
+    given = [_told(user, one) for one in found.given[:_MOST_GIVEN]]
+    parts = [f"{phrase(lang, 'why-title')}\n{quote}"]
+    if cited:
+        parts.append(numbered(cited))
+    if given:
+        title = phrase(lang, "why-given" if found.cited else "why-uncited")
+        parts.append(f"{title}\n{numbered(given, len(found.cited) + 1)}")
+    if found.people:
+        names = ", ".join(person.display_name for person in found.people[:_MOST_PEOPLE])
+        parts.append(phrase(lang, "why-people", names=names))
+    return "\n\n".join(parts)
+
+
+def _told(user: User, one: Source) -> str:
+    match one:
+        case Node():
+            return told_memory(user, one)
+        case Fact():
+            return told(user, one)
+        case Said():
+            return told_message(user, one)
+        case Episode():
+            return told_episode(user, one)
+
+
+def _rows(user: User, found: Explanation) -> Rows:
+    listed = enumerate((*found.cited[:_MOST_CITED], *found.given[:_MOST_GIVEN]), start=1)
+    shown = [(number, one) for number, one in listed if isinstance(one, Fact | Node)]
+    whole = [(number, one) for number, one in shown if number <= min(len(found.cited), _MOST_ROWS)]
+    short = [(number, one) for number, one in shown if number > min(len(found.cited), _MOST_ROWS)]
+    rows: Rows = [_row(user, found.reply.id, number, one) for number, one in whole]
+    rows += number_rows([_opening(user, found.reply.id, str(number), one) for number, one in short])
+    said = [(number, one) for number, one in enumerate(found.cited[:_MOST_CITED], start=1) if isinstance(one, Said)]
+    rows += number_rows([_forgetting(user, found.reply.id, number, one) for number, one in said], 2)
+    return rows + number_rows([_person(user, person) for person in found.people[:_MOST_PEOPLE]], 2)
+
+
+def _row(user: User, reply_id: str, number: int, one: Fact | Node) -> list[Button]:
+    way = {"owner": user.user_id, "origin": reply_id, "place": WHY}
+    correct: FactButton | MemoryButton
+    forget: FactButton | MemoryButton
+    if isinstance(one, Node):
+        correct, forget = CorrectMemoryButton(**way, node=one.id), ForgetMemoryButton(**way, node=one.id)
+    else:
+        correct, forget = CorrectButton(**way, fact=one.id), ForgetFactButton(**way, fact=one.id)
+    return [
+        _opening(user, reply_id, label(user.lang, "fact-button-open", n=number), one),
+        button(label(user.lang, "fact-button-correct"), correct),
+        button(label(user.lang, "fact-button-forget"), forget),
+    ]
+
+
+def _forgetting(user: User, reply_id: str, number: int, said: Said) -> Button:
+    """A past message cannot be corrected: it was said like that. It can be forgotten."""
+    data = ForgetSaidButton(owner=user.user_id, message=said.id, origin=reply_id)
+    return button(label(user.lang, "said-button-forget", n=number), data)
+
+
+def _opening(user: User, reply_id: str, text: str, one: Fact | Node) -> Button:
+    if isinstance(one, Node):
+        return button(text, MemoryButton(owner=user.user_id, node=one.id, origin=reply_id, place=WHY))
+    return button(text, FactButton(owner=user.user_id, fact=one.id, origin=reply_id, place=WHY))
+
+
+def _person(user: User, person: Person) -> Button:
+    return button(person.display_name, PersonButton(owner=user.user_id, person=person.id))
+
+
+def router() -> Router:
+    built = Router(name="why")
+    built.message.register(why, Command("why", ignore_mention=True))
+    built.callback_query.register(pressed, WhyButton.filter())
+    return built

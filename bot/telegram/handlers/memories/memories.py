@@ -1,0 +1,260 @@
+"""/goals, /decisions, /questions, /preferences, /memories: pages; one opened, settled, corrected, forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aiogram import Router
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.buttons import (
+    ANEW,
+    HERE,
+    AnsweredButton,
+    CorrectMemoryButton,
+    ForgetMemoryButton,
+    GivenUpButton,
+    MemoriesButton,
+    MemoryButton,
+    MemorySourcesButton,
+    ReachedButton,
+    ReopenedButton,
+    Rows,
+    SurelyForgetMemoryButton,
+    UndoButton,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import LISTED_SOURCES, cut, number_rows, numbered, quotable, sources_text
+from bot.telegram.handlers.memories.memory_text import (
+    KINDS,
+    Kind,
+    back_to_memory,
+    memory_rows,
+    memory_text,
+    told_memory,
+)
+from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.people.find import answer_text
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import Awaiting, User
+from internal.errors import NotFound, Refused
+from internal.flows.forgetting import requests
+from internal.flows.views.memory import RememberedNode, remembered, told_naturally
+from internal.graph.model import Node
+from internal.memory import service as memory
+from internal.memory.model import NAMING
+from internal.memory.queries import listing_repository
+from internal.storage.erasure.forgettings import Forgetting
+
+LONGEST: Final = 2_000
+"""Characters of the words with which a memory is corrected: more is no memory but a text."""
+
+_UNDO_MINUTES: Final = round(requests.UNDO_WINDOW.total_seconds() / 60)
+_COMMANDS: Final = {kind.command: kind for kind in KINDS.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """One page, `other` counts those of the other list: settled ones, or open ones."""
+
+    nodes: Sequence[Node]
+    count: int
+    other: int
+    number: int
+
+
+async def asked(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    kind = _COMMANDS[command.command.lower()]
+    if command.args:
+        await chat.say(*await _found(chat.user, services, kind, command.args))
+    else:
+        await chat.say(*await _listing(chat.user, services, kind))
+
+
+async def page_pressed(query: CallbackQuery, callback_data: MemoriesButton, chat: Chat, services: Services) -> None:
+    kind = KINDS.get(callback_data.kind)
+    if kind is None:
+        raise NotFound("there is no such list")
+    shown = await _listing(chat.user, services, kind, callback_data.page, past=callback_data.past)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+async def _found(user: User, services: Services, kind: Kind, words: str) -> tuple[str, Rows]:
+    """Those of a kind that belong to some words; of memories, whatever has a list of its own too."""
+    labels = tuple(one.label for one in KINDS.values()) if kind.label == "Memory" else (kind.label,)
+    hits = await services.knowledge.memories(user.user_id, words, PAGE, labels=labels)
+    nodes = [hit.node for hit in hits if hit.reasons.relevant(services.knowledge.threshold)]
+    if not nodes:
+        return phrase(user.lang, "memories-not-found", text=cut(words, 64)), []
+    opened = [MemoryButton(owner=user.user_id, node=one.id, place=ANEW) for one in nodes]
+    rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=1)])
+    title = phrase(user.lang, "memories-found", text=cut(words, 64))
+    return f"{title}\n\n{numbered([told_memory(user, one, kind=len(labels) > 1) for one in nodes])}", rows
+
+
+async def _listing(
+    user: User, services: Services, kind: Kind, page: int = 0, *, past: bool = False
+) -> tuple[str, Rows]:
+    found = await services.read(lambda c: _page(c, user.user_id, kind, page, past=past))
+    if not found.count:
+        text = phrase(user.lang, f"memories-none-{kind.command}")
+    else:
+        title = phrase(user.lang, f"memories-title-{kind.command}{'-past' if past else ''}", count=found.count)
+        lines = [told_memory(user, one) for one in found.nodes]
+        text = f"{title}\n\n{numbered(lines, found.number * PAGE + 1)}"
+    return text, _page_rows(user, kind, found, past=past)
+
+
+def _page(connection: Connection, user_id: int, kind: Kind, page: int, *, past: bool) -> _Page:
+    states, others = (kind.past, kind.current) if past else (kind.current, kind.past)
+    count = listing_repository.count(connection, user_id, kind.label, states)
+    other = listing_repository.count(connection, user_id, kind.label, others) if others else 0
+    here = clamp(page, count)
+    nodes = listing_repository.listing(connection, user_id, kind.label, states, limit=PAGE, offset=here * PAGE)
+    return _Page(nodes, count, other, here)
+
+
+def _page_rows(user: User, kind: Kind, found: _Page, *, past: bool) -> Rows:
+    lang, data = user.lang, MemoriesButton(owner=user.user_id, kind=kind.letter, past=past)
+    place = f"{kind.letter}{'p' if past else ''}{found.number}"
+    opened = [MemoryButton(owner=user.user_id, node=one.id, place=place) for one in found.nodes]
+    first = found.number * PAGE + 1
+    rows: Rows = number_rows([button(str(number), one) for number, one in enumerate(opened, start=first)])
+    rows += turning(lang, found.number, found.count, lambda to: data.model_copy(update={"page": to}))
+    if kind.past and (found.other or past):
+        text = label(lang, "memories-button-current" if past else "memories-button-past", count=found.other)
+        rows.append([button(text, MemoriesButton(owner=user.user_id, kind=kind.letter, past=not past))])
+    return rows
+
+
+async def opened(query: CallbackQuery, callback_data: MemoryButton, chat: Chat, services: Services) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    if callback_data.place == ANEW:
+        here = callback_data.model_copy(update={"place": HERE})
+        await chat.say(memory_text(chat.user, card), memory_rows(chat.user, card, here))
+    else:
+        await chat.edit(memory_text(chat.user, card), memory_rows(chat.user, card, callback_data))
+
+
+async def sources_pressed(
+    query: CallbackQuery, callback_data: MemorySourcesButton, chat: Chat, services: Services
+) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    await chat.edit(sources_text(chat.user, card, LISTED_SOURCES), [back_to_memory(chat.user, callback_data)])
+
+
+async def reached(query: CallbackQuery, callback_data: ReachedButton, chat: Chat, services: Services) -> None:
+    await _settle(callback_data, "achieved", chat, services)
+
+
+async def given_up(query: CallbackQuery, callback_data: GivenUpButton, chat: Chat, services: Services) -> None:
+    await _settle(callback_data, "abandoned", chat, services)
+
+
+async def answered(query: CallbackQuery, callback_data: AnsweredButton, chat: Chat, services: Services) -> None:
+    await _settle(callback_data, "answered", chat, services)
+
+
+async def reopened(query: CallbackQuery, callback_data: ReopenedButton, chat: Chat, services: Services) -> None:
+    card = await _card(callback_data, chat, services)
+    await _settle(callback_data, "active" if card.node.label == "Goal" else "open", chat, services)
+
+
+async def _settle(data: MemoryButton, status: str, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+
+    def work(connection: Connection) -> RememberedNode:
+        node = memory.set_status(connection, user.user_id, data.node, status, now=now)
+        return remembered(connection, user.user_id, node.id)
+
+    card = await services.write(work)
+    await chat.toast(label(user.lang, f"memory-now-{status}"))
+    await chat.edit(memory_text(user, card), memory_rows(user, card, data))
+
+
+async def correct_pressed(
+    query: CallbackQuery, callback_data: CorrectMemoryButton, chat: Chat, services: Services
+) -> None:
+    card = await _card(callback_data, chat, services)
+    await chat.toast()
+    question = phrase(chat.user.lang, "correct-ask", text=quotable(told_naturally(card.node)))
+    await ask(chat, services, Awaiting("memory", {"node": card.node.id}), question)
+
+
+async def corrected(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    user, now, words = chat.user, services.clock.now(), " ".join(answer_text(message).split())
+    if not words:
+        raise Refused("empty_fact", "words are expected")
+    if len(words) > LONGEST:
+        raise Refused("too_long", f"at most {LONGEST} characters are expected")
+
+    def work(connection: Connection) -> RememberedNode:
+        before = remembered(connection, user.user_id, awaiting.details["node"]).node
+        summary = {"summary": None} if before.label == "Memory" else {}  # it follows from the new words
+        changes = {NAMING[before.label]: words} | summary
+        return remembered(
+            connection, user.user_id, memory.change_node(connection, user.user_id, before.id, changes, now=now).id
+        )
+
+    card = await services.write(work)
+    here = MemoryButton(owner=user.user_id, node=card.node.id)
+    done = phrase(user.lang, "correct-done")
+    await chat.say(f"{done}\n\n{memory_text(user, card)}", memory_rows(user, card, here))
+
+
+async def forget_pressed(
+    query: CallbackQuery, callback_data: ForgetMemoryButton, chat: Chat, services: Services
+) -> None:
+    user = chat.user
+    card = await _card(callback_data, chat, services)
+    way = callback_data.model_dump()
+    yes = button(label(user.lang, "forget-button-yes"), SurelyForgetMemoryButton(**way))
+    no = button(label(user.lang, "button-cancel"), MemoryButton(**way))
+    await chat.toast()
+    await chat.edit(phrase(user.lang, "forget-memory-confirm", text=quotable(told_naturally(card.node))), [[yes, no]])
+
+
+async def forgotten(
+    query: CallbackQuery, callback_data: SurelyForgetMemoryButton, chat: Chat, services: Services
+) -> None:
+    now = services.clock.now()
+    asked = await services.write(lambda c: requests.ask(c, chat.user.user_id, "memory", callback_data.node, now=now))
+    await chat.toast()
+    await chat.edit(*going(chat.user, asked))
+
+
+def going(user: User, asked: Forgetting) -> tuple[str, Rows]:
+    """A memory that is being forgotten, as long as that can be undone."""
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=asked.id))
+    return phrase(user.lang, "forget-memory-done", minutes=_UNDO_MINUTES), [[undo]]
+
+
+async def _card(data: MemoryButton, chat: Chat, services: Services) -> RememberedNode:
+    return await services.read(lambda c: remembered(c, chat.user.user_id, data.node))
+
+
+def router() -> Router:
+    built = Router(name="memories")
+    built.message.register(asked, Command(*_COMMANDS, ignore_mention=True, ignore_case=True))
+    built.message.register(corrected, Answers("memory"))
+    built.callback_query.register(page_pressed, MemoriesButton.filter())
+    built.callback_query.register(opened, MemoryButton.filter())
+    built.callback_query.register(sources_pressed, MemorySourcesButton.filter())
+    built.callback_query.register(reached, ReachedButton.filter())
+    built.callback_query.register(given_up, GivenUpButton.filter())
+    built.callback_query.register(answered, AnsweredButton.filter())
+    built.callback_query.register(reopened, ReopenedButton.filter())
+    built.callback_query.register(correct_pressed, CorrectMemoryButton.filter())
+    built.callback_query.register(forget_pressed, ForgetMemoryButton.filter())
+    built.callback_query.register(forgotten, SurelyForgetMemoryButton.filter())
+    return built

@@ -1,0 +1,151 @@
+"""How memories are told: a line in a list, a card with its sources. Markdown in the owner's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from bot.telegram.delivery.rendering import escape
+from bot.telegram.handlers.buttons import (
+    WHY,
+    AnsweredButton,
+    Button,
+    CorrectMemoryButton,
+    ForgetMemoryButton,
+    GivenUpButton,
+    MemoriesButton,
+    MemoryButton,
+    MemorySourcesButton,
+    ReachedButton,
+    ReopenedButton,
+    Rows,
+    WhyButton,
+    button,
+)
+from bot.telegram.handlers.facts.fact_text import SHOWN_SOURCES, local, quotable, sources_text
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.flows.views.memory import RememberedNode, told_naturally
+from internal.graph.model import Node
+from internal.memory.model import NAMING
+from internal.recall.prompt.memories import status_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of memory that has a command. `current` and `past` are states; no states: all are shown together."""
+
+    letter: str
+    command: str
+    label: str
+    current: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.letter: kind
+    for kind in (
+        Kind("g", "goals", "Goal", ("active",), ("achieved", "abandoned")),
+        Kind("d", "decisions", "Decision"),
+        Kind("q", "questions", "Question", ("open", "partial"), ("answered",)),
+        Kind("p", "preferences", "Preference"),
+        Kind("m", "memories", "Memory"),
+    )
+}
+
+_OPEN: Final = ("active", "open")
+"""States that go without saying in a list of what is open."""
+
+_ACTIONS: Final[Mapping[tuple[str, bool], tuple[tuple[str, type[MemoryButton]], ...]]] = {
+    ("Goal", True): (("memory-button-reached", ReachedButton), ("memory-button-given-up", GivenUpButton)),
+    ("Goal", False): (("memory-button-reopen", ReopenedButton),),
+    ("Question", True): (("memory-button-answered", AnsweredButton),),
+    ("Question", False): (("memory-button-reopen", ReopenedButton),),
+}
+"""What can be done with a goal or question that is open, and with one that is not."""
+
+
+def told_memory(user: User, node: Node, *, kind: bool = False) -> str:
+    """One line: the words, where it stands unless that goes without saying, by when, since when.
+
+    With `kind` also what it is, where the list holds several.
+    """
+    status = status_of(node)
+    known = [
+        *([label(user.lang, "memory-kind", kind=node.label)] if kind and node.label != "Memory" else []),
+        *([label(user.lang, "memory-status", status=status)] if status and status not in (*_OPEN, "liked") else []),
+        *_dates(user, node),
+    ]
+    return " — ".join((escape(quotable(told_naturally(node))), " · ".join(known)))
+
+
+def memory_text(user: User, card: RememberedNode) -> str:
+    """Everything that is known of a memory."""
+    node, lang, told = card.node, user.lang, card.node.properties
+    kind = label(lang, "memory-kind", kind=node.label)
+    status = status_of(node)
+    standing = [label(lang, "memory-status", status=status)] if status else []
+    lines = [f"**{escape(told_naturally(node))}**", " · ".join([kind, *standing, *_dates(user, node)])]
+    lines += [phrase(lang, f"memory-{name}", text=quotable(str(told[name]))) for name in _SAID if told.get(name)]
+    if node.label == "Preference" and told.get("observations", 1) > 1:
+        lines.append(phrase(lang, "memory-observed", count=int(told["observations"])))
+    if not card.held:
+        lines.append(phrase(lang, "memory-superseded"))
+    if node.owner_set(NAMING[node.label]):
+        lines.append(phrase(lang, "fact-owners-word"))
+    return "\n".join(lines) + "\n\n" + sources_text(user, card, SHOWN_SOURCES)
+
+
+_SAID: Final = ("rationale", "outcome", "category", "resolution")
+
+
+def memory_rows(user: User, card: RememberedNode, data: MemoryButton) -> Rows:
+    """What can be done with a memory, and the way back to where it was opened."""
+    lang, node = user.lang, card.node
+    way = {"owner": user.user_id, "node": node.id, "origin": data.origin, "place": data.place}
+    is_open = str(node.properties.get("status", "")) in ("active", "open", "partial")
+    actions = _ACTIONS.get((node.label, is_open), ())
+    rows: Rows = [[button(label(lang, key), made(**way)) for key, made in actions]] if actions else []
+    correct, forget = CorrectMemoryButton(**way), ForgetMemoryButton(**way)
+    rows.append(
+        [button(label(lang, "fact-button-correct"), correct), button(label(lang, "fact-button-forget"), forget)]
+    )
+    if len(card.lines) > SHOWN_SOURCES:
+        text = label(lang, "fact-button-sources", count=len(card.lines))
+        rows.append([button(text, MemorySourcesButton(**way))])
+    return [*rows, *_back(user, data)]
+
+
+def back_to_memory(user: User, data: MemoryButton) -> list[Button]:
+    to = MemoryButton(owner=user.user_id, node=data.node, origin=data.origin, place=data.place)
+    return [button(label(user.lang, "button-back"), to)]
+
+
+def _back(user: User, data: MemoryButton) -> Rows:
+    text = label(user.lang, "button-back")
+    if data.place == WHY and data.origin is not None:
+        return [[button(text, WhyButton(owner=user.user_id, reply=data.origin))]]
+    kind, rest = data.place[:1], data.place[1:]
+    if kind not in KINDS:
+        return []
+    page = rest.removeprefix("p")
+    number = int(page) if page.isdigit() else 0
+    return [[button(text, MemoriesButton(owner=user.user_id, kind=kind, page=number, past=rest.startswith("p")))]]
+
+
+def _dates(user: User, node: Node) -> list[str]:
+    """By when a goal is to be reached, when it was decided, answered or told."""
+    due, decided = _moment(node, "targetDate"), _moment(node, "date")
+    answered = _moment(node, "answeredDate")
+    return [
+        *([label(user.lang, "memory-due", at=local(user, due))] if due else []),
+        *([label(user.lang, "memory-answered-at", at=local(user, answered))] if answered else []),
+        label(user.lang, "memory-told", at=local(user, decided or node.created_at)),
+    ]
+
+
+def _moment(node: Node, name: str) -> datetime | None:
+    told = node.properties.get(name)
+    return None if told is None else datetime.fromisoformat(str(told))

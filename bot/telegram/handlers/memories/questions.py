@@ -1,0 +1,183 @@
+"""What the bot asks by itself about memories, and the owner's answers: one tap each, the same answer once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from aiogram import Router
+from aiogram.types import CallbackQuery
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import AskedButton, Button, Rows, Tap, UndoButton, button
+from bot.telegram.handlers.facts.contradictions import Question
+from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered, quotable
+from bot.telegram.handlers.memories.memory_text import told_memory
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.errors import Conflict, NotFound, Refused
+from internal.flows.forgetting import requests
+from internal.flows.views.memory import told_naturally
+from internal.graph import store
+from internal.graph.model import Node
+from internal.memory import service as memory
+from internal.memory.observations.owner_changes import Choice
+from internal.memory.questions import repository as asking
+from internal.memory.questions.repository import About, Asked
+
+_ON_BUTTON = 40
+_UNDO_MINUTES = round(requests.UNDO_WINDOW.total_seconds() / 60)
+
+
+def question(connection: Connection, user: User, asked: Asked) -> Question:
+    """What is asked, with its buttons. Raises NotFound if what it is about is gone."""
+    match asked.about:
+        case "contradiction":
+            text, rows = _contradiction(connection, user, asked)
+        case "suggestion":
+            text, rows = _suggestion(connection, user, asked)
+        case "question":
+            text, rows = _open_question(connection, user, asked)
+        case "fading":
+            text, rows = _fading(connection, user, asked)
+    return Question(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", Tap.NEVER)]])
+
+
+def _contradiction(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+    sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
+    lines = numbered([told_memory(user, side) for side in sides])
+    ends = ((1, sides[0], Tap.OLDER), (len(sides), sides[-1], Tap.NEWER))
+    rows: Rows = [
+        [_answer(user, asked, f"{n} · {cut(told_naturally(side), _ON_BUTTON)}", tap)] for n, side, tap in ends
+    ]
+    both = label(user.lang, "contradiction-button-both", count=len(sides))
+    return f"{phrase(user.lang, 'ask-contradiction')}\n\n{lines}", [*rows, [_answer(user, asked, both, Tap.BOTH)]]
+
+
+def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+    waiting = memory.suggestions(connection, user.user_id)
+    one = next((one for one in waiting if one.id == asked.refs[0]), None)
+    if one is None:
+        raise NotFound("that suggestion is gone")
+    node = _node(connection, user, one.node_id)
+    current, value = (quotable(str(told)) for told in (one.current, one.value))
+    words = quotable(told_naturally(node))
+    text = phrase(user.lang, "ask-suggestion", current=current, value=value, text=words)
+    apply = _tap(user, asked, "suggestion-button-apply", Tap.APPLY)
+    return text, [[apply, _tap(user, asked, "suggestion-button-keep", Tap.KEEP)]]
+
+
+def _open_question(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+    node = _node(connection, user, asked.refs[0])
+    since = local(user, node.created_at)
+    text = phrase(user.lang, "ask-question", text=quotable(told_naturally(node)), at=since)
+    answered = _tap(user, asked, "ask-button-answered", Tap.ANSWERED)
+    return text, [[answered, _tap(user, asked, "ask-button-open", Tap.OPEN)]]
+
+
+def _fading(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
+    nodes = [_node(connection, user, one) for one in asked.refs]
+    text = f"{phrase(user.lang, 'ask-fading')}\n\n{numbered([told_memory(user, node) for node in nodes])}"
+    numbers = range(1, len(nodes) + 1)
+    forget = [_answer(user, asked, label(user.lang, "ask-button-forget", n=n), Tap.FORGET, n) for n in numbers]
+    return text, [*number_rows(forget, 2), [_tap(user, asked, "ask-button-keep", Tap.KEEP)]]
+
+
+async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, services: Services) -> None:
+    user, now, data = chat.user, services.clock.now(), callback_data
+
+    def work(connection: Connection) -> tuple[str, Rows, bool]:
+        asked = asking.get(connection, user.user_id, data.asked)
+        if asked is None:
+            return phrase(user.lang, "ask-gone"), [], True
+        if data.tap is Tap.FORGET:
+            return *_forget(connection, user, asked, data.n, now), False
+        return phrase(user.lang, _decide(connection, user, asked, data.tap, now)), [], True
+
+    text, rows, in_place = await services.write(work)
+    await chat.toast()
+    if in_place:
+        await chat.edit(text, rows)
+    else:  # the others of the list may still be forgotten or kept
+        await chat.say(text, rows)
+
+
+def _decide(connection: Connection, user: User, asked: Asked, tap: Tap, now: datetime) -> str:
+    """Does what was tapped and notes it; the key of what to say. Tapped again, it is done and said again."""
+    if asked.state in ("answered", "declined") and asked.answer != tap:
+        return "ask-gone"
+    try:
+        key = "ask-never" if tap is Tap.NEVER else _carry_out(connection, user.user_id, asked, tap, now)
+    except (NotFound, Refused, Conflict):  # forgotten, or settled elsewhere, since it was asked
+        key = "ask-gone"
+    asking.close(connection, user.user_id, asked, "declined" if tap is Tap.NEVER else "answered", tap, now)
+    return key
+
+
+def _carry_out(connection: Connection, user_id: int, asked: Asked, tap: Tap, now: datetime) -> str:
+    ref = asked.refs[0]
+    match asked.about, tap:
+        case "question", Tap.ANSWERED:
+            memory.set_status(connection, user_id, ref, "answered", now=now)
+        case "contradiction", Tap.NEWER | Tap.OLDER | Tap.BOTH:
+            memory.resolve_contradiction(connection, user_id, ref, _CHOICES[tap], now=now)
+        case "suggestion", Tap.APPLY:
+            memory.accept_suggestion(connection, user_id, ref, now=now)
+        case "suggestion", Tap.KEEP:
+            memory.decline_suggestion(connection, user_id, ref, now=now)
+        case "fading", Tap.KEEP:
+            store.touch_nodes(connection, user_id, _still_there(connection, user_id, asked.refs), now)
+    return _SAID.get((asked.about, tap), "ask-gone")
+
+
+_CHOICES: Final[Mapping[Tap, Choice]] = {Tap.NEWER: "newer", Tap.OLDER: "older", Tap.BOTH: "both"}
+_SAID: Final[Mapping[tuple[About, Tap], str]] = {
+    ("question", Tap.ANSWERED): "ask-answered",
+    ("question", Tap.OPEN): "ask-open",
+    ("contradiction", Tap.NEWER): "ask-held",
+    ("contradiction", Tap.OLDER): "ask-held",
+    ("contradiction", Tap.BOTH): "ask-both",
+    ("suggestion", Tap.APPLY): "suggestion-applied-memory",
+    ("suggestion", Tap.KEEP): "suggestion-kept",
+    ("fading", Tap.KEEP): "ask-kept",
+}
+
+
+def _still_there(connection: Connection, user_id: int, refs: Sequence[str]) -> list[str]:
+    """Being kept counts as being used: what is kept does not fade on the next day."""
+    return list(store.nodes_by_ids(connection, user_id, refs))
+
+
+def _forget(connection: Connection, user: User, asked: Asked, n: int, now: datetime) -> tuple[str, Rows]:
+    if asked.about != "fading" or not 1 <= n <= len(asked.refs):
+        return phrase(user.lang, "ask-gone"), []
+    try:
+        going = requests.ask(connection, user.user_id, "memory", asked.refs[n - 1], now=now)
+    except NotFound:
+        return phrase(user.lang, "ask-gone"), []
+    undo = button(label(user.lang, "forget-button-undo"), UndoButton(owner=user.user_id, forgetting=going.id))
+    return phrase(user.lang, "ask-forgetting", n=n, minutes=_UNDO_MINUTES), [[undo]]
+
+
+def _node(connection: Connection, user: User, node_id: str) -> Node:
+    node = store.resolve_node(connection, user.user_id, node_id)
+    if node is None:
+        raise NotFound("that is gone")
+    return node
+
+
+def _tap(user: User, asked: Asked, key: str, tap: Tap) -> Button:
+    return _answer(user, asked, label(user.lang, key), tap)
+
+
+def _answer(user: User, asked: Asked, text: str, tap: Tap, n: int = 0) -> Button:
+    return button(text, AskedButton(owner=user.user_id, asked=asked.id, tap=tap, n=n))
+
+
+def router() -> Router:
+    built = Router(name="wondering")
+    built.callback_query.register(tapped, AskedButton.filter())
+    return built

@@ -1,0 +1,68 @@
+"""A contact card becomes or updates a person; what comes instead of words gets an honest answer."""
+
+from __future__ import annotations
+
+from aiogram import F, Router
+from aiogram.types import Contact, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.people.person import actions, profile
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import phrase
+from bot.telegram.intake.message_reader import attachments_of
+from internal.flows.merging import people
+from internal.people import repository
+from internal.people.model import Person
+from internal.people.service import Sender
+
+
+def describe_unreadable(message: Message) -> str | None:
+    """What kind of thing a message without words is ("voice", "photo", ...); None if there are words to read."""
+    if message.text or message.caption:
+        return None
+    kinds = [str(item["kind"]) for item in attachments_of(message)]
+    return kinds[0] if kinds else "other"
+
+
+async def contact(message: Message, chat: Chat, services: Services) -> None:
+    card = message.contact
+    if card is None:
+        return
+    name = contact_name(card)
+    if card.user_id is None:
+        await chat.say(phrase(chat.user.lang, "contact-without-account", name=name))
+    elif card.user_id == chat.user.user_id:
+        await chat.say(phrase(chat.user.lang, "contact-self"))
+    else:
+        await _remember(Sender(card.user_id, name), message, chat, services)
+
+
+async def _remember(sender: Sender, message: Message, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+
+    def work(connection: Connection) -> tuple[bool, Person]:
+        known = repository.by_telegram_id(connection, user.user_id, sender.telegram_id)
+        seen_at = message.date
+        return known is not None, people.note_contact(connection, user.user_id, sender, seen_at=seen_at, now=now)
+
+    known, person = await services.write(work)
+    key = "contact-updated" if known else "contact-added"
+    text = f"{phrase(user.lang, key, name=person.display_name)}\n\n{profile(user, person)}"
+    await chat.say(text, actions(user, person))
+
+
+async def unreadable(message: Message, chat: Chat) -> None:
+    """Something without words where an answer in words was awaited: the question stays open."""
+    await chat.say(phrase(chat.user.lang, "cannot-read", kind=describe_unreadable(message) or "other"))
+
+
+def contact_name(card: Contact) -> str:
+    return " ".join(part for part in (card.first_name, card.last_name) if part)
+
+
+def router() -> Router:
+    built = Router(name="contacts")
+    built.message.register(contact, F.contact)
+    built.message.register(unreadable, ~F.text, ~F.caption)
+    return built

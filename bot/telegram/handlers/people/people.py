@@ -1,0 +1,88 @@
+"""/people: who is known, by circle, in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aiogram import Router
+from aiogram.filters import Command
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.buttons import PeopleButton, PersonButton, Rows, SuggestionsButton, button
+from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.services import Services
+from bot.telegram.i18n import label, phrase
+from internal.access.model import User
+from internal.people import repository, suggestion_repository
+from internal.people.model import Circle, Person
+
+
+async def people(message: Message, chat: Chat, services: Services) -> None:
+    await chat.say(*await _overview(chat.user, services))
+
+
+async def page_pressed(query: CallbackQuery, callback_data: PeopleButton, chat: Chat, services: Services) -> None:
+    await chat.toast()
+    if callback_data.circle is None:
+        await chat.edit(*await _overview(chat.user, services))
+    else:
+        await chat.edit(*await _circle(chat.user, services, callback_data.circle, callback_data.page))
+
+
+async def _overview(user: User, services: Services) -> tuple[str, Rows]:
+    def work(connection: Connection) -> tuple[dict[Circle, int], int]:
+        counts = repository.counts(connection, user.user_id)
+        return counts, len(suggestion_repository.pending(connection, user.user_id))
+
+    counts, questions = await services.read(work)
+    rows = [[_circle_button(user, circle, count)] for circle, count in counts.items() if count]
+    if questions:
+        text = label(user.lang, "people-suggestions-button", count=questions)
+        rows.append([button(text, SuggestionsButton(owner=user.user_id))])
+    total = sum(counts.values())
+    return phrase(user.lang, "people-overview", count=total) if total else phrase(user.lang, "people-none"), rows
+
+
+def _circle_button(user: User, circle: Circle, count: int) -> tuple[str, str]:
+    name = label(user.lang, "circle", circle=circle.value)
+    text = label(user.lang, "people-circle-button", circle=name, count=count)
+    return button(text, PeopleButton(owner=user.user_id, circle=circle))
+
+
+async def _circle(user: User, services: Services, circle: Circle, page: int) -> tuple[str, Rows]:
+    def work(connection: Connection) -> tuple[int, list[Person]]:
+        count = repository.counts(connection, user.user_id)[circle]
+        offset = clamp(page, count) * PAGE
+        shown = repository.listing(connection, user.user_id, circles=[circle], limit=PAGE, offset=offset)
+        return count, shown
+
+    count, shown = await services.read(work)
+    rows = [[person_button(user, person)] for person in shown]
+    here = clamp(page, count)
+    rows += turning(user.lang, here, count, lambda to: PeopleButton(owner=user.user_id, circle=circle, page=to))
+    rows.append([button(label(user.lang, "button-back"), PeopleButton(owner=user.user_id))])
+    name = label(user.lang, "circle", circle=circle.value)
+    return phrase(user.lang, "people-circle-title", circle=name, count=count), rows
+
+
+def person_button(user: User, person: Person) -> tuple[str, str]:
+    return button(person.display_name, PersonButton(owner=user.user_id, person=person.id))
+
+
+def choice(user: User, people: Sequence[Person]) -> Rows:
+    """One button a person; namesakes are told apart by circle or username."""
+    return [[button(_telling(user, person), PersonButton(owner=user.user_id, person=person.id))] for person in people]
+
+
+def _telling(user: User, person: Person) -> str:
+    detail = f"@{person.username}" if person.username else label(user.lang, "circle", circle=person.circle.value)
+    return f"{person.display_name} · {detail}"
+
+
+def router() -> Router:
+    built = Router(name="people")
+    built.message.register(people, Command("people", ignore_mention=True))
+    built.callback_query.register(page_pressed, PeopleButton.filter())
+    return built

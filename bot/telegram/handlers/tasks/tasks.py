@@ -1,0 +1,193 @@
+"""/tasks: what is to be done, by time; one opened, confirmed, done, put off, changed, cancelled; /tasks add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from aiogram import Router
+from aiogram.dispatcher.event.bases import SkipHandler
+from aiogram.filters import Command, CommandObject
+from aiogram.types import CallbackQuery, Message
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.chat import Chat
+from bot.telegram.handlers.awaited_answers import Answers, ask
+from bot.telegram.handlers.buttons import HERE, TOGETHER, Rows, TaskButton, TasksButton, TaskTap, button
+from bot.telegram.handlers.facts.fact_text import number_rows, numbered
+from bot.telegram.handlers.paging import PAGE, clamp, turning
+from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
+from bot.telegram.handlers.services import Services
+from bot.telegram.handlers.tasks.task_text import PAST, card, opened, told_line
+from bot.telegram.i18n import label, phrase
+from internal.access.model import Awaiting, User
+from internal.errors import Refused
+from internal.events import repository as events
+from internal.events.trigger import current_occasion
+from internal.flows.tasks import actions
+from internal.flows.tasks.parse import TypedTask
+from internal.tasks import repository, service
+from internal.tasks.model import Postponement, Schedule, Task, TaskState, postponed, time_of_day
+
+_PENDING: Final = (TaskState.PROPOSED, TaskState.OPEN)
+_CLOSED: Final = (TaskState.DONE, TaskState.CANCELLED)
+_ADD: Final = re.compile(r"(?:add|new|добавь|добавить|додай|додати|нова|новая)\b[\s:,-]*", re.IGNORECASE)
+_LATER: Final[Mapping[TaskTap, Postponement]] = {
+    TaskTap.HOUR: "hour",
+    TaskTap.TOMORROW: "tomorrow",
+    TaskTap.WEEK: "week",
+}
+
+
+async def asked(message: Message, command: CommandObject, chat: Chat, services: Services) -> None:
+    words = (command.args or "").strip()
+    if not words:
+        await chat.say(*await _listing(chat.user, services))
+        return
+    told = _ADD.sub("", words, count=1)
+    if not told:
+        await ask(chat, services, Awaiting("task"), phrase(chat.user.lang, "task-ask"))
+        return
+    await _add(told, chat, services)
+
+
+async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    await _add(answer_text(message), chat, services)
+
+
+async def _add(words: str, chat: Chat, services: Services) -> None:
+    user, now = chat.user, services.clock.now()
+    read = await services.task_words.task(words, user, now)
+    task = await services.write(lambda c: _opened(c, user, read, now, services))
+    await chat.say(*opened(user, task, now))
+
+
+def _opened(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
+    """The task; where the command was cut off behind it and comes again, the one that is there."""
+    before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_occasion()))
+    if before is not None:
+        return before
+    new, teller = service.NewTask(read.title, read.schedule, read.kind), _teller(user, services, now)
+    task = service.open_task(connection, user.user_id, new, teller)
+    if task.due_at is not None and task.next_at is None:
+        raise Refused("past", "that moment is over")
+    return task
+
+
+async def page_pressed(query: CallbackQuery, callback_data: TasksButton, chat: Chat, services: Services) -> None:
+    shown = await _listing(chat.user, services, callback_data.page, past=callback_data.past)
+    await chat.toast()
+    await chat.edit(*shown)
+
+
+async def _listing(user: User, services: Services, page: int = 0, *, past: bool = False) -> tuple[str, Rows]:
+    states, others = (_CLOSED, _PENDING) if past else (_PENDING, _CLOSED)
+    now = services.clock.now()
+
+    def read(connection: Connection) -> tuple[list[Task], int, int, int]:
+        count = repository.count(connection, user.user_id, states)
+        other = repository.count(connection, user.user_id, others)
+        here = clamp(page, count)
+        found = repository.listing(connection, user.user_id, states=states, limit=PAGE, offset=here * PAGE)
+        return found, count, other, here
+
+    found, count, other, here = await services.read(read)
+    kind = "-past" if past else ""
+    if count:
+        lines = numbered([told_line(user, one, now) for one in found], here * PAGE + 1)
+        text = f"{phrase(user.lang, f'tasks-title{kind}', count=count)}\n\n{lines}"
+    else:
+        text = phrase(user.lang, f"tasks-none{kind}")
+    place = f"{PAST if past else ''}{here}"
+    shown = [TaskButton(owner=user.user_id, task=one.id, tap=TaskTap.SHOW, place=place) for one in found]
+    rows: Rows = number_rows([button(str(n), one) for n, one in enumerate(shown, here * PAGE + 1)])
+    data = TasksButton(owner=user.user_id, past=past)
+    rows += turning(user.lang, here, count, lambda to: data.model_copy(update={"page": to}))
+    if other or past:
+        words = label(user.lang, "tasks-button-current" if past else "tasks-button-past", count=other)
+        rows.append([button(words, TasksButton(owner=user.user_id, past=not past))])
+    return text, rows
+
+
+async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, services: Services) -> None:
+    """Shows a task, or does what was tapped and shows it as it is then."""
+    user, now, data = chat.user, services.clock.now(), callback_data
+    if data.tap is TaskTap.CHANGE:
+        await services.read(lambda c: service.task(c, user.user_id, data.task))
+        await chat.toast()
+        await ask(chat, services, Awaiting("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
+        return
+    task, person = await services.write(lambda c: _done(c, user, data, services, now))
+    await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
+    if data.place == TOGETHER:
+        await chat.say(*card(user, task, now, person))
+    else:
+        await chat.edit(*card(user, task, now, person, data.place))
+
+
+def _done(
+    connection: Connection, user: User, data: TaskButton, services: Services, now: datetime
+) -> tuple[Task, str | None]:
+    teller, user_id = _teller(user, services, now), user.user_id
+    match data.tap:
+        case TaskTap.CONFIRM:
+            task = actions.confirm(connection, user_id, data.task, teller)
+        case TaskTap.DONE:
+            task = actions.done(connection, user_id, data.task, teller)
+        case TaskTap.CANCEL:
+            task = actions.cancel(connection, user_id, data.task, teller)
+        case TaskTap.REOPEN:
+            task = service.reopen(connection, user_id, data.task, teller)
+        case TaskTap.HOUR | TaskTap.TOMORROW | TaskTap.WEEK:
+            moment = postponed(_LATER[data.tap], now, user.tz, teller.whole_day_at)
+            task = actions.postpone(connection, user_id, data.task, moment, teller)
+        case _:
+            task = service.task(connection, user_id, data.task)
+    return task, actions.person_name(connection, task)
+
+
+async def time_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+    """A new time for a task; a sentence without one is no answer."""
+    user, now, words = chat.user, services.clock.now(), answer_text(message)
+    schedule = await services.task_words.schedule(words, user, now)
+    if schedule is None and reads_like_sentence(words):
+        raise SkipHandler
+    if schedule is None:
+        await ask(chat, services, awaiting, phrase(user.lang, "task-when-unknown"))
+        return
+    try:
+        task, person = await services.write(
+            lambda c: _moved(c, user, awaiting.details["task"], schedule, services, now)
+        )
+    except Refused as refusal:
+        if refusal.reason != "past":
+            raise
+        await ask(chat, services, awaiting, phrase(user.lang, "refused-past"))
+        return
+    await chat.say(*card(user, task, now, person, HERE))
+
+
+def _moved(
+    connection: Connection, user: User, task_id: str, schedule: Schedule, services: Services, now: datetime
+) -> tuple[Task, str | None]:
+    teller = _teller(user, services, now)
+    if service.task(connection, user.user_id, task_id).state.closed:
+        raise Refused("task_closed", "that task is closed")
+    task = actions.move(connection, user.user_id, task_id, schedule, teller)
+    return task, actions.person_name(connection, task)
+
+
+def _teller(user: User, services: Services, now: datetime) -> service.Teller:
+    return service.by_owner(user.user_id, now, time_of_day(services.config.notifications.whole_day_at))
+
+
+def router() -> Router:
+    built = Router(name="tasks")
+    built.message.register(asked, Command("tasks", "task", ignore_mention=True, ignore_case=True))
+    built.message.register(typed, Answers("task"))
+    built.message.register(time_typed, Answers("task_when"))
+    built.callback_query.register(page_pressed, TasksButton.filter())
+    built.callback_query.register(tapped, TaskButton.filter())
+    return built

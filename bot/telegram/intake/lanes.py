@@ -1,0 +1,99 @@
+"""One ordered lane per chat and thread: turns are answered one after another, many chats side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from bot.telegram.intake.ordered_tasks import Chains
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Turn, TurnState
+from internal.errors import LeaseLost
+from internal.flows.turn.answer import TurnFlow
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.scheduling.shards import WHOLE_TOWN, Town, district_of
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+from internal.storage.engine.write_guard import fenced
+
+log = logging.getLogger(__name__)
+
+PARALLEL_TURNS = 64
+"""Answers written at once. More wait in their lanes, in the database, and take no memory but a task."""
+
+
+MOST_WAITING = 2
+"""The job at work, which may have seen no turn just before one was stored, and one behind it that sees them all."""
+
+
+class Lanes:
+    """Wakes a lane when it has a turn; a lane without turns has no task."""
+
+    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Town = WHOLE_TOWN) -> None:
+        self._database, self._clock, self._flow, self._town = database, clock, flow, town
+        self._chains = Chains("lane")
+        self._writing = asyncio.Semaphore(PARALLEL_TURNS)
+
+    async def resume(self, bot_id: int, districts: Collection[int] | None = None) -> int:
+        """At start: takes up every turn of this bot that still owes an answer. Returns how many.
+
+        `districts` = in their chats, which were another worker's.
+        """
+        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, districts))
+        for turn in owed:
+            self.wake(turn)
+        return len(owed)
+
+    def wake(self, turn: Turn) -> None:
+        """Has the lane's turns answered. However often it is called, a busy lane remembers it once."""
+        key = (turn.bot_id, turn.lane)
+        if self._chains.waiting(key) < MOST_WAITING:
+            chat_id = turn.chat_id
+            self._chains.add(key, lambda: self._of_chat(chat_id, *key), district=district_of(chat_id))
+
+    def at_work(self) -> set[int]:
+        """The districts in which a turn is open."""
+        return self._chains.at_work()
+
+    async def leave(self, districts: Collection[int], seconds: float) -> None:
+        """Begins no further turn there, and gives those at work `seconds`."""
+        await self._chains.leave(districts, seconds)
+
+    async def drain(self, seconds: float) -> None:
+        await self._chains.drain(seconds)
+
+    async def _of_chat(self, chat_id: int, bot_id: int, lane: str) -> None:
+        with fenced(self._town.fence(chat_id)):
+            await self._answer_next(bot_id, lane)
+
+    async def _answer_next(self, bot_id: int, lane: str) -> None:
+        """Answers the lane's open turns, the earliest first, until there is none."""
+        failures = 0
+        waited_for: datetime | None = None
+        while (turn := await self._next(bot_id, lane)) is not None:
+            if turn.close_at != waited_for and (wait := self._until_closed(turn)) > timedelta(0):
+                await asyncio.sleep(wait.total_seconds())
+                waited_for = turn.close_at
+                continue
+            try:
+                async with self._writing:
+                    with acting_for(turn.user_id):
+                        await self._flow.answer(turn)
+            except LeaseLost:
+                raise
+            except Exception:  # border of a lane: the turn stays open, and its attempts are counted in the database
+                failures += 1
+                log.exception("turn_failed", extra={"turn": turn.id})
+                await asyncio.sleep(pause(failures, timedelta(seconds=1), timedelta(minutes=1)).total_seconds())
+
+    async def _next(self, bot_id: int, lane: str) -> Turn | None:
+        return await self._database.read(lambda c: turns.next_in_lane(c, bot_id, lane))
+
+    def _until_closed(self, turn: Turn) -> timedelta:
+        """How long the turn takes messages yet; never longer than its whole window, for the clock may be set back."""
+        if turn.state is not TurnState.COLLECTING:
+            return timedelta(0)
+        return min(turn.close_at - self._clock.now(), turn.close_at - turn.opened_at)

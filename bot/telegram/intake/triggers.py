@@ -1,0 +1,139 @@
+"""What an update asks of the bot, as its event tells it: which command, button or answer, and no words of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from aiogram.types import CallbackQuery, Message, Update
+
+from bot.telegram.handlers import buttons
+from bot.telegram.handlers.buttons import Owned
+from bot.telegram.intake.message_reader import is_command
+from bot.telegram.menu import OWNER_COMMANDS
+from internal.access import service as access
+from internal.access.model import User
+from internal.events.trigger import Occasion
+from internal.mailbox.model import InboxRow
+
+_BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
+    "/language": (buttons.LanguageButton,),
+    "/timezone": (buttons.ZoneButton,),
+    "/people": (buttons.PeopleButton,),
+    "/person": (
+        buttons.PersonButton,
+        buttons.CircleButton,
+        buttons.FieldButton,
+        buttons.MergePageButton,
+        buttons.MergeButton,
+        buttons.SplitButton,
+    ),
+    "/facts": (
+        buttons.FactsButton,
+        buttons.FactButton,
+        buttons.SourcesButton,
+        buttons.VersionsButton,
+        buttons.JoinButton,
+        buttons.UnjoinButton,
+    ),
+    "/correct": (buttons.CorrectButton, buttons.CorrectMemoryButton),
+    "/forget": (
+        buttons.ForgetButton,
+        buttons.UndoButton,
+        buttons.ForgetFactButton,
+        buttons.SurelyForgetFactButton,
+        buttons.SentenceButton,
+        buttons.MessagesButton,
+        buttons.ForgetSaidButton,
+        buttons.ForgetMemoryButton,
+        buttons.SurelyForgetMemoryButton,
+    ),
+    "/why": (buttons.WhyButton,),
+    "/memories": (
+        buttons.MemoriesButton,
+        buttons.MemoryButton,
+        buttons.MemorySourcesButton,
+        buttons.ReachedButton,
+        buttons.GivenUpButton,
+        buttons.AnsweredButton,
+        buttons.ReopenedButton,
+    ),
+    "/sessions": (buttons.SessionsButton, buttons.SessionButton),
+    "/tasks": (buttons.TasksButton, buttons.TaskButton),
+    "/quiet": (buttons.QuietButton,),
+    "/access": (buttons.AccessButton,),
+    "/team": (buttons.TeamButton, buttons.InvitationButton),
+    "suggestion": (buttons.SuggestionButton, buttons.SuggestionsButton),
+    "contradiction": (buttons.ContradictionButton, buttons.ContradictionsButton),
+    "question": (buttons.AskedButton,),
+    "keep": (buttons.KeepButton,),
+}
+"""Where each button belongs: the command that leads to it, or a word for what the bot asked by itself."""
+
+PLACES: Final = {made.__prefix__: (place, made) for place, several in _BUTTONS.items() for made in several}
+
+_ANSWERS: Final[Mapping[str, str]] = {
+    "task": "/tasks",
+    "task_when": "/tasks",
+    "person": "/person",
+    "edit": "/person",
+    "merge": "/person",
+    "join": "/facts",
+    "correct": "/correct",
+    "memory": "/correct",
+    "forget": "/forget",
+    "zone": "/timezone",
+    "quiet": "/quiet",
+    "asof": "/asof",
+    "access": "/access",
+    "team-name": "/team",
+    "team-invite": "/team",
+}
+"""To which command a question belongs that is answered in words; others go by their own name."""
+
+_ALIASES: Final[Mapping[str, str]] = {"task": "tasks"}
+
+
+def occasion_of(update: Update, row: InboxRow, user: User, now: datetime) -> Occasion:
+    """What is told of the update while it is dealt with, and of all that it leads to."""
+    told: dict[str, Any] = {"update_id": row.update_id}
+    if update.callback_query is not None:
+        told |= _button(update.callback_query)
+    elif update.message is not None:
+        told |= _message(update.message, user, now)
+    return Occasion(user.user_id, row.key, told)
+
+
+def _button(query: CallbackQuery) -> dict[str, str]:
+    data = query.data or ""
+    place, made = PLACES.get(data.partition(":")[0], ("", None))
+    if made is None:
+        return {}
+    try:
+        action = _action(made.unpack(data))
+    except (TypeError, ValueError):  # of an older program: the handlers say that it is stale
+        return {"button": place}
+    return {"button": place} | ({"action": action} if action else {})
+
+
+def _action(pressed: Owned) -> str:
+    match pressed:
+        case buttons.TaskButton():
+            return "yes" if pressed.tap is buttons.TaskTap.CONFIRM else pressed.tap.name.lower()
+        case buttons.PersonButton() | buttons.TeamButton():
+            return pressed.action.name.lower()
+        case _:
+            return ""
+
+
+def _message(message: Message, user: User, now: datetime) -> dict[str, str]:
+    if is_command(message):
+        # What is no command of ours may be a word of his.
+        name = (message.text or "").split(maxsplit=1)[0].removeprefix("/").partition("@")[0].lower()
+        name = _ALIASES.get(name, name)
+        return {"command": f"/{name}"} if name in OWNER_COMMANDS else {}
+    awaited = access.awaited(user, now, message.message_id)
+    if awaited is not None:
+        return {"answer": _ANSWERS.get(awaited.kind, awaited.kind)}
+    return {"command": "contact"} if message.contact is not None else {}

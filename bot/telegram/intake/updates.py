@@ -1,0 +1,400 @@
+"""Works off the inbox: every stored update becomes a message of the log, a command, a button press, or is put aside."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol
+
+from aiogram import Bot
+from aiogram.exceptions import TelegramAPIError
+from aiogram.types import CallbackQuery, ChatMemberUpdated, Message, Update
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from bot.telegram.delivery.drafts import STOP_CALLBACK, TelegramDrafts
+from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
+from bot.telegram.handlers.account.start import start_code
+from bot.telegram.handlers.services import Menu
+from bot.telegram.intake.inbox_worker import Tray, Work
+from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.message_reader import author_of, chat_of, incoming_of, is_command
+from bot.telegram.intake.polling import RawUpdate
+from bot.telegram.intake.triggers import occasion_of
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import Author, Role, User, UserState, nearest_language
+from internal.errors import LeaseLost, StorageError
+from internal.events import repository as events
+from internal.events.trigger import Occasion, on_occasion
+from internal.flows.turn.answer import TurnFlow
+from internal.flows.turn.intake import Intake, Phrases
+from internal.mailbox import repository as mailbox
+from internal.mailbox.inbox import Inbox
+from internal.mailbox.model import InboxRow, InboxState, Outgoing
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.scheduling.shards import WHOLE_TOWN, Town
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+"""A handler that fails this often on one update is not given it again: the update is put aside for a human."""
+
+RETRY, OUTAGE_PAUSE = timedelta(seconds=1), timedelta(seconds=30)
+WAITING = 2_000
+"""Updates parsed and waiting at most; behind that the poller waits, and Telegram keeps the rest."""
+Handled = bool | Work
+
+
+class Handlers(Protocol):
+    async def handle(self, update: Update, row: InboxRow, user: User) -> Handled:
+        """Answers a command, a button press or an awaited message; False if it is none of these after all.
+
+        What takes long is given back, to be done beside the chat: its later updates do not wait for it. Both may run
+        again, also after a crash.
+        """
+        ...
+
+
+class IngestObserver(Protocol):
+    def update_quarantined(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who is let in: the configured ids, or everybody (local Telegram)."""
+
+    allowed: frozenset[int]
+    open_door: bool
+
+
+class Ingest:
+    """`accept` stores raw updates (C1); each chat's updates are then worked off in order, chats side by side."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        database: Database,
+        clock: Clock,
+        *,
+        intake: Intake,
+        lanes: Lanes,
+        turns: TurnFlow,
+        drafts: TelegramDrafts,
+        handlers: Handlers,
+        door: Door,
+        phrases: Phrases,
+        menu: Menu,
+        wake_outbox: Callable[[], None],
+        observer: IngestObserver,
+        session_ended: Callable[[int], None] = lambda user_id: None,
+        retry: timedelta = RETRY,
+        waiting: int = WAITING,
+        town: Town = WHOLE_TOWN,
+    ) -> None:
+        self._retry, self._session_ended = retry, session_ended
+        self._bot, self._database, self._clock = bot, database, clock
+        self._intake, self._lanes, self._turns, self._drafts = intake, lanes, turns, drafts
+        self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
+        self._wake_outbox, self._observer = wake_outbox, observer
+        self._inbox = Inbox(database, clock, bot.id, chat_of)
+        self.tray = Tray(database, town, self._task_of, waiting)
+        self._resumed = asyncio.Event()
+        self._resuming: asyncio.Task[None] | None = None
+        self._last_resumed = 0
+
+    async def accept(self, updates: Sequence[RawUpdate]) -> None:
+        """Returns once the updates are on disk and begun, behind those that were left; a repeated one is dropped.
+
+        Where there are several workers it returns once they are on disk: each worker looks for its own.
+        """
+        fresh = await self._inbox.store(updates)
+        if not self.tray.shared:
+            await self._resumed.wait()
+        await self.take_up([row for row in fresh if row.n > self._last_resumed])
+
+    async def resume(self) -> int:
+        """At start: takes up what was accepted and not worked off, in the background. Returns how many updates."""
+        rows = await self._database.read(mailbox.undone)
+        self._last_resumed = max((row.n for row in rows), default=0)
+        self._resuming = asyncio.create_task(self._resume(rows), name="ingest-resume")
+        return len(rows)
+
+    async def _resume(self, rows: Sequence[InboxRow]) -> None:
+        await self.take_up(rows)
+        self._resumed.set()
+
+    async def take_up(self, rows: Sequence[InboxRow]) -> None:
+        """Begins stored updates that nothing works on: those found at start, and those an operator replays."""
+        await self.tray.take_up(rows)
+
+    async def drain(self, seconds: float) -> None:
+        """Gives what is being worked off `seconds`; the rest stays stored, and nothing more is begun."""
+        if self._resuming is not None:
+            self._resuming.cancel()
+        self._resumed.set()
+        await self.tray.drain(seconds)
+
+    def _task_of(self, row: InboxRow) -> tuple[Hashable, Work]:
+        """What is to be done about an update, and with what it stays in order."""
+        key, work = self._work(row)
+        return key, lambda: self._until_done(row, work)
+
+    def _work(self, row: InboxRow) -> tuple[Hashable, Work]:
+        if row.bot_id != self._bot.id:
+            told = f"it came for another bot ({row.bot_id}); set its token again, then replay it"
+            return ("foreign", row.n), lambda: self._quarantine(row, told)
+        try:
+            update = Update.model_validate_json(row.raw, context={"bot": self._bot})
+        except ValidationError as error:
+            fault = f"{error.error_count()} faults, first: {error.errors()[0]['loc']}"
+            return ("unreadable", row.n), lambda: self._quarantine(row, fault)
+        return _order_of(update), lambda: self._route(row, update)
+
+    async def _until_done(self, row: InboxRow, work: Work) -> None:
+        """Tries in place, so that nothing of the same chat overtakes; what keeps failing is put aside.
+
+        A database that refuses is no fault of the update's: it is waited for.
+        """
+        outages = 0
+        while True:
+            try:
+                return await self._attempt(row, work)
+            except StorageError:
+                outages += 1
+                log.exception("update_waits", extra={"update": row.update_id})
+                await asyncio.sleep(pause(outages, self._retry, OUTAGE_PAUSE).total_seconds())
+
+    async def _attempt(self, row: InboxRow, work: Work) -> None:
+        while True:
+            try:
+                return await work()
+            except (StorageError, LeaseLost):
+                raise
+            except Exception as error:  # border of one update: recorded, tried again, put aside
+                log.exception("update_failed", extra={"update": row.update_id})
+                attempts = await self._database.write(lambda c: mailbox.count_attempt(c, row.n))
+                if attempts >= MAX_ATTEMPTS:
+                    return await self._quarantine(row, f"{type(error).__name__}: {error}"[:300])
+                await asyncio.sleep(pause(attempts, self._retry, OUTAGE_PAUSE).total_seconds())
+
+    async def _route(self, row: InboxRow, update: Update) -> None:
+        match update:
+            case Update(message=Message() as message) if message.chat.type == "private":
+                await self._private(row, update, message)
+            case Update(edited_message=Message() as message) if message.chat.type == "private":
+                await self._edited(row, message)
+            case Update(callback_query=CallbackQuery() as query):
+                await self._pressed(row, update, query)
+            case Update(my_chat_member=ChatMemberUpdated() as changed):
+                await self._membership(row, changed)
+            case Update(message=Message() as message):
+                await self._group(row, message)
+            case _:
+                await self._stopped_or_ignored(row, update)
+
+    async def _private(self, row: InboxRow, update: Update, message: Message) -> None:
+        if message.from_user is None or message.from_user.is_bot:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        author = author_of(message.from_user)
+        user = await self._admit(author) or await self._claim(author, message)
+        if user is None:
+            await self._stranger(row, author, message.chat.id)
+        elif self._for_handlers(user, message):
+            await self._handle(row, update, user)
+        else:
+            await self._take(row, user, message)
+
+    async def _take(self, row: InboxRow, user: User, message: Message) -> None:
+        incoming = incoming_of(message, self._bot.id)
+        if not incoming.readable and not incoming.attachments:
+            await self._settle(row, InboxState.IGNORED)  # a service message: a pin, a new chat photo
+            return
+        taken = await self._intake.take(row.n, user, incoming)
+        if taken.closed:
+            self._session_ended(user.user_id)
+        if taken.turn is not None:
+            self._lanes.wake(taken.turn)
+        else:
+            self._wake_outbox()
+
+    def _for_handlers(self, user: User, message: Message) -> bool:
+        awaited = access.awaited(user, self._clock.now(), message.message_id) is not None
+        return is_command(message) or message.contact is not None or awaited
+
+    async def _edited(self, row: InboxRow, message: Message) -> None:
+        user = await self._database.read(lambda c: users.find(c, message.chat.id))
+        if user is None or user.state is UserState.REMOVED:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        if await self._intake.edit(row.n, incoming_of(message, self._bot.id)) is None:
+            await self._settle(row, InboxState.IGNORED)
+
+    async def _pressed(self, row: InboxRow, update: Update, query: CallbackQuery) -> None:
+        author = author_of(query.from_user)
+        user = await self._admit(author)
+        if user is None:
+            await self._settle(row, InboxState.IGNORED)
+            return
+        stopped = _stopped_turn(query)
+        if stopped is None:
+            await self._handle(row, update, user)
+            return
+        self._turns.stop(stopped)
+        await self._settle(row, InboxState.INGESTED, user)
+        with contextlib.suppress(TelegramAPIError):  # cosmetic: it ends the waiting circle on the button
+            await self._bot.answer_callback_query(query.id, request_timeout=TOAST_TIMEOUT_S)
+
+    async def _stopped_or_ignored(self, row: InboxRow, update: Update) -> None:
+        stopped = update.stopped_message_generation
+        if stopped is not None:
+            turn_id = self._drafts.turn_of(stopped.chat.id, stopped.draft_id)
+            if turn_id is not None:
+                self._turns.stop(turn_id)
+        await self._settle(row, InboxState.INGESTED if stopped else InboxState.IGNORED)
+
+    async def _membership(self, row: InboxRow, changed: ChatMemberUpdated) -> None:
+        if changed.chat.type == "private":
+            left = changed.new_chat_member.status in ("kicked", "left")
+            await self._in_transaction(row, InboxState.INGESTED, lambda c: _left(c, changed.chat.id, left=left))
+        elif changed.new_chat_member.status in ("member", "administrator"):
+            await self._works_in_private(row, changed.chat.id, changed.from_user.language_code)
+        else:
+            await self._settle(row, InboxState.IGNORED)
+
+    async def _group(self, row: InboxRow, message: Message) -> None:
+        language = message.from_user.language_code if message.from_user else None
+        await self._works_in_private(row, message.chat.id, language)
+
+    async def _works_in_private(self, row: InboxRow, chat_id: int, language: str | None) -> None:
+        """One line a group, once."""
+        text = self._phrases(nearest_language(language), "works-in-private")
+        line = Outgoing(0, self._bot.id, chat_id, text, f"once:group:{chat_id}")
+        await self._say(row, InboxState.IGNORED, line)
+
+    async def _stranger(self, row: InboxRow, author: Author, chat_id: int) -> None:
+        """One polite line, once; nothing of his is kept but that he got it."""
+        text = self._phrases(nearest_language(author.language_code), "stranger")
+        line = Outgoing(0, self._bot.id, chat_id, text, f"once:stranger:{author.user_id}")
+        await self._say(row, InboxState.IGNORED, line)
+
+    async def _say(self, row: InboxRow, state: InboxState, line: Outgoing) -> None:
+        now = self._clock.now()
+        await self._in_transaction(row, state, lambda c: mailbox.put(c, line, now))
+        self._wake_outbox()
+
+    async def _admit(self, author: Author) -> User | None:
+        """The user who wrote. Nothing is written when nothing about him changed."""
+        known = await self._database.read(lambda c: users.find(c, author.user_id))
+        if known is not None and known.state is UserState.REMOVED:
+            return None
+        if known is not None and access.up_to_date(known, author):
+            return known
+        now = self._clock.now()
+        user = await self._database.write(lambda c: _admit(c, author, self._door, self._bot.id, now))
+        if user is not None and known is None and user.role is Role.OWNER:
+            await self._menu.show(user)
+        return user
+
+    async def _claim(self, author: Author, message: Message) -> User | None:
+        """Whoever has the owner code becomes the owner; the handler of /start greets him."""
+        code = start_code(message)
+        if code is None:
+            return None
+        now = self._clock.now()
+        return await self._database.write(lambda c: access.claim_ownership(c, author, code, now))
+
+    async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
+        """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
+        now = self._clock.now()
+        occasion = occasion_of(update, row, user, now)
+        tell = partial(events.tell_occasion, occasion=occasion, now=now)
+        with acting_for(user.user_id), on_occasion(occasion):
+            handled = await self._handlers.handle(update, row, user)
+        if not isinstance(handled, bool):
+            with acting_for(user.user_id):
+                await self._database.write(tell)
+            rest = partial(self._finish, row, user, occasion, handled)
+            self.tray.do_beside(row, user.user_id, lambda: self._until_done(row, rest))
+            return
+        if not handled and update.message is not None:
+            await self._take(row, user, update.message)
+        await self._in_transaction(row, InboxState.INGESTED, tell, user)
+        self._wake_outbox()
+
+    async def _finish(self, row: InboxRow, user: User, occasion: Occasion, rest: Work) -> None:
+        """What a command left to be done beside the chat; until then its update counts as not worked off."""
+        with acting_for(user.user_id), on_occasion(occasion):
+            await rest()
+        await self._settle(row, InboxState.INGESTED, user)
+        self._wake_outbox()
+
+    async def _settle(self, row: InboxRow, state: InboxState, user: User | None = None) -> None:
+        await self._in_transaction(row, state, lambda c: None, user)
+
+    async def _in_transaction(
+        self, row: InboxRow, state: InboxState, effect: Callable[[Connection], object], user: User | None = None
+    ) -> None:
+        def work(connection: Connection) -> None:
+            if mailbox.settle(connection, row.n, state, user_id=user.user_id if user else None):
+                effect(connection)
+
+        with acting_for(user.user_id) if user else contextlib.nullcontext():
+            await self._database.write(work)
+
+    async def _quarantine(self, row: InboxRow, error: str) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            mailbox.settle(connection, row.n, InboxState.QUARANTINED, error=error, keep_raw=True)
+            events.append(
+                connection,
+                "update_quarantined",
+                source="system:ingest",
+                now=now,
+                links={"update": row.key},
+                payload={"update_id": row.update_id, "error": error},
+            )
+
+        await self._database.write(work)
+        self._observer.update_quarantined()
+        log.error("update_quarantined", extra={"update": row.update_id, "error": error})
+
+
+def _admit(connection: Connection, author: Author, door: Door, bot_id: int, now: datetime) -> User | None:
+    user = access.admit(connection, author, allowed=door.allowed, open_door=door.open_door, now=now)
+    if user is not None:
+        mailbox.release(connection, user.user_id, bot_id, now)
+    return user
+
+
+def _left(connection: Connection, user_id: int, *, left: bool) -> None:
+    if left and access.pause(connection, user_id):
+        mailbox.hold(connection, user_id, "blocked the bot")
+
+
+def _stopped_turn(query: CallbackQuery) -> str | None:
+    """The turn whose stop button was pressed."""
+    if query.data is None or not query.data.startswith(STOP_CALLBACK):
+        return None
+    return query.data.removeprefix(STOP_CALLBACK)
+
+
+def _order_of(update: Update) -> Hashable:
+    """Updates with the same key are worked off one after another: those of a chat. A stop waits for nothing."""
+    query = update.callback_query
+    if query is not None and _stopped_turn(query) is None:
+        return query.from_user.id
+    for message in (update.message, update.edited_message, update.my_chat_member):
+        if message is not None:
+            return message.chat.id
+    return "update", update.update_id

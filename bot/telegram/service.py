@@ -1,0 +1,210 @@
+"""Everything between Telegram and the flows, built and stopped as one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Collection, Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any
+
+from aiogram import Bot
+from aiogram.client.session.aiohttp import AiohttpSession
+from aiogram.client.telegram import TelegramAPIServer
+from aiogram.exceptions import ClientDecodeError, TelegramAPIError, TelegramNetworkError, TelegramServerError
+from aiogram.methods import Response, TelegramMethod
+from aiogram.methods.base import TelegramType
+from aiogram.utils.token import TokenValidationError
+
+from bot.telegram.delivery.drafts import TelegramDrafts
+from bot.telegram.delivery.sender import Sender, describe
+from bot.telegram.intake.lanes import Lanes
+from bot.telegram.intake.polling import ALLOWED_UPDATES, Poller, RawUpdate, raw_update
+from bot.telegram.intake.updates import Ingest
+from internal.config import TelegramConfig
+from internal.errors import ConfigurationError, LeaseLost, Refused
+from internal.flows.turn.delivery import Delivery
+from internal.scheduling.clock import Clock
+from internal.scheduling.leases import Leases
+from internal.scheduling.shards import Districts
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
+from internal.storage.engine.write_guard import fenced
+from internal.telemetry.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+POLL_FRESH = timedelta(seconds=90)
+"""Without an answered poll for this long the bot counts as deaf; one in flight is answered within 25 s."""
+
+
+LOOK_PAUSE_S = 0.05
+"""However often the store changes, it is looked at so rarely for what other workers have left for this one."""
+
+
+@dataclass(slots=True)
+class PollMonitor:
+    """A PollObserver that remembers when it last heard from Telegram."""
+
+    metrics: Metrics
+    clock: Clock
+    last: datetime | None = None
+    standing_by: bool = False
+    """Another worker polls."""
+
+    def polled(self) -> None:
+        self.last = self.clock.now()
+        self.metrics.polled()
+
+    def telegram_error(self, method: str, kind: str) -> None:
+        self.metrics.telegram_error(method, kind)
+
+    def fresh(self) -> bool:
+        return self.standing_by or (self.last is not None and self.clock.now() - self.last < POLL_FRESH)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a worker shares the chats with others by."""
+
+    database: Database
+    leases: Leases
+    districts: Districts
+
+
+@dataclass(slots=True)
+class TelegramSide:
+    bot: Bot
+    ingest: Ingest
+    lanes: Lanes
+    sender: Sender
+    drafts: TelegramDrafts
+    delivery: Delivery
+    poller: Poller | None
+    monitor: PollMonitor
+    part: Part | None = None
+    """None for the one process that owns its database: it serves every chat."""
+    _serving: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+
+    async def resume(self) -> None:
+        """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer.
+
+        A worker among several does so for each district when it is given to him.
+        """
+        if self.part is not None:
+            await self._serving.enter_async_context(self.part.districts.kept(self))
+            return
+        unknown, turns = await self._take_up(None)
+        updates = await self.ingest.resume()
+        if unknown or turns or updates:
+            log.info("resumed", extra={"sends_unknown": unknown, "turns": turns, "updates": updates})
+
+    def work(self) -> list[Coroutine[Any, Any, None]]:
+        """What is kept going until the program ends."""
+        endless = [self.sender.run()]
+        if self.poller is not None:
+            endless.append(self.poller.run() if self.part is None else self._poll_alone(self.poller, self.part.leases))
+        if self.part is not None:
+            endless += [self.ingest.tray.follow(), self._follow(self.part.database)]
+        return endless
+
+    async def stop(self) -> None:
+        """Persists and drains to a deadline of about 12 s in all; whatever is left is taken up at the next start."""
+        if self.part is not None:
+            await self.part.districts.leave()
+        await self.ingest.drain(2)
+        await self.lanes.drain(6)
+        await self.drafts.close()
+        await self.sender.drain(4)
+        await self._serving.aclose()
+
+    async def begin(self, districts: Collection[int]) -> None:
+        with acting_for_everyone():
+            unknown, turns = await self._take_up(districts)
+        if unknown or turns:
+            log.info("taken_over", extra={"sends_unknown": unknown, "turns": turns})
+
+    def look(self) -> None:
+        self.ingest.tray.wake()
+        self.sender.wake()
+
+    def at_work(self) -> set[int]:
+        return self.ingest.tray.at_work() | self.lanes.at_work() | self.sender.at_work()
+
+    async def end(self, districts: Collection[int], seconds: float) -> None:
+        await self.ingest.tray.leave(districts, seconds)
+        await asyncio.gather(self.lanes.leave(districts, seconds), self.sender.leave(districts, seconds))
+
+    async def _take_up(self, districts: Collection[int] | None) -> tuple[int, int]:
+        """How many messages may have been sent, and how many turns owe an answer; None: in all districts."""
+        unknown = await self.delivery.recover(self.bot.id, districts)
+        for _ in range(unknown):
+            self.monitor.metrics.send_unknown()
+        return unknown, await self.lanes.resume(self.bot.id, districts)
+
+    async def _follow(self, database: Database) -> None:
+        """Looks for what is to be done whenever somebody has written into the store."""
+        while True:
+            seen = database.heard
+            self.look()
+            await asyncio.sleep(LOOK_PAUSE_S)
+            await database.committed(seen)
+
+    async def _poll_alone(self, poller: Poller, leases: Leases) -> None:
+        """Polls while no other worker does. What another has taken over meanwhile is neither stored nor confirmed."""
+        name = f"poller:{self.bot.id}"
+        while True:
+            self.monitor.standing_by = True
+            with contextlib.suppress(LeaseLost):
+                async with leases.kept(name):
+                    self.monitor.standing_by = False
+                    log.info("polling")
+                    with fenced(leases.fence(name)):
+                        await poller.run()
+
+
+class Session(AiohttpSession):
+    """aiogram's client, whose errors are all TelegramAPIErrors: a gateway's HTML page is one of the server's too."""
+
+    def check_response(
+        self, bot: Bot, method: TelegramMethod[TelegramType], status_code: int, content: str
+    ) -> Response[TelegramType]:
+        try:
+            return super().check_response(bot, method, status_code, content)
+        except ClientDecodeError as error:
+            if status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise TelegramServerError(method, f"HTTP {status_code}") from None
+            raise TelegramNetworkError(method, "an answer that cannot be read") from error
+
+
+def open_bot(config: TelegramConfig, api_base: str, token: str) -> Bot:
+    """The Bot API client. Raises ConfigurationError for a token that cannot be one."""
+    server = TelegramAPIServer.from_base(api_base.rstrip("/"))
+    try:
+        return Bot(token, session=Session(api=server))
+    except TokenValidationError:
+        raise ConfigurationError("telegram.token is not a bot token (123456:ABC...)") from None
+
+
+async def set_webhook(bot: Bot, config: TelegramConfig, secret: str) -> None:
+    """Tells Telegram where to call. Raises ConfigurationError with Telegram's reason."""
+    url = config.webhook.url.rstrip("/") + config.webhook.path
+    try:
+        await bot.set_webhook(url, secret_token=secret, allowed_updates=list(ALLOWED_UPDATES))
+    except TelegramAPIError as error:
+        raise ConfigurationError(f"the webhook cannot be set: {describe(error)}") from None
+
+
+def webhook_update(body: bytes) -> RawUpdate:
+    """One update as a webhook brings it. Raises Refused if it is none."""
+    try:
+        update = raw_update(json.loads(body))
+    except ValueError:
+        update = None
+    if update is None:
+        raise Refused("no update", "the body is not an update of the Bot API")
+    return update

@@ -1,0 +1,234 @@
+"""`/chronicle`: conversations as the session chronicle has them, their transcripts, the audit and its repair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Connection
+
+from bot.web.graph.schemas import Request
+from bot.web.http.errors import KEYED, READING, WRITING
+from bot.web.http.fields import LARGEST_ID, AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.owners import Owners, owner_of
+from internal.access import repository as users
+from internal.chronicle import repository
+from internal.chronicle.model import Audit, Session
+from internal.chronicle.view import ViewNode, entity_node, session_node
+from internal.errors import NotFound
+from internal.flows.sessions.audit import Auditing, Repaired
+from internal.flows.visibility import sessions as visibility_sessions
+from internal.flows.visibility.sessions import ShownSession, Transcript
+from internal.storage.database import Database
+
+
+class SessionOut(BaseModel):
+    id: str
+    name: str
+    topic: str
+    status: Literal["active", "closed"]
+    trigger: Literal["/db", "/sa", "/ss"]
+    created_at: datetime
+    closed_at: datetime | None
+
+    @classmethod
+    def of(cls, session: Session) -> SessionOut:
+        told = session_node(session).properties
+        return cls(id=session.id, **told, created_at=session.opened_at, closed_at=session.closed_at)
+
+
+class SessionsOut(BaseModel):
+    """`count` = all that there are."""
+
+    sessions: list[SessionOut]
+    count: int
+
+
+class EventOut(BaseModel):
+    """An event under the attributes of its label. `message_id` is the message of the log whose words it has."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    label: Literal["Request", "Response", "Feedback", "Analysis"]
+    name: str
+    created_at: datetime
+    message_id: str | None
+
+
+class ViewNodeOut(BaseModel):
+    """A day, a year, or an entity as the chronicle names it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    label: Literal["Day", "Year", "Entity"]
+    name: str
+
+
+class ViewEdgeOut(BaseModel):
+    """An edge with its attributes; NEXT may lead to an event of another session."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    source_id: str
+    target_id: str
+
+
+class SessionViewOut(BaseModel):
+    """`events` in the order of NEXT; `nodes` are what else the edges lead to."""
+
+    session: SessionOut
+    events: list[EventOut]
+    edges: list[ViewEdgeOut]
+    nodes: list[ViewNodeOut]
+
+    @classmethod
+    def of(cls, shown: ShownSession) -> SessionViewOut:
+        nodes = {node.id: node for node in shown.view.nodes}
+        events = [
+            EventOut(
+                id=event.id,
+                label=event.label.value,
+                created_at=event.at,
+                message_id=event.message_id,
+                **nodes[event.id].properties,
+            )
+            for event in shown.events
+        ]
+        edges = [
+            ViewEdgeOut(type=edge.type, source_id=edge.source, target_id=edge.target, **edge.properties)
+            for edge in shown.view.edges
+        ]
+        around = [node for node in shown.view.nodes if node.label in ("Day", "Year")]
+        around += [entity_node(node) for node in shown.view.entities]
+        return cls(session=SessionOut.of(shown.session), events=events, edges=edges, nodes=[_around(n) for n in around])
+
+
+class AuditOut(BaseModel):
+    """Shares from 0 to 1, best 1; and the number of nodes, events and pointers that hang on nothing, best 0."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    next_integrity: float = Field(ge=0, le=1)
+    full_text: float = Field(ge=0, le=1)
+    analysis_coverage: float = Field(ge=0, le=1)
+    entity_uniqueness: float = Field(ge=0, le=1)
+    orphans: int = Field(ge=0)
+
+    @classmethod
+    def of(cls, audit: Audit) -> AuditOut:
+        return cls.model_validate(audit)
+
+
+class RepairOrder(Request):
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
+
+
+class RepairOut(BaseModel):
+    """`mended` by kind; `judged` sessions wait for the analyst, `offered` merges for the owner.
+
+    `doubled` are names that differ only in case, alphabet or declension, and stay until somebody decides.
+    """
+
+    before: AuditOut
+    after: AuditOut
+    mended: Mapping[str, int]
+    judged: int
+    offered: int
+    doubled: list[list[str]]
+
+    @classmethod
+    def of(cls, done: Repaired) -> RepairOut:
+        return cls(
+            before=AuditOut.of(done.before),
+            after=AuditOut.of(done.after),
+            mended=done.mended,
+            judged=done.judged,
+            offered=done.offered,
+            doubled=[list(pair) for pair in done.doubled],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chronicle:
+    """What the application is given to serve the chronicle; `agent` is what transcripts sign the answers with."""
+
+    auditing: Auditing
+    agent: str
+
+
+def chronicle_router(database: Database, owners: Owners, given: Chronicle) -> APIRouter:
+    router = APIRouter(prefix="/chronicle", tags=["chronicle"], dependencies=KEYED)
+
+    @router.get("/sessions", responses=READING)
+    async def sessions(user_id: UserId, newest: bool = False, limit: Limit = 100, offset: Offset = 0) -> SessionsOut:
+        """Oldest first, or newest."""
+        await owners.stored(user_id)
+
+        def work(connection: Connection) -> SessionsOut:
+            found = visibility_sessions.sessions(connection, user_id, limit=limit, offset=offset, newest_first=newest)
+            count = visibility_sessions.count_sessions(connection, user_id)
+            return SessionsOut(sessions=[SessionOut.of(one) for one in found], count=count)
+
+        return await database.read(work)
+
+    @router.get("/sessions/{session_id}", responses=READING)
+    async def session(session_id: Uuid, asked: AskedUser = None) -> SessionViewOut:
+        """A conversation with its events in order, and every relationship of the chronicle that it has a part in."""
+        return SessionViewOut.of(await database.read(lambda c: _shown(c, session_id, asked)))
+
+    @router.get("/sessions/{session_id}/transcript", responses={**READING, 200: _MARKDOWN}, response_class=Response)
+    async def transcript(
+        session_id: Uuid,
+        asked: AskedUser = None,
+        lang: Annotated[Literal["ru", "uk", "en"] | None, Query(description="The owner's own if absent.")] = None,
+    ) -> Response:
+        """Every word of a conversation, with what was judged of it, as Markdown."""
+        told = await database.read(lambda c: _transcript(c, session_id, asked, lang, given.agent))
+        return Response(told.markdown, media_type="text/markdown; charset=utf-8")
+
+    @router.get("/audit", responses=READING)
+    async def audit(user_id: UserId) -> AuditOut:
+        """How whole the chronicle is, compared with the log; nothing is changed."""
+        await owners.stored(user_id)
+        return AuditOut.of(await given.auditing.audit(user_id))
+
+    @router.post("/repair", responses=WRITING)
+    async def repair(order: RepairOrder) -> RepairOut:
+        """Mends what can be mended, has unjudged sessions judged, and offers to merge people who are doubled."""
+        await owners.about(order.user_id)
+        return RepairOut.of(await given.auditing.repair(order.user_id))
+
+    return router
+
+
+_MARKDOWN: dict[str, Any] = {"content": {"text/markdown": {"schema": {"type": "string"}}}}
+
+
+def _shown(connection: Connection, session_id: str, asked: int | None) -> ShownSession:
+    owner = owner_of(connection, repository.owner_of_session, "session", session_id, asked)
+    found = visibility_sessions.session(connection, owner, session_id)
+    if found is None:
+        raise NotFound(f"there is no session {session_id}")
+    return found
+
+
+def _transcript(
+    connection: Connection, session_id: str, asked: int | None, lang: Literal["ru", "uk", "en"] | None, agent: str
+) -> Transcript:
+    owner = owner_of(connection, repository.owner_of_session, "session", session_id, asked)
+    spoken = lang or users.get(connection, owner).lang
+    found = visibility_sessions.transcript(connection, owner, session_id, lang=spoken, agent=agent)
+    if found is None:
+        raise NotFound(f"there is no session {session_id}")
+    return found
+
+
+def _around(node: ViewNode) -> ViewNodeOut:
+    return ViewNodeOut(id=node.id, label=node.label, **node.properties)

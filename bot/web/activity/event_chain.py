@@ -1,0 +1,76 @@
+"""`/events/{id}/chain`: from one event back to what led to it, and forward to what it led to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from bot.web.activity.events import EventOut
+from bot.web.activity.model_calls import ModelCallOut
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import AskedUser, Uuid
+from bot.web.http.owners import Owners, owner_of
+from internal.errors import NotFound
+from internal.events import repository as events
+from internal.events.chain import LONGEST, Chain, chain
+from internal.storage.database import Database
+from internal.telemetry.call_cause_repository import made_for
+
+Longest = Annotated[int, Query(ge=1, le=LONGEST, description="Most events to either side.")]
+
+
+class LinkOut(BaseModel):
+    """Ids of two events."""
+
+    cause: str
+    effect: str
+
+
+class ChainOut(BaseModel):
+    """`back` is what led to the event and `forward` what it led to, each oldest first; `cut`: there is more of it.
+
+    `calls` are the model calls made for the turns and runs of the event and of what led to it.
+    """
+
+    event: EventOut
+    back: list[EventOut]
+    forward: list[EventOut]
+    links: list[LinkOut]
+    calls: list[ModelCallOut]
+    cut: bool
+
+    @classmethod
+    def of(cls, found: Chain, calls: list[ModelCallOut]) -> ChainOut:
+        return cls(
+            event=EventOut.of(found.event),
+            back=[EventOut.of(event) for event in found.back],
+            forward=[EventOut.of(event) for event in found.forward],
+            links=[LinkOut(cause=cause, effect=effect) for cause, effect in found.links],
+            calls=calls,
+            cut=found.cut,
+        )
+
+
+def chain_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/events", tags=["events"], dependencies=KEYED)
+
+    @router.get("/{event_id}/chain", responses=READING)
+    async def walk(event_id: Uuid, asked: AskedUser = None, limit: Longest = 200) -> ChainOut:
+        """From a reply back to the update that it answers, and forward to what was archived from it."""
+        if asked is not None:
+            await owners.stored(asked)
+
+        def read(connection: Connection) -> ChainOut:
+            user_id = owner_of(connection, events.owner_of, "event", event_id, asked)
+            found = chain(connection, user_id, event_id, limit=limit)
+            if found is None:
+                raise NotFound(f"there is no event {event_id}")
+            rows = made_for(connection, user_id, found.made_for, limit=limit)
+            return ChainOut.of(found, [ModelCallOut.model_validate(row) for row in rows])
+
+        return await database.read(read)
+
+    return router

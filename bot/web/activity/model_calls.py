@@ -1,0 +1,94 @@
+"""`/model-calls`: what was asked of which model, its exact prompt and reply, tokens and price; kept for some days."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import AskedUser, Limit
+from bot.web.http.owners import Owners
+from internal.errors import NotFound
+from internal.flows.visibility.messages import call_in_sight
+from internal.storage.database import Database
+from internal.telemetry import call_repository
+from internal.telemetry.call_repository import Calls
+
+AgentName = Annotated[str | None, Query(max_length=100)]
+Cause = Annotated[str | None, Query(max_length=200, description="The id of a turn, run or whatever it was made for.")]
+Before = Annotated[str | None, Query(max_length=200, description="The id of a call, which is itself left out.")]
+
+
+class ModelCallOut(BaseModel):
+    """`duration_s` in seconds, `cost_usd` in US dollars; `links` holds what it was made for; `error` why it failed."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    user_id: int | None
+    agent: str
+    model: str
+    at: datetime
+    duration_s: float
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+    error: str | None
+    links: dict[str, Any] | None
+
+
+class WholeModelCallOut(ModelCallOut):
+    """`prompt` and `reply` are null once the owner asked to forget a message in them."""
+
+    prompt: list[dict[str, Any]] | None
+    reply: str | None
+
+
+class ModelCallsOut(BaseModel):
+    """`count` is how many there are, whatever part of them is listed."""
+
+    calls: list[ModelCallOut]
+    count: int
+
+
+def model_calls_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/model-calls", tags=["model calls"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(
+        asked: AskedUser = None,
+        agent: AgentName = None,
+        cause: Cause = None,
+        before: Before = None,
+        limit: Limit = 100,
+    ) -> ModelCallsOut:
+        """Newest first, of one owner or, for the admin, of all."""
+        if asked is not None:
+            await owners.stored(asked)
+        wanted = Calls(asked, agent, cause)
+
+        def read(connection: Connection) -> ModelCallsOut:
+            rows = call_repository.listing(connection, wanted, before=before, limit=limit)
+            listed = [ModelCallOut.model_validate(row) for row in rows]
+            return ModelCallsOut(calls=listed, count=call_repository.count(connection, wanted))
+
+        return await database.read(read)
+
+    @router.get("/{call_id}", responses=READING)
+    async def one(call_id: Annotated[str, Path(max_length=200)], asked: AskedUser = None) -> WholeModelCallOut:
+        def read(connection: Connection) -> WholeModelCallOut:
+            found = call_repository.one(connection, Calls(asked), call_id)
+            if found is None:
+                raise NotFound(f"there is no model call {call_id}")
+            told = WholeModelCallOut.model_validate(found)
+            if call_in_sight(connection, found):
+                return told
+            return told.model_copy(update={"prompt": None, "reply": None})
+
+        return await database.read(read)
+
+    return router

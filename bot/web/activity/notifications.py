@@ -1,0 +1,64 @@
+"""`/notifications`: what was to be told to a user, what became of it, and why."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import Limit, Offset, UserId
+from bot.web.http.owners import Owners
+from internal.flows.visibility import notifications as visibility_notifications
+from internal.notifications.model import NotificationKind, NotificationState
+from internal.storage.database import Database
+
+
+class NotificationOut(BaseModel):
+    """`event_id` is its event `notification_generated`, `message_id` the message in which it was told.
+
+    `not_before` is when it may be told at the earliest, `merged_into` the notification with which it was told. `reason`
+    is a key such as `quiet` where a rule decided, and a sentence where a model did.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    kind: NotificationKind
+    ref_id: str | None
+    text: str
+    state: NotificationState
+    urgent: bool
+    not_before: datetime
+    due_at: datetime | None
+    created_at: datetime
+    decided_at: datetime | None
+    reason: str | None
+    merged_into: str | None
+    event_id: str
+    message_id: str | None
+
+
+class NotificationsOut(BaseModel):
+    """`count` = all that there are."""
+
+    notifications: list[NotificationOut]
+    count: int
+
+
+def notifications_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/notifications", tags=["notifications"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(
+        user_id: UserId, state: NotificationState | None = None, limit: Limit = 100, offset: Offset = 0
+    ) -> NotificationsOut:
+        """Newest first; what is about to be forgotten is left out."""
+        await owners.stored(user_id)
+        page, count = await database.read(
+            lambda c: visibility_notifications.shown(c, user_id, state, limit=limit, offset=offset)
+        )
+        return NotificationsOut(notifications=[NotificationOut.model_validate(one) for one in page], count=count)
+
+    return router

@@ -1,0 +1,63 @@
+"""`/spend`: what the models cost, by day and by agent."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import AskedUser
+from bot.web.http.owners import Owners, zone_of
+from internal.access import repository as users
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+Days = Annotated[int, Query(ge=1, le=366, description="Today and the days before, so many in all.")]
+
+
+class SpentOut(BaseModel):
+    """What one agent used on one day, which is the owner's own. `cost_usd` in US dollars."""
+
+    day: date
+    agent: str
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
+class SpendOut(BaseModel):
+    """From `first` to `last`; a day and an agent without calls are left out. `daily_limit_usd` 0: there is none."""
+
+    first: date
+    last: date
+    daily_limit_usd: float
+    spent: list[SpentOut]
+
+
+def spend_router(database: Database, clock: Clock, owners: Owners, daily_limit_usd: float) -> APIRouter:
+    router = APIRouter(prefix="/spend", tags=["model calls"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(asked: AskedUser = None, days: Days = 30) -> SpendOut:
+        """Oldest first, of one owner or, for the admin, of all; the limit is each owner's."""
+        if asked is not None:
+            await owners.stored(asked)
+        now = clock.now()
+
+        def read(connection: Connection) -> SpendOut:
+            today = now.date() if asked is None else now.astimezone(zone_of(connection, asked)).date()
+            first = today - timedelta(days=days - 1)
+            rows = users.spent_by_day(connection, asked, first.isoformat())
+            names = SpentOut.model_fields
+            spent = [SpentOut.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+            # Whose day has begun already is ahead of UTC.
+            last = max([today, *(one.day for one in spent)])
+            return SpendOut(first=first, last=last, daily_limit_usd=daily_limit_usd, spent=spent)
+
+        return await database.read(read)
+
+    return router

@@ -1,0 +1,193 @@
+"""`/tasks`: what a user has to do, reminders and promises; added, changed, closed and deleted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from sqlalchemy import Connection
+
+from bot.web.graph.schemas import Request
+from bot.web.http.errors import KEYED, READING, WRITING, refusals
+from bot.web.http.fields import NUL_FREE, AskedUser, Limit, Moment, Offset, Owner, Short, UserId, Uuid, in_zone
+from bot.web.http.owners import Owners, zone_of
+from bot.web.http.sessions import expect_visible
+from internal.errors import NotFound
+from internal.flows.tasks import actions
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.tasks import repository, service
+from internal.tasks.model import MAX_DETAILS, MAX_TITLE, Schedule, Task, TaskKind, TaskOrigin, TaskState, time_of_day
+
+Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"[^\s\x00]"), NUL_FREE]
+Details = Annotated[str, StringConstraints(max_length=MAX_DETAILS), NUL_FREE]
+Recurrence = Annotated[Short, Field(description="An RRULE, such as FREQ=WEEKLY;BYDAY=MO; empty for once.")]
+
+
+class TaskOut(BaseModel):
+    """`due_at` is UTC, of a `whole_day` its midnight in `tz`; `next_at` is when it is told of next.
+
+    `message_id` and `episode_id` tell what it was found in, `event_id` is the last event about it.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    kind: TaskKind
+    state: TaskState
+    title: str
+    details: str | None
+    person_id: int | None
+    for_user: int | None
+    due_at: datetime | None
+    whole_day: bool
+    recurrence: str | None
+    tz: str
+    next_at: datetime | None
+    origin: TaskOrigin
+    episode_id: str | None
+    message_id: str | None
+    run_id: str | None
+    event_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None
+
+
+class TasksOut(BaseModel):
+    """`count` = all in the states that were asked for."""
+
+    tasks: list[TaskOut]
+    count: int
+
+
+class TaskRequest(Request):
+    """A bare date in `due_at` is that whole day in the user's zone. What comes again needs its first time."""
+
+    user_id: Owner
+    title: Title
+    kind: TaskKind = TaskKind.TASK
+    details: Details | None = None
+    due_at: Moment | None = None
+    recurrence: Recurrence | None = None
+
+
+class TaskChanges(Request):
+    """What is absent stays. `state` done and cancelled close it; open confirms a proposed one and opens a closed one.
+
+    Another time (`due_at`, `recurrence`) confirms a proposed one. `next_at` puts off when it is told of.
+    """
+
+    title: Title = ""
+    details: Details | None = None
+    due_at: Moment | None = None
+    recurrence: Recurrence | None = None
+    state: Literal["open", "done", "cancelled"] | None = None
+    next_at: Moment | None = None
+
+
+def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at: str) -> APIRouter:
+    router = APIRouter(prefix="/tasks", tags=["tasks"], dependencies=KEYED)
+
+    def teller(user_id: int) -> service.Teller:
+        return service.by_owner(user_id, clock.now(), time_of_day(whole_day_at))
+
+    @router.get("", responses=READING)
+    async def listing(
+        user_id: UserId, state: TaskState | None = None, limit: Limit = 100, offset: Offset = 0
+    ) -> TasksOut:
+        """By time, what has none last; in every state, or in one."""
+        await owners.stored(user_id)
+        states = () if state is None else (state,)
+
+        def read(connection: Connection) -> tuple[list[Task], int]:
+            page = repository.listing(connection, user_id, states=states, limit=limit, offset=offset)
+            return page, repository.count(connection, user_id, states)
+
+        page, count = await database.read(read)
+        return TasksOut(tasks=[TaskOut.model_validate(one) for one in page], count=count)
+
+    @router.get("/{task_id}", responses=READING)
+    async def one(task_id: Uuid, asked: AskedUser = None) -> TaskOut:
+        return TaskOut.model_validate(await database.read(lambda c: _task(c, task_id, asked)))
+
+    @router.post("", status_code=201, responses=WRITING)
+    async def add(wanted: TaskRequest) -> TaskOut:
+        """Opens a task: it needs no yes."""
+        await owners.about(wanted.user_id)
+
+        def work(connection: Connection) -> Task:
+            owners.expect(connection, wanted.user_id, clock.now())
+            schedule = _schedule(connection, wanted.user_id, wanted.due_at, wanted.recurrence)
+            new = service.NewTask(wanted.title, schedule, kind=wanted.kind, details=wanted.details)
+            return service.open_task(connection, wanted.user_id, new, teller(wanted.user_id))
+
+        return TaskOut.model_validate(await database.write(work))
+
+    @router.patch("/{task_id}", responses={**WRITING, **refusals(409)})
+    async def change(task_id: Uuid, changes: TaskChanges, asked: AskedUser = None) -> TaskOut:
+        """Changes words and times, closes it or opens it again."""
+
+        def work(connection: Connection) -> Task:
+            known = _task(connection, task_id, asked)
+            return _changed(connection, known, changes, teller(known.user_id))
+
+        return TaskOut.model_validate(await database.write(work))
+
+    @router.delete("/{task_id}", status_code=204, responses={**READING, **refusals(404)})
+    async def delete(task_id: Uuid, asked: AskedUser = None) -> Response:
+        """Deletes it for good; what it was found in stays."""
+
+        def work(connection: Connection) -> None:
+            known = _task(connection, task_id, asked)
+            actions.drop(connection, known.user_id, known.id, teller(known.user_id))
+
+        await database.write(work)
+        return Response(status_code=204)
+
+    return router
+
+
+def _task(connection: Connection, task_id: str, asked: int | None) -> Task:
+    """Raises NotFound, also for another owner's, and for one whom the session of this call is not about."""
+    owner = repository.owner_of(connection, task_id)
+    if owner is None or asked not in {None, owner}:
+        raise NotFound(f"there is no task {task_id}")
+    expect_visible(owner)
+    return service.task(connection, owner, task_id)
+
+
+def _schedule(connection: Connection, user_id: int, due_at: object, recurrence: str | None) -> Schedule:
+    zone = zone_of(connection, user_id)
+    moment = in_zone(due_at, zone)  # type: ignore[arg-type]  # as `Moment` was read
+    whole = due_at is not None and not isinstance(due_at, datetime)
+    return Schedule(moment, whole, recurrence or None, zone.key)
+
+
+def _changed(connection: Connection, known: Task, changes: TaskChanges, teller: service.Teller) -> Task:
+    told, user_id = changes.model_fields_set, known.user_id
+    words = {name: getattr(changes, name) for name in ("title", "details") if name in told}
+    found = service.change(connection, user_id, known.id, teller, **words)
+    if told & {"due_at", "recurrence"}:
+        before = known.schedule
+        due = _schedule(connection, user_id, changes.due_at, None) if "due_at" in told else before
+        recurrence = changes.recurrence if "recurrence" in told else before.recurrence
+        schedule = Schedule(due.due_at, due.whole_day, recurrence or None, due.tz)
+        if schedule != before:
+            found = actions.move(connection, user_id, known.id, schedule, teller)
+    if "next_at" in told and changes.next_at is not None:
+        moment = in_zone(changes.next_at, zone_of(connection, user_id))
+        assert moment is not None
+        found = actions.postpone(connection, user_id, known.id, moment, teller)
+    match changes.state:
+        case "done":
+            return actions.done(connection, user_id, known.id, teller)
+        case "cancelled":
+            return actions.cancel(connection, user_id, known.id, teller)
+        case "open" if found.state.closed:
+            return service.reopen(connection, user_id, known.id, teller)
+        case "open":
+            return actions.confirm(connection, user_id, known.id, teller)
+    return found

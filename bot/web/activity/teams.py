@@ -1,0 +1,68 @@
+"""`/teams`: with whom an owner agreed to tell one another of what they take on, and who asks him to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import UserId
+from bot.web.http.owners import Owners
+from internal.storage.database import Database
+from internal.teams import repository as teams
+
+
+class MemberOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    user_id: int
+    name: str
+    joined_at: datetime
+
+
+class TeamOut(BaseModel):
+    """`members` in the order in which they joined."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    members: list[MemberOut]
+
+
+class InvitationOut(BaseModel):
+    """An invitation that waits for this owner's answer; it is given in the chat."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    team_id: str
+    team_name: str
+    invited_by: int
+    created_at: datetime
+
+
+class TeamsOut(BaseModel):
+    teams: list[TeamOut]
+    invitations: list[InvitationOut]
+
+
+def teams_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/teams", tags=["teams"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(user_id: UserId) -> TeamsOut:
+        """The teams he is in, and what he is asked to join."""
+        await owners.stored(user_id)
+
+        def read(connection: Connection) -> TeamsOut:
+            mine = [TeamOut.model_validate(one) for one in teams.teams_of(connection, user_id)]
+            asked = [InvitationOut.model_validate(one) for one in teams.pending(connection, user_id)]
+            return TeamsOut(teams=mine, invitations=asked)
+
+        return await database.read(read)
+
+    return router

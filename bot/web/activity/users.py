@@ -1,0 +1,116 @@
+"""`/users` and `/messages`: who talks with the bot, and what was said both ways."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import LARGEST_ID, AskedUser, Limit, UserId
+from bot.web.http.owners import Owners
+from internal.access import repository as users
+from internal.access.model import User, UserState
+from internal.dialogue.model import Message
+from internal.dialogue.traffic_repository import Traffic, last_words, traffic
+from internal.flows.visibility.messages import messages_shown
+from internal.storage.database import Database
+
+Before = Annotated[int | None, Query(ge=0, le=LARGEST_ID, description="A message's seq, which is itself left out.")]
+
+
+class UserOut(BaseModel):
+    """`sent` and `received` count messages from and to the user; `paused`: he blocked the bot."""
+
+    user_id: int
+    name: str
+    username: str | None
+    lang: str
+    tz: str
+    role: str
+    state: UserState
+    paused: bool
+    created_at: datetime
+    last_activity: datetime | None
+    sent: int
+    received: int
+
+    @classmethod
+    def of(cls, user: User, told: Traffic) -> UserOut:
+        return cls(
+            user_id=user.user_id,
+            name=user.name,
+            username=user.username,
+            lang=user.lang,
+            tz=user.tz,
+            role=user.role.value,
+            state=user.state,
+            paused=user.state is UserState.PAUSED,
+            created_at=user.created_at,
+            last_activity=told.last,
+            sent=told.sent,
+            received=told.received,
+        )
+
+
+class UsersOut(BaseModel):
+    users: list[UserOut]
+    count: int
+
+
+class MessageOut(BaseModel):
+    id: str
+    seq: int
+    role: Literal["user", "assistant"]
+    content: str
+    timestamp: datetime
+    edited_at: datetime | None
+    turn_id: str | None
+    delivery: str | None
+
+    @classmethod
+    def of(cls, message: Message) -> MessageOut:
+        return cls(**{name: getattr(message, name) for name in cls.model_fields})
+
+
+class MessagesOut(BaseModel):
+    """Oldest first. `earlier` is the `before` of the page before this one, None at the beginning."""
+
+    messages: list[MessageOut]
+    earlier: int | None
+
+
+def users_router(database: Database, owners: Owners) -> APIRouter:
+    router = APIRouter(dependencies=KEYED)
+
+    @router.get("/users", responses=READING, tags=["users"])
+    async def listing(asked: AskedUser = None) -> UsersOut:
+        """Who was active last comes first; of all users, or of the one asked for."""
+        if asked is not None:
+            await owners.stored(asked)
+
+        def read(connection: Connection) -> UsersOut:
+            known = [user for user in users.everybody(connection) if asked in {None, user.user_id}]
+            told = traffic(connection, [user.user_id for user in known])
+            listed = [UserOut.of(user, told.get(user.user_id, Traffic())) for user in known]
+            listed.sort(key=lambda user: user.last_activity or user.created_at, reverse=True)
+            return UsersOut(users=listed, count=len(listed))
+
+        return await database.read(read)
+
+    @router.get("/messages", responses=READING, tags=["users"])
+    async def messages(user_id: UserId, before: Before = None, limit: Limit = 50) -> MessagesOut:
+        """The newest messages both ways, or those before a `seq`, without what is about to be forgotten."""
+        await owners.stored(user_id)
+
+        def read(connection: Connection) -> MessagesOut:
+            found, earlier = last_words(connection, user_id, before_seq=before, limit=limit)
+            shown = messages_shown(connection, user_id, found)
+            return MessagesOut(messages=[MessageOut.of(one) for one in shown], earlier=earlier)
+
+        return await database.read(read)
+
+    return router

@@ -1,0 +1,159 @@
+"""`/console`: logging in to the console and out of it. The pages themselves are another process, a client of REST."""
+
+from __future__ import annotations
+
+import hmac
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Header, HTTPException
+from fastapi import Request as HttpRequest
+from pydantic import BaseModel, Field, model_validator
+from sqlalchemy import Connection
+
+from bot.web.graph.schemas import Request
+from bot.web.http.errors import KEYED, refusals
+from bot.web.http.login_attempts import Attempts
+from internal.access import repository as users
+from internal.access.model import UserState
+from internal.console import service as console
+from internal.console.model import Opened
+from internal.errors import NotFound
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+LOGIN_PATH: Final = "/console/login"
+"""Open without the server's key: who calls it brings that key, or the secret of a link, in the body."""
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1"})
+
+ForwardedFor = Annotated[str | None, Header(max_length=1000, include_in_schema=False)]
+
+Secret = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """`url` is the console's address as people open it; None if there is none."""
+
+    api_key: str
+    session_lifetime: timedelta = timedelta(days=7)
+    url: str | None = None
+
+
+class Login(Request):
+    """Either the server's key, or the secret of a one-time link."""
+
+    key: Secret | None = None
+    link: Secret | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Login:
+        if (self.key is None) == (self.link is None):
+            raise ValueError("either key or link is expected")
+        return self
+
+
+class MeOut(BaseModel):
+    """Who a session is: an owner, who sees what is his own, or the admin (`user_id` null), who sees everything.
+
+    `csrf` goes as X-CSRF-Token with every call that changes something.
+    """
+
+    role: Literal["admin", "owner"]
+    user_id: int | None
+    name: str | None
+    lang: str | None
+    tz: str
+    csrf: str
+    expires_at: datetime
+
+
+class SessionOut(MeOut):
+    """`token` goes as Authorization: Bearer with every call."""
+
+    token: str
+
+
+def console_router(database: Database, clock: Clock, given: Console) -> APIRouter:
+    router = APIRouter(prefix="/console", tags=["console"])
+    attempts, key = Attempts(), given.api_key.encode()
+
+    @router.post("/login", responses=refusals(400, 401, 429))
+    async def login(told: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
+        """A session, for the server's key or the secret of a link, which works once."""
+        address = _address(request, x_forwarded_for)
+        _refuse_hasty(attempts, address)
+        now, lifetime = clock.now(), given.session_lifetime
+
+        def work(connection: Connection) -> SessionOut | None:
+            if told.link is not None:
+                opened = console.open_by_link(connection, told.link, lifetime=lifetime, now=now)
+            elif told.key is not None and hmac.compare_digest(told.key.strip().encode("utf-8", "replace"), key):
+                opened = console.open_session(connection, None, lifetime=lifetime, now=now)
+            else:
+                opened = None
+            return None if opened is None else _session(connection, opened)
+
+        session = await database.write(work)
+        if session is None:
+            attempts.failed(address)
+            raise HTTPException(401, f"{'key' if told.link is None else 'link'}: it is not valid, or not any more")
+        return session
+
+    @router.post("/logout", status_code=204, responses=refusals(), dependencies=KEYED)
+    async def logout(request: HttpRequest) -> None:
+        """Ends the session of this call."""
+        token = _token(request)
+        await database.write(lambda connection: console.close(connection, token))
+
+    @router.get("/me", responses=refusals(404), dependencies=KEYED)
+    async def me(request: HttpRequest) -> MeOut:
+        """Whose session this is. 404 for the server's key, which is no session."""
+        token, now = _token(request), clock.now()
+
+        def read(connection: Connection) -> MeOut:
+            session = console.find(connection, token, now)
+            if session is None:
+                raise NotFound("there is no session")
+            return _session(connection, Opened(token, session))
+
+        return MeOut(**(await database.read(read)).model_dump(exclude={"token"}))
+
+    return router
+
+
+def _address(request: HttpRequest, forwarded: str | None) -> str:
+    """Whoever asks; behind a process of this machine, the one it names last."""
+    caller = request.client.host if request.client is not None else ""
+    return forwarded.rsplit(",", 1)[-1].strip() if forwarded and caller in _LOOPBACK else caller
+
+
+def _refuse_hasty(attempts: Attempts, address: str) -> None:
+    pause = math.ceil(attempts.pause(address))
+    if pause > 0:
+        raise HTTPException(429, f"too many attempts; the next in {pause} s", {"Retry-After": str(pause)})
+
+
+def _token(request: HttpRequest) -> str:
+    return request.headers.get("authorization", "").partition(" ")[2].strip()
+
+
+def _session(connection: Connection, opened: Opened) -> SessionOut:
+    """Raises NotFound for a user who was removed."""
+    session = opened.session
+    user = None if session.user_id is None else users.get(connection, session.user_id)
+    if user is not None and user.state is UserState.REMOVED:
+        raise NotFound("there is no session")
+    return SessionOut(
+        role="admin" if user is None else "owner",
+        user_id=session.user_id,
+        name=user.name if user is not None else None,
+        lang=user.lang if user is not None else None,
+        tz=user.tz if user is not None else "UTC",
+        csrf=session.csrf,
+        expires_at=session.expires_at,
+        token=opened.token,
+    )

@@ -1,0 +1,160 @@
+"""What an operator's commands ask of a running server: backup, examination, quarantine, dead runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Protocol
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from bot.web.http.fields import LARGEST_ID
+from internal.flows.operations.health_checks import Check
+from internal.mailbox.model import QuarantinedUpdate
+
+BACKUP_PATH = "/admin/backup"
+DOCTOR_PATH = "/admin/doctor"
+QUARANTINE_PATH = "/admin/quarantine"
+REPLAY_PATH = "/admin/quarantine/replay"
+DROP_PATH = "/admin/quarantine/drop"
+DEAD_RUNS_PATH = "/admin/runs/dead"
+REVIVE_PATH = "/admin/runs/revive"
+QUEUES_PATH = "/admin/queues"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """A finished, verified backup. `size` is in bytes."""
+
+    path: str
+    at: datetime
+    revision: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRun:
+    """Work that was given up after its last attempt, and why."""
+
+    id: str
+    user_id: int
+    agent: str
+    attempts: int
+    created_at: datetime
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunCount:
+    """How many runs of an agent are in a state: due, claimed, replied, applied or dead."""
+
+    agent: str
+    state: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """What waits, of everybody. `unread` updates were received, `owed` messages are to be sent.
+
+    `held` messages wait for people who stopped the bot. `backups` are those of the data folder, newest first.
+    """
+
+    unread: int
+    unread_since: datetime | None
+    owed: int
+    owed_since: datetime | None
+    held: int
+    runs: list[RunCount]
+    backups: list[BackupReport]
+
+
+class Upkeep(Protocol):
+    """What the bot offers its operator."""
+
+    async def back_up(self, to: Path | None) -> BackupReport:
+        """Into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
+        ...
+
+    async def examine(self) -> list[Check]: ...
+
+    async def quarantined(self) -> list[QuarantinedUpdate]: ...
+
+    async def replay(self, n: int | None) -> int:
+        """Works off one quarantined update, or (None) all of them, once more. Raises NotFound for an unknown one."""
+        ...
+
+    async def drop(self, n: int | None) -> int:
+        """Gives up one quarantined update, or (None) all of them. Raises NotFound for an unknown one."""
+        ...
+
+    async def dead_runs(self, user_id: int | None) -> list[DeadRun]: ...
+
+    async def revive(self, user_id: int | None) -> int:
+        """Gives dead runs of one owner, or (None) of everybody, another series of attempts; how many."""
+        ...
+
+    async def queues(self) -> Queues: ...
+
+
+class _Order(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class BackupOrder(_Order):
+    to: str | None = None
+
+    @field_validator("to")
+    @classmethod
+    def _absolute(cls, value: str | None) -> str | None:
+        if value is not None and not Path(value).is_absolute():
+            raise ValueError("the path must be absolute: the server has a working directory of its own")
+        return value
+
+
+class NumberOrder(_Order):
+    n: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = None
+
+
+class OwnerOrder(_Order):
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
+
+
+def upkeep_router(upkeep: Upkeep) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(BACKUP_PATH)
+    async def back_up(order: BackupOrder) -> BackupReport:
+        return await upkeep.back_up(None if order.to is None else Path(order.to))
+
+    @router.post(DOCTOR_PATH)
+    async def examine(order: _Order) -> list[Check]:
+        return await upkeep.examine()
+
+    @router.post(QUARANTINE_PATH)
+    async def quarantined(order: _Order) -> list[QuarantinedUpdate]:
+        return await upkeep.quarantined()
+
+    @router.post(REPLAY_PATH)
+    async def replay(order: NumberOrder) -> int:
+        return await upkeep.replay(order.n)
+
+    @router.post(DROP_PATH)
+    async def drop(order: NumberOrder) -> int:
+        return await upkeep.drop(order.n)
+
+    @router.post(DEAD_RUNS_PATH)
+    async def dead_runs(order: OwnerOrder) -> list[DeadRun]:
+        return await upkeep.dead_runs(order.user_id)
+
+    @router.post(REVIVE_PATH)
+    async def revive(order: OwnerOrder) -> int:
+        return await upkeep.revive(order.user_id)
+
+    @router.post(QUEUES_PATH)
+    async def queues(order: _Order) -> Queues:
+        return await upkeep.queues()
+
+    return router

@@ -1,0 +1,81 @@
+"""What `laplaced export`, `forget` and `import` of an export ask of a running server: one owner's data as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Protocol
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from internal.flows.forgetting.requests import Erased
+from internal.flows.transfer.import_export import ReadBack
+from internal.storage.erasure.forgettings import Kind
+
+EXPORT_PATH = "/admin/export"
+FORGET_PATH = "/admin/forget"
+READ_BACK_PATH = "/admin/import/export"
+
+_LARGEST_ID = 2**63 - 1
+Owner = Annotated[int, Field(ge=-_LARGEST_ID, le=_LARGEST_ID)]
+
+
+class Keeping(Protocol):
+    """What the bot does with all, or one thing, of an owner. Raises NotFound for an unknown one."""
+
+    async def export(self, user_id: int) -> str:
+        """Everything kept of him, as JSON text."""
+        ...
+
+    async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
+        """Erases it now, without a time to undo. Raises as `Eraser.erase_now`."""
+        ...
+
+    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+        """Stores an export. Raises as `reading_back.read_back`, and Refused for a file that cannot be read."""
+        ...
+
+
+class _Order(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Owner
+
+
+class ExportOrder(_Order):
+    pass
+
+
+class ForgetOrder(_Order):
+    kind: Kind
+    ref_id: Annotated[str, Field(max_length=200)] | None = None
+    messages: bool = False
+
+
+class ReadBackOrder(_Order):
+    file: str
+
+    @field_validator("file")
+    @classmethod
+    def _absolute(cls, value: str) -> str:
+        if not Path(value).is_absolute():
+            raise ValueError("the path must be absolute: the server has a working directory of its own")
+        return value
+
+
+def keeping_router(keeping: Keeping) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(EXPORT_PATH)
+    async def export(order: ExportOrder) -> Response:
+        return Response(await keeping.export(order.user_id), media_type="application/json")
+
+    @router.post(FORGET_PATH)
+    async def forget(order: ForgetOrder) -> Erased:
+        return await keeping.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
+
+    @router.post(READ_BACK_PATH)
+    async def read_back(order: ReadBackOrder) -> ReadBack:
+        return await keeping.read_back(order.user_id, Path(order.file))
+
+    return router

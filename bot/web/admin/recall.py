@@ -1,0 +1,141 @@
+"""What `laplaced recall` asks of a running server, and the lines it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.web.http.fields import LARGEST_ID
+from internal.dialogue.search_item_repository import words_of
+from internal.knowledge.model import Episode
+from internal.recall.messages.search import MessageHit
+from internal.recall.prompt.memories import status_of, told_words
+from internal.recall.prompt.overview import Overview
+from internal.recall.search.calibration import of_episode, of_score
+from internal.recall.search.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
+
+RECALL_PATH: Final = "/admin/recall"
+MOST_RECALLED: Final = 100
+
+Recall = Callable[[int, str, int], Awaitable[Overview]]
+"""Everything a question brings to mind of one owner, at most so many of each kind. Raises NotFound."""
+
+
+class RecalledLine(BaseModel):
+    """One thing that was found; `score` compares with others of its kind, `chance` (0 to 1) with everything.
+
+    `reasons`: the cosine, the share of the question's words, how plainly somebody or something in it is named.
+    """
+
+    id: str
+    text: str
+    score: float
+    chance: float | None = None
+    reasons: dict[str, float] = Field(default_factory=dict)
+
+    @property
+    def told_chance(self) -> str:
+        """How likely it is what was asked for: `87%`, empty if that is not known."""
+        return "" if self.chance is None else f"{self.chance:.0%}"
+
+
+class Recalled(BaseModel):
+    people: list[RecalledLine]
+    facts: list[RecalledLine]
+    memories: list[RecalledLine]
+    entities: list[RecalledLine]
+    messages: list[RecalledLine]
+    episodes: list[RecalledLine]
+
+    @classmethod
+    def of(cls, found: Overview) -> Recalled:
+        people = [(f"{one.person.id}", f"{one.person.display_name} | {one.person.circle}", one) for one in found.people]
+        return cls(
+            people=[_line(one_id, f"{told} | {hit.person.bio}", hit.score) for one_id, told, hit in people],
+            facts=[_known(hit.fact.id, f"{hit.fact.fact}{_when(hit)}", hit) for hit in found.facts],
+            memories=[_known(hit.node.id, _remembered(hit), hit) for hit in found.memories],
+            entities=[_known(hit.node.id, _named(hit.node.name, hit.node.summary), hit) for hit in found.nodes],
+            messages=[_message(hit) for hit in found.messages],
+            episodes=[_known(hit.episode.id, _dated(hit.episode), hit) for hit in found.episodes],
+        )
+
+    def lines(self) -> Iterator[str]:
+        """What a person reads: a heading for each kind that was found, the best first."""
+        for kind in type(self).model_fields:
+            found: list[RecalledLine] = getattr(self, kind)
+            if found:
+                yield kind
+                yield from (f"  {one.score:6.3f}  {one.told_chance:>4}  {one.text}" for one in found)
+
+
+class RecallOrder(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
+    query: Annotated[str, Field(min_length=1, max_length=2_000)]
+    limit: Annotated[int, Field(ge=1, le=MOST_RECALLED)] = 10
+
+
+def recall_router(recall: Recall) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(RECALL_PATH)
+    async def recalled(order: RecallOrder) -> Recalled:
+        return Recalled.of(await recall(order.user_id, order.query, order.limit))
+
+    return router
+
+
+def _known(one_id: str, text: str, hit: FactHit | NodeHit | MemoryHit | EpisodeHit) -> RecalledLine:
+    line = _line(one_id, text, hit.score)
+    line.chance = round(of_episode(hit.score) if isinstance(hit, EpisodeHit) else of_score(hit.score), 4)
+    if hit.reasons is not None:
+        line.reasons = _rounded(meaning=hit.reasons.meaning, words=hit.reasons.words, name=hit.reasons.name)
+    return line
+
+
+def _message(hit: MessageHit) -> RecalledLine:
+    said = hit.message
+    who = said.role if said.forward is None else said.forward.name
+    line = _line(said.id, f"{said.timestamp:%Y-%m-%d %H:%M} UTC | {who} | {words_of(said)}", hit.score)
+    line.chance, reasons = round(hit.chance, 4), hit.reasons
+    line.reasons = _rounded(
+        meaning=reasons.meaning,
+        words=reasons.words,
+        context=reasons.context,
+        sender=reasons.sender,
+        dated=float(reasons.dated),
+    )
+    return line
+
+
+def _rounded(**reasons: float | None) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in reasons.items() if value is not None}
+
+
+def _line(one_id: str, text: str, score: float) -> RecalledLine:
+    return RecalledLine(id=one_id, text=" ".join(text.split()), score=round(score, 4))
+
+
+def _named(name: str, summary: str) -> str:
+    return f"{name} | {summary}" if summary else name
+
+
+def _remembered(hit: MemoryHit) -> str:
+    """`Goal | run a marathon | active`; one that came along over a link says so, with the link's strength."""
+    status = status_of(hit.node)
+    beside = f"associated {hit.strength:.2f}" if hit.strength is not None else None
+    return " | ".join(filter(None, (hit.node.label, told_words(hit.node), status, beside)))
+
+
+def _dated(episode: Episode) -> str:
+    return f"{episode.name} | {episode.reference_time:%Y-%m-%d %H:%M} UTC"
+
+
+def _when(hit: FactHit) -> str:
+    """` (2020-05-01 .. 2022-01-01)`, open ends left out; nothing if neither is known."""
+    since, until = (f"{at:%Y-%m-%d}" if at else "" for at in (hit.fact.valid_at, hit.fact.invalid_at))
+    return f" ({since} .. {until})".replace(" ..  ", " .. ").replace(" )", ")") if since or until else ""

@@ -1,0 +1,50 @@
+"""What the command line asks of a running server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.web.http.fields import LARGEST_ID
+
+ARCHIVE_PATH = "/admin/archive"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """`fragments` were published now; of the runs, so many are applied, wait for another attempt, or are dead."""
+
+    fragments: int
+    applied: int = 0
+    waiting: int = 0
+    dead: int = 0
+
+
+Archive = Callable[[int | None, str | None, bool], Awaitable[ArchiveReport]]
+"""Archives what waits, now: of one user or (None) of everybody, and with an agent's name what that agent never saw; if
+the last is true, also what it saw.
+
+Raises NotFound for an unknown user and Refused for an unknown agent.
+"""
+
+
+class ArchiveOrder(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
+    backfill: str | None = None
+    again: bool = False
+
+
+def admin_router(archive: Archive) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(ARCHIVE_PATH)
+    async def archive_now(order: ArchiveOrder) -> ArchiveReport:
+        return await archive(order.user_id, order.backfill, order.again)
+
+    return router

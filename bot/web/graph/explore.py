@@ -1,0 +1,142 @@
+"""`/graph/beginnings`, `/graph/around/{id}` and the facts at a node: looking around in everything an owner has."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Connection
+
+from bot.web.graph.read import edges
+from bot.web.graph.schemas import EntityEdge
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import AskedUser, Limit, Moment, NodeId, Offset, UserId, Uuid, in_zone
+from bot.web.http.owners import Owners, owner_of, zone_of
+from internal.errors import NotFound, Refused
+from internal.flows.views import graph
+from internal.flows.views.graph import KINDS, Kind, Surroundings
+from internal.graph import store
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims.changes import FactFilter
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+
+class SeenNodeOut(BaseModel):
+    """A node of any label. `type` is an entity's person, place, ...; `owner`: it is the owner himself."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    label: str
+    kind: Kind
+    name: str
+    type: str | None
+    text: str
+    at: datetime | None
+    person_id: int | None
+    owner: bool
+
+
+class SeenEdgeOut(BaseModel):
+    """Of a fact `name` is its relation and `text` its sentence. The ids of derived edges are of no use elsewhere."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    type: str
+    kind: Kind
+    source: str
+    target: str
+    name: str
+    text: str
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    strength: float | None
+
+
+class SurroundingsOut(BaseModel):
+    """A node, those around it, and the edges among them; `count` edges lead from it, also those that are not told."""
+
+    node: SeenNodeOut
+    nodes: list[SeenNodeOut]
+    edges: list[SeenEdgeOut]
+    count: int
+
+    @classmethod
+    def of(cls, seen: Surroundings) -> SurroundingsOut:
+        return cls(
+            node=SeenNodeOut.model_validate(seen.node),
+            nodes=[SeenNodeOut.model_validate(one) for one in seen.nodes],
+            edges=[SeenEdgeOut.model_validate(one) for one in seen.edges],
+            count=seen.count,
+        )
+
+
+class BeginningsOut(BaseModel):
+    nodes: list[SeenNodeOut]
+
+
+class FactsAtOut(BaseModel):
+    """`count` is how many there are in all."""
+
+    facts: list[EntityEdge]
+    count: int
+
+
+def exploring_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=KEYED)
+
+    @router.get("/beginnings", responses=READING)
+    async def beginnings(user_id: UserId, limit: Annotated[int, Query(ge=1, le=100)] = 12) -> BeginningsOut:
+        """Where to begin to look: the owner himself, then the nodes with the most edges."""
+        await owners.stored(user_id)
+        found = await database.read(lambda c: graph.beginnings(c, user_id, limit=limit))
+        return BeginningsOut(nodes=[SeenNodeOut.model_validate(one) for one in found])
+
+    @router.get("/around/{uuid}", responses=READING)
+    async def around(
+        uuid: Uuid,
+        user_id: UserId,
+        kind: Annotated[list[Kind], Query(max_length=3)] = list(KINDS),  # noqa: B006 - FastAPI copies it
+        as_of: Annotated[Moment | None, Query(description="As it was then.")] = None,
+        beside: Annotated[list[NodeId], Query(max_length=300, description="Nodes that are shown already.")] = [],  # noqa: B006 - as above
+        limit: Annotated[int, Query(ge=1, le=200)] = 40,
+    ) -> SurroundingsOut:
+        """What is one step away from a node of any label: an entity, a memory, a session, an event, a day."""
+        await owners.stored(user_id)
+
+        def read(connection: Connection) -> SurroundingsOut:
+            wanted = graph.Wanted(kind, _moment(connection, user_id, as_of), limit, beside)
+            return SurroundingsOut.of(graph.around(connection, user_id, uuid, wanted, now=clock.now()))
+
+        return await database.read(read)
+
+    @router.get("/nodes/{uuid}/facts", responses=READING)
+    async def facts(
+        uuid: Uuid, asked: AskedUser = None, include_invalid: bool = False, limit: Limit = 100, offset: Offset = 0
+    ) -> FactsAtOut:
+        """The facts about a node with their citations, in the order in which they began to hold."""
+
+        def read(connection: Connection) -> FactsAtOut:
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            node, now = store.resolve_node(connection, user_id, uuid), clock.now()
+            if node is None:
+                raise NotFound(f"there is no node {uuid}")
+            wanted = FactFilter(node_id=node.id, include_invalid=include_invalid)
+            found = knowledge.facts_about(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+            count = knowledge.count_facts(connection, user_id, wanted, now=now)
+            return FactsAtOut(facts=edges(connection, user_id, found), count=count)
+
+        return await database.read(read)
+
+    return router
+
+
+def _moment(connection: Connection, user_id: int, told: Moment | None) -> datetime | None:
+    try:
+        return in_zone(told, zone_of(connection, user_id))
+    except ValueError as error:
+        raise Refused("bad_moment", f"as_of: {error}") from None

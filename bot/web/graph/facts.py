@@ -1,0 +1,164 @@
+"""`/graph/facts` and `/graph/nodes`: facts, one with its versions and its correction; one node and its citations."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+from sqlalchemy import Connection
+
+from bot.web.graph.read import edge, edges
+from bot.web.graph.schemas import (
+    CitationChain,
+    EntityEdge,
+    EntityNode,
+    FactHistory,
+    FactUpdateRequest,
+    FactUpdateResponse,
+)
+from bot.web.http.errors import KEYED, READING, WRITING, refusals
+from bot.web.http.fields import AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.owners import Owners, owner_of
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Fact
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+_FIELDS = {"wrong_ends": "target_node_uuid", "self_loop": "target_node_uuid"}
+"""The fields that a refused correction is about, where its words do not name them."""
+
+
+Which = Literal["current", "ended", "all"]
+
+_FILTERS: Final[dict[Which, knowledge.FactFilter]] = {
+    "current": knowledge.FactFilter(),
+    "ended": knowledge.FactFilter(ended=True),
+    "all": knowledge.FactFilter(include_invalid=True),
+}
+
+
+class FactsOut(BaseModel):
+    """`names` are those of both ends of each fact, by their ids; `count` = all that there are of this kind."""
+
+    facts: list[EntityEdge]
+    names: dict[str, str]
+    count: int
+
+
+def fact_list_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/graph/facts", tags=["facts"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def listing(user_id: UserId, which: Which = "current", limit: Limit = 100, offset: Offset = 0) -> FactsOut:
+        """What was learned last comes first: what holds now, what has ended, or both with every old version."""
+        await owners.stored(user_id)
+        wanted, now = _FILTERS[which], clock.now()
+
+        def read(connection: Connection) -> FactsOut:
+            found = knowledge.latest_facts(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+            ends = {end for fact in found for end in (fact.source, fact.target)}
+            nodes = store.nodes_by_ids(connection, user_id, sorted(ends))
+            return FactsOut(
+                facts=edges(connection, user_id, found),
+                names={node.id: node.name for node in nodes.values()},
+                count=knowledge.count_facts(connection, user_id, wanted, now=now),
+            )
+
+        return await database.read(read)
+
+    return router
+
+
+def facts_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/graph/facts/{uuid}", tags=["facts"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityEdge:
+        """One version of a fact, with its citations and the lines that support it."""
+
+        def read(connection: Connection) -> EntityEdge:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            return edge(connection, user_id, knowledge.fact(connection, user_id, uuid))
+
+        return await database.read(read)
+
+    @router.get("/history", responses=READING)
+    async def history(uuid: Uuid, asked: AskedUser = None) -> FactHistory:
+        """All versions of a fact, oldest first, whichever of them is asked for."""
+
+        def read(connection: Connection) -> FactHistory:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            versions = edges(connection, user_id, knowledge.history(connection, user_id, uuid))
+            return FactHistory(history=versions, count=len(versions))
+
+        return await database.read(read)
+
+    @router.patch("", responses={**WRITING, **refusals(409)})
+    async def correct(uuid: Uuid, wanted: FactUpdateRequest, asked: AskedUser = None) -> FactUpdateResponse:
+        """Replaces it by a new version; the old one expires and stays in the history. 409 for one that has expired."""
+        now = clock.now()
+
+        def work(connection: Connection) -> FactUpdateResponse:
+            user_id = owner_of(connection, store.owner_of_edge, "fact", uuid, asked)
+            old, new = _updated(connection, user_id, uuid, wanted)
+            return FactUpdateResponse(
+                status="updated",
+                old_uuid=old.id,
+                new_uuid=new.id,
+                message=f"fact {old.id} has expired, {new.id} took its place",
+                new_edge=edge(connection, user_id, new),
+            )
+
+        def _updated(connection: Connection, user_id: int, uuid: str, wanted: FactUpdateRequest) -> tuple[Fact, Fact]:
+            try:
+                return knowledge.update_fact(
+                    connection,
+                    user_id,
+                    uuid,
+                    wanted.fact,
+                    reason=wanted.reason,
+                    source_id=wanted.source_node_uuid,
+                    target_id=wanted.target_node_uuid,
+                    attributes=wanted.attributes,
+                    now=now,
+                )
+            except Refused as error:
+                field = _FIELDS.get(error.reason)
+                raise Refused(error.reason, f"{field}: {error}" if field else str(error)) from None
+
+        return await database.write(work)
+
+    return router
+
+
+def nodes_router(database: Database) -> APIRouter:
+    router = APIRouter(prefix="/graph/nodes/{uuid}", tags=["nodes"], dependencies=KEYED)
+
+    @router.get("", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> EntityNode:
+        """The id of a merged node answers with the one it was merged into."""
+        return await database.read(lambda connection: EntityNode.of(_node(connection, uuid, asked)))
+
+    @router.get("/citations", responses=READING)
+    async def citations(uuid: Uuid, asked: AskedUser = None) -> CitationChain:
+        """The episodes that created, updated or referenced it, in the order in which they happened."""
+
+        def read(connection: Connection) -> CitationChain:
+            node = _node(connection, uuid, asked)
+            return CitationChain.of(knowledge.citation_chain(connection, node.user_id, node.id))
+
+        return await database.read(read)
+
+    return router
+
+
+def _node(connection: Connection, uuid: str, asked: int | None) -> Node:
+    user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+    node = store.resolve_node(connection, user_id, uuid)
+    if node is None:
+        raise NotFound(f"there is no node {uuid}")
+    return node

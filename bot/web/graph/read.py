@@ -1,0 +1,60 @@
+"""What is known, read from the store in the form in which it goes over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from bot.web.graph.schemas import EntityEdge, EpisodeOut, ProcessedEpisode
+from internal.flows.archival.ingestion import content_of
+from internal.flows.indexing.fragments import messages_asked
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Episode, Fact
+from internal.storage.erasure.forgettings import EVERYTHING, pending
+
+_LAST_SEGMENT = 2**31 - 1
+
+
+def edges(connection: Connection, user_id: int, facts: Iterable[Fact]) -> list[EntityEdge]:
+    """Facts with their citations and the lines that support them."""
+    listed = list(facts)
+    ids = [fact.id for fact in listed]
+    citations = knowledge.citations_of_facts(connection, user_id, ids)
+    evidence = knowledge.evidence_of_facts(connection, user_id, ids)
+    return [EntityEdge.of(fact, citations.get(fact.id, ()), evidence.get(fact.id, ())) for fact in listed]
+
+
+def edge(connection: Connection, user_id: int, fact: Fact) -> EntityEdge:
+    return edges(connection, user_id, [fact])[0]
+
+
+def being_forgotten(connection: Connection, user_id: int) -> Collection[str] | None:
+    """The ids of episodes that are about to be erased and shown to nobody meanwhile; None: all of them."""
+    asked = pending(connection, user_id)
+    if any(one.kind == EVERYTHING for one in asked):
+        return None
+    return {one.ref_id or "" for one in asked if one.kind == "episode"}
+
+
+def wire_episodes(connection: Connection, user_id: int, listed: Sequence[Episode]) -> list[EpisodeOut]:
+    """Episodes with their content, also where it is that of their messages; without those being forgotten."""
+    hidden = being_forgotten(connection, user_id)
+    listed = [one for one in listed if hidden is not None and one.id not in hidden]
+    return [EpisodeOut.of(one, _content(connection, user_id, one), knowledge.wire_description(one)) for one in listed]
+
+
+def processed_episode(connection: Connection, user_id: int, episode: Episode) -> ProcessedEpisode:
+    """An episode with its content, and whether the agents are done with it."""
+    content, description = _content(connection, user_id, episode), knowledge.wire_description(episode)
+    told: ProcessedEpisode = ProcessedEpisode.of(episode, content, description, processed_at=episode.processed_at)
+    return told
+
+
+def _content(connection: Connection, user_id: int, episode: Episode) -> str:
+    if episode.content:
+        return episode.content
+    if episode.source == "message":
+        return knowledge.episode_content(connection, user_id, episode, without=messages_asked(connection, user_id))
+    return content_of(episode, episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT))

@@ -1,0 +1,77 @@
+"""`/graph`: what the knowledge graph offers to the outside, put together from its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from bot.web.graph.episodes import Taking, episodes_router
+from bot.web.graph.facts import fact_list_router, facts_router, nodes_router
+from bot.web.graph.schemas import GraphStatus
+from bot.web.graph.search import search_router
+from bot.web.http.errors import KEYED, READING
+from bot.web.http.fields import GroupQuery
+from bot.web.http.owners import Owners
+from bot.web.http.routers import join
+from internal.access import repository as users
+from internal.flows.views.status import read_status
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.recall.prompt.overview import PeopleFinder
+from internal.recall.prompt.passages import MessageFinder
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What the application is given to serve the graph."""
+
+    search: KnowledgeSearch
+    finder: PeopleFinder
+    taking: Taking
+    messages: MessageFinder
+
+
+def graph_router(database: Database, clock: Clock, owners: Owners, graph: Graph) -> APIRouter:
+    router = APIRouter()
+    join(
+        router,
+        _status_router(database, clock, owners),
+        episodes_router(database, clock, owners, graph.taking),
+        search_router(database, owners, graph.search, graph.messages),
+        fact_list_router(database, clock, owners),
+        facts_router(database, clock),
+        nodes_router(database),
+    )
+    return router
+
+
+def _status_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/graph", tags=["graph"], dependencies=KEYED)
+
+    @router.get("/status", responses=READING)
+    async def status(group_id: GroupQuery = None) -> GraphStatus:
+        """How much is known, and how much of what was told is still to be read."""
+        user_id = await owners.of_group(group_id)
+        return await database.read(lambda connection: _status(connection, user_id))
+
+    def _status(connection: Connection, user_id: int) -> GraphStatus:
+        now = clock.now()
+        stored = read_status(connection, user_id, now) if users.find(connection, user_id) is not None else None
+        waiting = stored.waiting if stored is not None else 0
+        return GraphStatus(
+            status="ok",
+            message=f"{waiting} runs of agents are waiting" if waiting else "everything told has been read",
+            group_id=str(user_id),
+            episodes=episodes.count(connection, user_id),
+            facts=knowledge.count_facts(connection, user_id, knowledge.FactFilter(), now=now),
+            people=stored.people if stored is not None else 0,
+            waiting=waiting,
+            dead=stored.dead if stored is not None else 0,
+        )
+
+    return router

@@ -1,0 +1,306 @@
+"""The graph as it goes over the wire: requests and answers under the names of the graph-metadata specification.
+
+What the specification does not have is added, never renamed: a fact's `attributes` and `evidence`, a node's `group_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.web.http.fields import Attributes, Content, GroupId, Moment, Name, NodeId, OwnId, Remark, Statement, Url
+from internal.dialogue.search_item_repository import words_of
+from internal.graph.model import Node
+from internal.knowledge.model import Citation, CitationOperation, Episode, EpisodeSource, EvidenceLine, Fact
+from internal.recall.messages.search import MessageHit
+
+_HIDDEN = ("embedding", "name_embedding", "labels", "name", "description", "summary")
+"""Properties that are fields of a node themselves, and vectors, which nobody reads."""
+
+
+class Request(BaseModel):
+    """A body whose unknown fields are refused: a misspelt filter would silently find something else."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class EpisodeCreateRequest(Request):
+    name: Name
+    content: Content
+    group_id: GroupId | None = None
+    source: EpisodeSource = "text"
+    source_description: Remark | None = ""
+    source_url: Url | None = None
+    uuid: OwnId | None = Field(None, description="Its id; a new one if absent. The same one again changes nothing.")
+    reference_time: Moment | None = Field(None, description="When it happened; now if absent.")
+
+
+class EpisodeCreateResponse(BaseModel):
+    status: str
+    message: str
+    episode_name: str
+    group_id: str
+    uuid: str
+
+
+class EpisodeOut(BaseModel):
+    """`source_description` has the `source_url` embedded."""
+
+    uuid: str
+    name: str
+    content: str
+    source: EpisodeSource
+    source_description: str
+    group_id: str
+    created_at: datetime
+    reference_time: datetime
+
+    @classmethod
+    def of(cls, episode: Episode, content: str, description: str, **more: Any) -> Any:
+        return cls(
+            uuid=episode.id,
+            name=episode.name,
+            content=content,
+            source=episode.source,
+            source_description=description,
+            group_id=str(episode.user_id),
+            created_at=episode.created_at,
+            reference_time=episode.reference_time,
+            **more,
+        )
+
+
+class ProcessedEpisode(EpisodeOut):
+    processed_at: datetime | None = Field(description="When the last agent was done with it; null until then.")
+
+
+class EpisodesOut(BaseModel):
+    """`count` is how many there are in all."""
+
+    episodes: list[EpisodeOut]
+    count: int
+
+
+class CitationInfo(BaseModel):
+    episode_uuid: str
+    episode_name: str
+    source: EpisodeSource
+    source_description: str
+    created_at: datetime | None
+    source_url: str | None
+
+    @classmethod
+    def of(cls, citation: Citation) -> CitationInfo:
+        return cls(**{name: getattr(citation, name) for name in cls.model_fields})
+
+
+class CitationChainEntry(CitationInfo):
+    operation: CitationOperation
+
+
+class CitationChain(BaseModel):
+    citations: list[CitationChainEntry]
+    count: int
+
+    @classmethod
+    def of(cls, chain: Sequence[Citation]) -> CitationChain:
+        entries = [
+            CitationChainEntry(**{name: getattr(one, name) for name in CitationChainEntry.model_fields})
+            for one in chain
+        ]
+        return cls(citations=entries, count=len(entries))
+
+
+class EvidenceOut(BaseModel):
+    """A line that supports a fact, in its own words, and where it can be looked up."""
+
+    episode_uuid: str
+    segment: int
+    at: datetime
+    quote: str
+    speaker: str | None
+    message_id: str | None
+    forwarded_from: str | None
+    url: str | None
+    telegram_link: str | None
+
+    @classmethod
+    def of(cls, line: EvidenceLine) -> EvidenceOut:
+        told = {name: getattr(line, name) for name in cls.model_fields if name != "episode_uuid"}
+        return cls(episode_uuid=line.episode_id, **told)
+
+
+class EntityEdge(BaseModel):
+    uuid: str
+    source_node_uuid: str
+    target_node_uuid: str
+    name: str
+    fact: str
+    created_at: datetime
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    expired_at: datetime | None = None
+    episodes: list[str] = []
+    citations: list[CitationInfo] = []
+    updated_at: datetime | None = None
+    original_fact: str | None = None
+    update_reason: str | None = None
+    attributes: dict[str, Any] = {}
+    evidence: list[EvidenceOut] = []
+
+    @classmethod
+    def of(cls, fact: Fact, citations: Sequence[Citation], evidence: Sequence[EvidenceLine]) -> EntityEdge:
+        return cls(
+            uuid=fact.id,
+            source_node_uuid=fact.source,
+            target_node_uuid=fact.target,
+            name=fact.name,
+            fact=fact.fact,
+            created_at=fact.created_at,
+            valid_at=fact.valid_at,
+            invalid_at=fact.invalid_at,
+            expired_at=fact.expired_at,
+            episodes=list(fact.episodes),
+            citations=[CitationInfo.of(one) for one in citations],
+            updated_at=fact.updated_at,
+            original_fact=fact.original_fact,
+            update_reason=fact.update_reason,
+            attributes=dict(fact.attributes),
+            evidence=[EvidenceOut.of(line) for line in evidence],
+        )
+
+
+class FactHistory(BaseModel):
+    """Every version of a fact, oldest first."""
+
+    history: list[EntityEdge]
+    count: int
+
+
+class EntityNode(BaseModel):
+    uuid: str
+    name: str
+    summary: str | None = None
+    created_at: datetime
+    labels: list[str] = []
+    attributes: dict[str, Any] = {}
+    group_id: str
+
+    @classmethod
+    def of(cls, node: Node) -> EntityNode:
+        own = dict(node.properties.get("attributes") or {})
+        beside = {
+            name: value for name, value in node.properties.items() if name not in {*_HIDDEN, "attributes"} and value
+        }
+        return cls(
+            uuid=node.id,
+            name=node.name,
+            summary=node.summary or None,
+            created_at=node.created_at,
+            labels=_labels(node),
+            attributes={name: value for name, value in {**beside, **own}.items() if name not in _HIDDEN[:2]},
+            group_id=str(node.user_id),
+        )
+
+
+class GraphSearchRequest(Request):
+    query: Statement
+    search_type: Literal["facts", "nodes", "episodes", "messages"] = "facts"
+    max_results: int = Field(10, ge=1, le=100)
+    group_ids: list[GroupId] | None = Field(None, max_length=50, description="Absent: the sole owner's.")
+    entity_types: list[NodeId] | None = Field(None, max_length=50)
+    center_node_uuid: NodeId | None = Field(None, description="What is nearer to this node comes first.")
+    as_of: Moment | None = Field(None, description="What held then.")
+    known_at: Moment | None = Field(None, description="What we knew then.")
+    include_invalid: bool = Field(False, description="Also what has ended, and old versions.")
+    since: Moment | None = Field(None, description="Messages said then or later.")
+    until: Moment | None = Field(None, description="Messages said before.")
+
+
+class MessageReasonsOut(BaseModel):
+    """Why a message was found.
+
+    `meaning` is the cosine, null without vectors; `words` its share of the question's words, `context` that with the
+    line before it; `sender` 1 where the question names who said it, 0.5 where it names nobody or several; `dated`:
+    said in the month or year that the question names.
+    """
+
+    meaning: float | None
+    words: float
+    context: float
+    sender: float
+    dated: bool
+
+
+class MessageOut(BaseModel):
+    """A message that was found. `chance` is how likely it answers, from 0 to 1; `speaker` who said it first."""
+
+    uuid: str
+    content: str
+    role: str
+    speaker: str | None
+    group_id: str
+    created_at: datetime
+    chance: float
+    reasons: MessageReasonsOut
+
+    @classmethod
+    def of(cls, hit: MessageHit) -> MessageOut:
+        said = hit.message
+        return cls(
+            uuid=said.id,
+            content=words_of(said),
+            role=said.role,
+            speaker=said.forward.name if said.forward is not None else None,
+            group_id=str(said.user_id),
+            created_at=said.timestamp,
+            chance=round(hit.chance, 6),
+            reasons=MessageReasonsOut(**asdict(hit.reasons)),
+        )
+
+
+class GraphSearchResponse(BaseModel):
+    message: str
+    search_type: str
+    results: list[EntityEdge | EntityNode | EpisodeOut | MessageOut]
+    count: int
+
+
+class FactUpdateRequest(Request):
+    fact: Statement
+    source_node_uuid: NodeId | None = None
+    target_node_uuid: NodeId | None = None
+    attributes: Attributes | None = Field(None, description="Merged into those there are; null takes one away.")
+    reason: Remark | None = Field(None, description="Why; kept with the new version.")
+
+
+class FactUpdateResponse(BaseModel):
+    status: str
+    old_uuid: str
+    new_uuid: str
+    message: str
+    new_edge: EntityEdge | None = None
+
+
+class GraphStatus(BaseModel):
+    """How much there is of one owner, and how much of it is still to be read by the agents."""
+
+    status: str
+    message: str
+    group_id: str
+    episodes: int
+    facts: int
+    people: int
+    waiting: int
+    dead: int
+
+
+def _labels(node: Node) -> list[str]:
+    told = list(node.properties.get("labels") or ())
+    if told:
+        return told
+    return [node.label if node.label != "Entity" or not node.subtype else node.subtype.capitalize()]

@@ -1,0 +1,147 @@
+"""`POST /graph/search`: facts, entities, episodes and messages by meaning, by words and by name, now or back then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from bot.web.graph.read import edges, wire_episodes
+from bot.web.graph.schemas import (
+    EntityEdge,
+    EntityNode,
+    EpisodeOut,
+    GraphSearchRequest,
+    GraphSearchResponse,
+    MessageOut,
+)
+from bot.web.http.errors import KEYED, WRITING
+from bot.web.http.fields import in_zone
+from bot.web.http.owners import Owners, zone_of
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.recall.prompt.passages import MessageFinder
+from internal.recall.search.hits import Reasons
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+Result = EntityEdge | EntityNode | EpisodeOut | MessageOut
+Found = Sequence[tuple[float, Result]]
+"""What one owner's search found, best first, each with how well it fits by itself."""
+
+
+def search_router(database: Database, owners: Owners, search: KnowledgeSearch, messages: MessageFinder) -> APIRouter:
+    router = APIRouter(prefix="/graph", tags=["search"], dependencies=KEYED)
+    searching = _Searching(database, search, messages)
+
+    @router.post("/search", responses=WRITING)
+    async def find(wanted: GraphSearchRequest) -> GraphSearchResponse:
+        """Best first. Without dates: what has not ended. Facts come with their citations."""
+        groups = await owners.of_groups(wanted.group_ids)
+        found = await searching.search(groups, wanted)
+        message = f"{len(found)} {wanted.search_type} found"
+        return GraphSearchResponse(message=message, search_type=wanted.search_type, results=found, count=len(found))
+
+    return router
+
+
+class _Searching:
+    def __init__(self, database: Database, search: KnowledgeSearch, messages: MessageFinder) -> None:
+        self._database, self._search, self._messages = database, search, messages
+
+    async def search(self, groups: Sequence[int], wanted: GraphSearchRequest) -> list[Result]:
+        """The best of all groups together."""
+        center = None
+        if wanted.center_node_uuid is not None:
+            groups, center = await self._around(groups, wanted.center_node_uuid)
+        found = [await self._of(user_id, wanted, center) for user_id in groups]
+        return _joined(found)[: wanted.max_results]
+
+    async def _around(self, groups: Sequence[int], uuid: str) -> tuple[Sequence[int], str]:
+        """The one group whose node it is, and the node: near to it there is nothing of others."""
+
+        def read(connection: Connection) -> tuple[Sequence[int], str]:
+            owner = store.owner_of_node(connection, uuid)
+            node = store.resolve_node(connection, owner, uuid) if owner in groups and owner is not None else None
+            if node is None:
+                raise NotFound(f"center_node_uuid: there is no node {uuid}")
+            return [node.user_id], node.id
+
+        return await self._database.read(read)
+
+    async def _of(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+        try:
+            with acting_for(user_id):
+                match wanted.search_type:
+                    case "facts":
+                        return await self._facts(user_id, wanted, center)
+                    case "nodes":
+                        return await self._nodes(user_id, wanted)
+                    case "episodes":
+                        return await self._episodes(user_id, wanted)
+                    case "messages":
+                        return await self._said(user_id, wanted)
+        except Refused as error:
+            raise (
+                Refused(error.reason, f"entity_types: {error}") if error.reason == "unknown_label" else error
+            ) from None
+
+    async def _facts(self, user_id: int, wanted: GraphSearchRequest, center: str | None) -> Found:
+        zone = await self._database.read(lambda c: zone_of(c, user_id))
+        hits = await self._search.facts(
+            user_id,
+            wanted.query,
+            wanted.max_results,
+            as_of=_moment("as_of", wanted.as_of, zone),
+            known_at=_moment("known_at", wanted.known_at, zone),
+            include_invalid=wanted.include_invalid,
+            center_node=center,
+            entity_types=wanted.entity_types or (),
+        )
+        told = await self._database.read(lambda c: edges(c, user_id, [hit.fact for hit in hits]))
+        return [(_fit(hit.reasons), one) for hit, one in zip(hits, told, strict=True)]
+
+    async def _nodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        types = wanted.entity_types or ()
+        hits = await self._search.nodes(user_id, wanted.query, wanted.max_results, entity_types=types)
+        return [(_fit(hit.reasons), EntityNode.of(hit.node)) for hit in hits]
+
+    async def _episodes(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        hits = await self._search.episodes(user_id, wanted.query, wanted.max_results)
+        fits = {hit.episode.id: _fit(hit.reasons) for hit in hits}
+        told = await self._database.read(lambda c: wire_episodes(c, user_id, [hit.episode for hit in hits]))
+        return [(fits[one.uuid], one) for one in told]
+
+    async def _said(self, user_id: int, wanted: GraphSearchRequest) -> Found:
+        zone = await self._database.read(lambda c: zone_of(c, user_id))
+        asked = await self._search.ask(user_id, wanted.query)
+        since, until = _moment("since", wanted.since, zone), _moment("until", wanted.until, zone)
+        hits = await self._messages.search(user_id, asked, wanted.max_results, since=since, until=until)
+        return [(hit.chance, MessageOut.of(hit)) for hit in hits]
+
+
+def _fit(reasons: Reasons) -> float:
+    """What can be compared between owners: a score counts among the candidates of its own search only."""
+    return (reasons.meaning or 0.0) + reasons.words + reasons.name
+
+
+def _joined(several: Sequence[Found]) -> list[Result]:
+    """Lists joined without changing the order of any: the next one is always that of the best beginning."""
+    left = [list(found) for found in several if found]
+    joined: list[Result] = []
+    while left:
+        best = max(left, key=lambda found: found[0][0])
+        joined.append(best.pop(0)[1])
+        left = [found for found in left if found]
+    return joined
+
+
+def _moment(field: str, told: datetime | date | None, zone: ZoneInfo) -> datetime | None:
+    try:
+        return in_zone(told, zone)
+    except ValueError as error:
+        raise Refused("bad_moment", f"{field}: {error}") from None

@@ -1,0 +1,113 @@
+"""Who may call: a loopback or allowed Host, and the server's key or a session, before anything of a request is read."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.shared.hosts import Hosts
+from bot.web.http.docs_page import DOCUMENTATION_PATHS
+from bot.web.http.sessions import ADMITTED, OWNER, Recognise, kept_to, limited, owner_named
+from internal.console.model import ConsoleSession
+from internal.console.service import SESSION_PREFIX
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
+
+OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
+"""Called by probes and scrapers, which know no key and name any host. They tell nothing that people said."""
+
+KEYLESS_PATHS = frozenset({"/", "/openapi.json"}) | DOCUMENTATION_PATHS
+"""Where to go from here, and how. Only on the machine itself and under allowed names; it tells of nobody."""
+
+
+CSRF_HEADER = "x-csrf-token"
+
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guard:
+    """Answers 403 to a foreign Host (a page that rebinds its own name to loopback), 401 without key or session.
+
+    The key may do everything, and so may a session that was opened with it. An owner's session is kept to that owner:
+    anything else is 404. What changes something with a session brings the session's CSRF token, else it is 403.
+    `own_secret` are paths whose callers bring another secret, which their handlers check.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        api_key: str,
+        allowed_hosts: Collection[str],
+        own_secret: Collection[str],
+        recognise: Recognise | None = None,
+    ) -> None:
+        if not api_key:
+            raise ValueError("without a key everybody could read everything")
+        self._app = app
+        self._key = api_key.encode()
+        self._hosts = Hosts(allowed_hosts)
+        self._own_secret = frozenset(own_secret)
+        self._recognise = recognise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        admitted = await self._admitted(scope)
+        if isinstance(admitted, JSONResponse):
+            await admitted(scope, receive, send)
+        else:
+            with kept_to(admitted.get(OWNER)), _acting(admitted):
+                await self._app(admitted, receive, send)
+
+    async def _admitted(self, scope: Scope) -> Scope | JSONResponse:
+        """The call as it may go on, or the refusal."""
+        path, headers = scope["path"], Headers(scope=scope)
+        if path in OPEN_PATHS:
+            return scope
+        if not self._hosts.allow(headers.get("host", "")):
+            return JSONResponse({"detail": "Host is neither loopback nor in server.allowed_hosts"}, 403)
+        secret = _bearer(headers.get("authorization", ""))
+        if path in KEYLESS_PATHS | self._own_secret or self._key_fits(secret):
+            return scope
+        recognise = self._recognise
+        if recognise is not None and secret.startswith(SESSION_PREFIX):
+
+            async def admitted() -> bool:
+                return await recognise(secret) is not None
+
+            session = await recognise(secret)
+            if session is not None:
+                return self._of_session({**scope, ADMITTED: admitted}, headers, session)
+        detail = "Authorization: Bearer <server.api_key> is missing or wrong"
+        return JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": "Bearer"})
+
+    @staticmethod
+    def _of_session(scope: Scope, headers: Headers, session: ConsoleSession) -> Scope | JSONResponse:
+        told = headers.get(CSRF_HEADER, "").encode("latin-1")
+        if scope.get("method", "GET") not in _READING and not hmac.compare_digest(told, session.csrf.encode()):
+            return JSONResponse({"detail": "X-CSRF-Token is missing or not this session's"}, 403)
+        if session.user_id is None:
+            return scope
+        return limited(scope, session.user_id) or JSONResponse({"detail": "there is no such thing"}, 404)
+
+    def _key_fits(self, secret: str) -> bool:
+        # Headers are read as Latin-1: written back, they are the bytes that were sent.
+        return hmac.compare_digest(secret.encode("latin-1"), self._key)
+
+
+def _acting(admitted: Scope) -> AbstractContextManager[None]:
+    """What the store lets a call reach: the rows of its session's owner, else of whom it names, else everybody's."""
+    owner = admitted[OWNER] if OWNER in admitted else owner_named(admitted)
+    return acting_for_everyone() if owner is None else acting_for(owner)
+
+
+def _bearer(authorization: str) -> str:
+    """The secret of an Authorization header, empty for another scheme."""
+    scheme, _, secret = authorization.partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""

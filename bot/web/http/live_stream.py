@@ -1,0 +1,85 @@
+"""What live streams of the server share: they look anew after every commit.
+
+They end when the server stops, and when the session is gone that they were opened with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection
+
+from bot.web.http.sessions import Admitted
+from internal.storage.database import Database
+
+KEEP_ALIVE_S: Final = 15.0
+"""A comment so often, so that nobody between takes a silent connection for a dead one."""
+
+_PAUSE_S: Final = 0.05
+"""Under load commits come by the hundred a second: looking for events so often is enough."""
+
+
+_ASK_AGAIN_S: Final = 1.0
+"""Whether the session still stands is asked that often at most, and with every sign of life."""
+
+T = TypeVar("T")
+P = TypeVar("P")
+
+
+async def following(
+    database: Database,
+    stopping: asyncio.Event,
+    admitted: Admitted,
+    place: P,
+    read: Callable[[P, Connection], tuple[Sequence[T], P]],
+) -> AsyncIterator[T | None]:
+    """What `read` finds behind a place, as it is committed; None is a sign of life.
+
+    `read` tells too where one stands then: where one stood, as soon as nothing is left.
+    A session that was closed is noticed with the next commit, mostly its own; one that ran out with the next sign of
+    life at the latest.
+    """
+    loop = asyncio.get_running_loop()
+    known = loop.time()
+    async for silent in _looks(database, stopping):
+        more = True
+        while more:
+            if silent or loop.time() - known >= _ASK_AGAIN_S:
+                if not await admitted():
+                    return
+                known = loop.time()
+            if silent:
+                yield None
+                break
+            before = place
+            found, place = await database.read(partial(read, before))
+            for one in found:
+                yield one
+            more = place != before
+
+
+async def _looks(database: Database, stopping: asyncio.Event) -> AsyncIterator[bool]:
+    """Yields when it is time to look: at first, and after commits; True = only a sign of life is due."""
+    while not stopping.is_set():
+        heard = database.heard
+        yield False
+        while not stopping.is_set() and not await _first(database.committed(heard), stopping):
+            yield True
+        await asyncio.sleep(_PAUSE_S)
+
+
+async def _first(work: Coroutine[Any, Any, None], stopping: asyncio.Event) -> bool:
+    """Waits until the work is done or the server stops, at most KEEP_ALIVE_S; whether one of them came."""
+    waiting = {asyncio.create_task(work), asyncio.create_task(stopping.wait())}
+    try:
+        done, _ = await asyncio.wait(waiting, timeout=KEEP_ALIVE_S, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for task in waiting:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*waiting, return_exceptions=True)

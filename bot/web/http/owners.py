@@ -1,0 +1,105 @@
+"""Whose memory a call is about: users by id, groups by the user's id as a string, things by their own ids."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from bot.web.http.sessions import expect_visible, sole_owner
+from internal.access import repository as users
+from internal.access import service as access
+from internal.access.model import UserState
+from internal.errors import NotFound, Refused
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone, narrow_to
+
+Allows = Callable[[int], Awaitable[bool]]
+"""Whether a user who has never written would be let in: his memory is empty, not unknown."""
+
+OwnerOf = Callable[[Connection, str], int | None]
+"""Whose thing has an id, None if nobody's."""
+
+
+class Owners:
+    """`allowed` are the configured ids; `open_door`: everybody who comes is let in, and the first one is the owner."""
+
+    def __init__(
+        self, database: Database, allows: Allows, *, allowed: Collection[int] = (), open_door: bool = False
+    ) -> None:
+        self._database, self._allows = database, allows
+        self._allowed, self._open_door = frozenset(allowed), open_door
+
+    async def stored(self, user_id: int) -> bool:
+        """Whether there can be anything of a known or allowed user. Raises NotFound for any other, and for a user
+        whom the session of this call is not about.
+        """
+        expect_visible(user_id)
+        with acting_for(user_id):
+            known = await self._database.read(lambda c: users.find(c, user_id))
+        if known is not None:
+            return True
+        if not await self._allows(user_id):
+            raise NotFound(f"there is no user {user_id}")
+        return False
+
+    async def about(self, user_id: int) -> bool:
+        """As `stored`; the rest of the call reaches nobody else's rows."""
+        there = await self.stored(user_id)
+        narrow_to(user_id)
+        return there
+
+    async def of_group(self, group_id: str | None, *, field: str = "group_id") -> int:
+        """The user whose id a group's is, or (None) the sole one; the rest of the call is about him alone.
+
+        Raises NotFound, and Refused(`field`) naming it.
+        """
+        user_id = await self._of_group(group_id, field)
+        narrow_to(user_id)
+        return user_id
+
+    async def _of_group(self, group_id: str | None, field: str) -> int:
+        if group_id is not None:
+            user_id = int(group_id)
+            await self.stored(user_id)
+            return user_id
+        owner = sole_owner()
+        if owner is not None:
+            return owner
+        with acting_for_everyone():
+            known = await self._database.read(users.everybody)
+        sole = self._allowed | {user.user_id for user in known if user.state is not UserState.REMOVED}
+        if len(sole) != 1:
+            raise Refused(field, f"{field}: there are {len(sole)} users, so one must be named")
+        return min(sole)
+
+    async def of_groups(self, group_ids: Collection[str] | None) -> list[int]:
+        """The users of several groups, each once; none named is the sole one. Raises as `of_group`.
+
+        Where it is one, the rest of the call is about him alone.
+        """
+        named = list(group_ids) if group_ids else [None]
+        found = list(dict.fromkeys([await self._of_group(one, "group_ids") for one in named]))
+        if len(found) == 1:
+            narrow_to(found[0])
+        return found
+
+    def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
+        """Makes room in the store for a user who passed `stored`."""
+        access.expect(connection, user_id, open_door=self._open_door, now=now)
+
+
+def owner_of(connection: Connection, find: OwnerOf, kind: str, one_id: str, asked: int | None) -> int:
+    """Whose a thing is. Raises NotFound if it is nobody's, or not of the user asked for."""
+    owner = find(connection, one_id)
+    if owner is None or asked not in {None, owner}:
+        raise NotFound(f"there is no {kind} {one_id}")
+    return owner
+
+
+def zone_of(connection: Connection, user_id: int) -> ZoneInfo:
+    """The zone a user's bare dates are meant in."""
+    user = users.find(connection, user_id)
+    return ZoneInfo(user.tz if user is not None else "UTC")

@@ -1,0 +1,292 @@
+"""`/memory`: nodes and edges of the memory graph, set and corrected by their owner."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, READING, WRITING, refusals
+from bot.web.http.fields import AskedUser, Limit, Offset, UserId, Uuid
+from bot.web.http.owners import Owners, owner_of, zone_of
+from bot.web.http.routers import join
+from bot.web.memory.plasticity import Maintain, plasticity_router
+from bot.web.memory.queries import queries_router
+from bot.web.memory.recall import recall_memory_router
+from bot.web.memory.schemas import (
+    AssociationOut,
+    AssociationsOut,
+    EdgeCreateRequest,
+    EdgeOut,
+    EdgesOut,
+    NodeChangeRequest,
+    NodeCreateRequest,
+    NodeMergeOrder,
+    NodeOut,
+    NodesOut,
+    NodeSplitOut,
+    edges_out,
+)
+from bot.web.memory.strength import memory_strength_router
+from internal.errors import NotFound, Refused
+from internal.flows.forgetting.requests import Eraser
+from internal.flows.merging import entities
+from internal.graph import store
+from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
+from internal.graph.relationships import FACT, RELATIONSHIPS
+from internal.knowledge.facts import repository as knowledge
+from internal.memory import service as memory
+from internal.memory.model import MEMORY_LABELS
+from internal.memory.observations import linked_node
+from internal.memory.plasticity import operations
+from internal.memory.plasticity.decay import PRESETS, Plasticity
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+EraseNode = Callable[[Node], Awaitable[None]]
+"""Erases a node with every trace of it. Raises NotFound, Refused for the owner's own entity."""
+
+_WRITTEN: Final = sorted({one.name for one in RELATIONSHIPS.values() if not one.derived} - {FACT})
+"""The relationships of the memory graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the application is given to serve the memory graph; without a search nothing is recalled."""
+
+    erase: EraseNode
+    maintain: Maintain
+    search: KnowledgeSearch | None = None
+    rates: Plasticity = PRESETS["default"]
+
+
+def memory_eraser(eraser: Eraser) -> EraseNode:
+    """Erases entities with the facts about them, people with their profiles, any other node by itself."""
+
+    async def erase(node: Node) -> None:
+        await eraser.erase_now(node.user_id, "entity" if node.label == "Entity" else "memory", node.id)
+
+    return erase
+
+
+def memory_router(database: Database, clock: Clock, owners: Owners, given: Memory) -> APIRouter:
+    router = APIRouter()
+    join(
+        router,
+        _nodes_router(database, clock, owners, given.erase),
+        _merging_router(database, clock),
+        _neighbours_router(database, clock),
+        _edges_router(database, clock, owners),
+        queries_router(database, owners),
+        plasticity_router(database, clock, owners, given.maintain),
+        memory_strength_router(database, clock, owners, given.rates),
+    )
+    if given.search is not None:
+        join(router, recall_memory_router(database, clock, owners, given.search, given.rates))
+    return router
+
+
+def _nodes_router(database: Database, clock: Clock, owners: Owners, erase: EraseNode) -> APIRouter:
+    router = APIRouter(prefix="/memory/nodes", tags=["memory"], dependencies=KEYED)
+
+    @router.post("", status_code=201, responses=WRITING)
+    async def add(told: NodeCreateRequest) -> NodeOut:
+        """A new node as its owner sets it, with the links that lead from it.
+
+        A link's `to` is an id, or a label with properties: then the node of the same name, else a new one.
+        """
+        await owners.about(told.user_id)
+        now = clock.now()
+
+        def work(connection: Connection) -> Node:
+            owners.expect(connection, told.user_id, now)
+            zone = zone_of(connection, told.user_id)
+            return linked_node.store_node(connection, told.user_id, told.told(), now=now, zone=zone)
+
+        return NodeOut.of(await database.write(work))
+
+    @router.get("", responses=READING)
+    async def listing(
+        user_id: UserId,
+        label: Annotated[str | None, Query(max_length=100)] = None,
+        status: Annotated[str | None, Query(max_length=100)] = None,
+        limit: Limit = 100,
+        offset: Offset = 0,
+    ) -> NodesOut:
+        """In the order in which they came, of one label or of all 13."""
+        await owners.stored(user_id)
+        wanted = NodeFilter(labels=(_label(label),) if label is not None else MEMORY_LABELS, status=status)
+
+        def read(connection: Connection) -> NodesOut:
+            found = store.nodes(connection, user_id, wanted, limit=limit, offset=offset)
+            return NodesOut.of(found, store.count_nodes(connection, user_id, wanted))
+
+        return await database.read(read)
+
+    @router.get("/{uuid}", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> NodeOut:
+        """The id of a merged entity answers with the one it was merged into."""
+        return NodeOut.of(await database.read(lambda c: _node(c, uuid, asked)))
+
+    @router.patch("/{uuid}", responses=WRITING)
+    async def change(uuid: Uuid, told: NodeChangeRequest, asked: AskedUser = None) -> NodeOut:
+        """The owner's own word: what he set himself no model changes any more."""
+
+        def work(connection: Connection) -> Node:
+            known = _node(connection, uuid, asked, told.user_id)
+            _refuse_person(connection, known)
+            zone = zone_of(connection, known.user_id)
+            return memory.change_node(connection, known.user_id, known.id, told.properties, now=clock.now(), zone=zone)
+
+        return NodeOut.of(await database.write(work))
+
+    @router.delete("/{uuid}", status_code=204, responses={**READING, **refusals(409)})
+    async def remove(uuid: Uuid, asked: AskedUser = None) -> None:
+        """Erases it for good, with its edges, its receipts and all that it is found by."""
+        known = await database.read(lambda c: _node(c, uuid, asked))
+        await erase(known)
+
+    return router
+
+
+def _merging_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
+
+    @router.post("/merge", responses=WRITING)
+    async def merge(uuid: Uuid, order: NodeMergeOrder, asked: AskedUser = None) -> NodeOut:
+        """Puts it into another node of its label, which is answered; its id and its names lead there from now on.
+
+        People are merged as profiles: `POST /people/merge`.
+        """
+
+        def work(connection: Connection) -> Node:
+            source, target = _node(connection, uuid, asked), _node(connection, order.target_id, asked)
+            if source.user_id != target.user_id:
+                raise NotFound(f"target_id: there is no node {order.target_id}")
+            try:
+                return entities.merge(connection, source.user_id, uuid, target.id, now=clock.now())
+            except Refused as error:
+                raise Refused(error.reason, f"target_id: {error}") from None
+
+        return NodeOut.of(await database.write(work))
+
+    @router.post("/split", responses={**READING, **refusals(404)})
+    async def split(uuid: Uuid, asked: AskedUser = None) -> NodeSplitOut:
+        """Undoes the merge that made this node part of another, else the last one into it."""
+
+        def work(connection: Connection) -> tuple[Node | None, Node | None]:
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            return entities.split(connection, user_id, uuid, now=clock.now())
+
+        source, target = await database.write(work)
+        return NodeSplitOut(source=source and NodeOut.of(source), target=target and NodeOut.of(target))
+
+    return router
+
+
+def _neighbours_router(database: Database, clock: Clock) -> APIRouter:
+    router = APIRouter(prefix="/memory/nodes/{uuid}", tags=["memory"], dependencies=KEYED)
+
+    @router.get("/associations", responses=READING)
+    async def associations(
+        uuid: Uuid,
+        asked: AskedUser = None,
+        min_strength: Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)] = 0.0,
+        limit: Limit = 100,
+    ) -> AssociationsOut:
+        """The memories it leads to by RELATES_TO, strongest first."""
+
+        def read(connection: Connection) -> AssociationsOut:
+            user_id = owner_of(connection, store.owner_of_node, "node", uuid, asked)
+            found = operations.associations(connection, user_id, uuid, min_strength, limit=limit)
+            nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in found])
+            listed = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in found]
+            return AssociationsOut(associations=listed, count=len(listed))
+
+        return await database.read(read)
+
+    @router.get("/edges", responses=READING)
+    async def edges(uuid: Uuid, asked: AskedUser = None, limit: Limit = 100, offset: Offset = 0) -> EdgesOut:
+        """What it is linked to, whichever way, in the order in which it came."""
+
+        def read(connection: Connection) -> EdgesOut:
+            node, now = _node(connection, uuid, asked), clock.now()
+            wanted = EdgeFilter(types=_WRITTEN)
+            return edges_out(
+                store.edges_of(connection, node.user_id, node.id, wanted, now=now, limit=limit, offset=offset)
+            )
+
+        return await database.read(read)
+
+    return router
+
+
+def _edges_router(database: Database, clock: Clock, owners: Owners) -> APIRouter:
+    router = APIRouter(prefix="/memory/edges", tags=["memory"], dependencies=KEYED)
+
+    @router.post("", status_code=201, responses=WRITING)
+    async def add(told: EdgeCreateRequest) -> EdgeOut:
+        """A link as its owner sets it. The same ends and type again are the same link, with what is told now."""
+        await owners.about(told.user_id)
+
+        def work(connection: Connection) -> Edge:
+            for field, node_id in (("source_id", told.source_id), ("target_id", told.target_id)):
+                if store.resolve_node(connection, told.user_id, node_id) is None:
+                    raise NotFound(f"{field}: there is no node {node_id}")
+            ends = (told.type, told.source_id, told.target_id)
+            zone = zone_of(connection, told.user_id)
+            return memory.put_edge(connection, told.user_id, *ends, told.properties, now=clock.now(), zone=zone)
+
+        return EdgeOut.of(await database.write(work))
+
+    @router.get("/{uuid}", responses=READING)
+    async def one(uuid: Uuid, asked: AskedUser = None) -> EdgeOut:
+        return EdgeOut.of(await database.read(lambda c: _edge(c, uuid, asked)))
+
+    @router.delete("/{uuid}", status_code=204, responses=READING)
+    async def remove(uuid: Uuid, asked: AskedUser = None) -> None:
+        """Takes a link away; both ends stay."""
+
+        def work(connection: Connection) -> None:
+            edge = _edge(connection, uuid, asked)
+            memory.remove_edge(connection, edge.user_id, edge.id, now=clock.now())
+
+        await database.write(work)
+
+    return router
+
+
+def _label(label: str) -> str:
+    if label not in MEMORY_LABELS:
+        raise Refused("unknown_label", f"label: {label} is none of {', '.join(MEMORY_LABELS)}")
+    return label
+
+
+def _node(connection: Connection, uuid: str, *asked: int | None) -> Node:
+    """The node an id means now. Raises NotFound, also for another owner's."""
+    for user_id in asked:
+        owner_of(connection, store.owner_of_node, "node", uuid, user_id)
+    user_id = owner_of(connection, store.owner_of_node, "node", uuid, None)
+    node = store.resolve_node(connection, user_id, uuid)
+    if node is None:
+        raise NotFound(f"there is no node {uuid}")
+    return node
+
+
+def _refuse_person(connection: Connection, node: Node) -> None:
+    """A profile is edited as a whole: name, aliases and bio of its entity follow it."""
+    person_id = knowledge.person_of(connection, node.user_id, node.id) if node.label == "Entity" else None
+    if person_id is not None:
+        raise Refused("person", f"id: {node.id} is a person; PATCH /people/{person_id} changes the profile")
+
+
+def _edge(connection: Connection, uuid: str, asked: int | None) -> Edge:
+    user_id = owner_of(connection, store.owner_of_edge, "edge", uuid, asked)
+    edge = store.get_edge(connection, user_id, uuid)
+    if edge is None or edge.type == FACT:
+        raise NotFound(f"there is no edge {uuid}")
+    return edge

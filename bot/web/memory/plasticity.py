@@ -1,0 +1,73 @@
+"""`/memory/plasticity` and `/memory/maintenance`: the specified operations on links, and what is done at night."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from bot.web.http.errors import KEYED, WRITING
+from bot.web.http.owners import Owners
+from bot.web.http.sessions import expect_visible
+from bot.web.memory.schemas import (
+    ChangedOut,
+    DecayOrder,
+    LinkChange,
+    MaintenanceOrder,
+    MaintenanceOut,
+    PruneOrder,
+    RemovedOut,
+    StrengthOut,
+)
+from internal.memory.plasticity import operations
+from internal.memory.plasticity.maintenance import MaintenanceReport
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+Maintain = Callable[[int, bool], Awaitable[MaintenanceReport]]
+"""Maintains an owner's memory now, or (True) tells what that would come to. Raises NotFound."""
+
+
+def plasticity_router(database: Database, clock: Clock, owners: Owners, maintain: Maintain) -> APIRouter:
+    router = APIRouter(prefix="/memory", tags=["plasticity"], dependencies=KEYED)
+
+    @router.post("/plasticity/strengthen", responses=WRITING)
+    async def strengthen(order: LinkChange) -> StrengthOut:
+        """Hebbian learning: the strength then, at most 1. 404 for memories that are not linked in this direction."""
+        await owners.about(order.user_id)
+        told = (order.user_id, order.source_id, order.target_id, order.amount)
+        return StrengthOut(strength=await database.write(lambda c: operations.strengthen(c, *told, now=clock.now())))
+
+    @router.post("/plasticity/weaken", responses=WRITING)
+    async def weaken(order: LinkChange) -> StrengthOut:
+        """Synaptic depression: the strength then, not below 0. 404 as above."""
+        await owners.about(order.user_id)
+        told = (order.user_id, order.source_id, order.target_id, order.amount)
+        return StrengthOut(strength=await database.write(lambda c: operations.weaken(c, *told, now=clock.now())))
+
+    @router.post("/plasticity/decay", responses=WRITING)
+    async def decay(order: DecayOrder) -> ChangedOut:
+        """Weak links lose some of their strength; those at 0 and those at the threshold or above stay."""
+        if not await owners.about(order.user_id):
+            return ChangedOut(changed=0)
+        told = (order.user_id, order.threshold, order.decay)
+        return ChangedOut(changed=await database.write(lambda c: operations.decay(c, *told, now=clock.now())))
+
+    @router.post("/plasticity/prune", responses=WRITING)
+    async def prune(order: PruneOrder) -> RemovedOut:
+        """Links that are weaker are deleted for good."""
+        if not await owners.about(order.user_id):
+            return RemovedOut(removed=0)
+        return RemovedOut(
+            removed=await database.write(lambda c: operations.prune(c, order.user_id, order.min_strength))
+        )
+
+    @router.post("/maintenance", responses=WRITING)
+    async def maintenance(order: MaintenanceOrder) -> MaintenanceOut:
+        """What is done every night, now: links decay by the time that passed, the weakest are pruned."""
+        expect_visible(order.user_id)
+        report = await maintain(order.user_id, order.dry_run)
+        return MaintenanceOut(**asdict(report))
+
+    return router

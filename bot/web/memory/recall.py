@@ -1,0 +1,83 @@
+"""`/memory/recall`: memories by what is asked, with what they lead to; being recalled is what keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from bot.web.http.errors import KEYED, WRITING
+from bot.web.http.owners import Owners
+from bot.web.memory.schemas import AssociationOut, NodeOut, RecalledMemories, RecalledOut, RecallRequest
+from internal.errors import Refused
+from internal.graph import store
+from internal.memory import service as memory
+from internal.memory.model import MEMORY_LABELS
+from internal.memory.plasticity import operations
+from internal.memory.plasticity.decay import Plasticity
+from internal.recall.search.hits import NodeHit
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+ASSOCIATED: Final = 5
+"""Most associations that are told with each memory."""
+
+FOUND_BY_NODES: Final = [label for label in MEMORY_LABELS if label != "Entity"]
+"""Entities have a search of their own, which knows people and names."""
+
+
+def recall_memory_router(
+    database: Database, clock: Clock, owners: Owners, search: KnowledgeSearch, rates: Plasticity
+) -> APIRouter:
+    router = APIRouter(prefix="/memory", tags=["memory"], dependencies=KEYED)
+
+    @router.post("/recall", responses=WRITING)
+    async def recall(order: RecallRequest) -> RecalledMemories:
+        """Memories that belong to a question, best first. Accesses are counted, links among them grow stronger.
+
+        Strong neighbours come along as associations; they count as accessed only when they are recalled themselves.
+        What lost a contradiction is not recalled.
+        """
+        known = await owners.about(order.user_id)
+        _refuse_unknown(order.labels)
+        if not known:
+            return RecalledMemories(memories=[], count=0)
+        found = await search.memories(order.user_id, order.query, order.limit, labels=order.labels)
+        relevant = [hit for hit in found if hit.reasons.relevant(search.threshold)]
+
+        def use(connection: Connection) -> list[RecalledOut]:
+            lost = memory.superseded(connection, order.user_id, [hit.node.id for hit in relevant])
+            hits = [hit for hit in relevant if hit.node.id not in lost]
+            ids = [hit.node.id for hit in hits]
+            operations.touch_used(connection, order.user_id, ids, clock.now(), rates)
+            return _told(connection, order.user_id, hits, order.min_strength)
+
+        told = await database.write(use) if relevant else []
+        return RecalledMemories(memories=told, count=len(told))
+
+    return router
+
+
+def _refuse_unknown(labels: Sequence[str]) -> None:
+    for label in labels:
+        if label not in FOUND_BY_NODES:
+            raise Refused("unknown_label", f"labels: {label} is none of {', '.join(FOUND_BY_NODES)}")
+
+
+def _told(connection: Connection, user_id: int, hits: Sequence[NodeHit], min_strength: float) -> list[RecalledOut]:
+    """As they are now; one that was forgotten since it was found is left out."""
+    there = store.nodes_by_ids(connection, user_id, [hit.node.id for hit in hits])
+    told = []
+    for hit in hits:
+        node = there.get(hit.node.id)
+        if node is None:
+            continue
+        linked = node.label == "Memory"
+        near = operations.associations(connection, user_id, node.id, min_strength, limit=ASSOCIATED) if linked else []
+        nodes = store.nodes_by_ids(connection, user_id, [one.node_id for one in near])
+        associations = [AssociationOut(node=NodeOut.of(nodes[one.node_id]), strength=one.strength) for one in near]
+        told.append(RecalledOut(node=NodeOut.of(node), score=hit.score, associations=associations))
+    return told

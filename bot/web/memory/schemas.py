@@ -1,0 +1,253 @@
+"""The memory graph as it goes over the wire: nodes and edges under the names of the memory-graph specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from bot.web.graph.schemas import Request
+from bot.web.http.fields import NodeId, Owner, Properties, Share, Short, Statement
+from internal.graph import registry
+from internal.graph.model import Edge, Node
+from internal.memory.observations.owner_statement import ToldLink, ToldNode
+
+
+class LinkEnd(Request):
+    """A node by its `id`, or by label and properties: the one of that name, else a new one."""
+
+    id: NodeId | None = None
+    label: Short | None = None
+    properties: Properties = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _said_once(self) -> Self:
+        if (self.id is None) == (self.label is None):
+            raise ValueError("either id, or label and properties, are expected")
+        return self
+
+
+class NodeLink(Request):
+    """A relationship that leads from the new node `to` another."""
+
+    type: Short
+    to: LinkEnd
+    properties: Properties = Field(default_factory=dict)
+
+    def told(self) -> ToldLink:
+        return ToldLink(self.type, self.properties, self.to.id, self.to.label or "", self.to.properties)
+
+
+class NodeCreateRequest(Request):
+    user_id: Owner
+    label: Short = Field(description="One of the 13 of the memory graph.")
+    properties: Properties
+    links: list[NodeLink] = Field([], max_length=50)
+
+    def told(self) -> ToldNode:
+        return ToldNode(self.label, self.properties, [one.told() for one in self.links])
+
+
+class NodeChangeRequest(Request):
+    """What is absent stays; null takes an optional property away."""
+
+    properties: Properties
+    user_id: Owner | None = None
+
+
+class NodeMergeOrder(Request):
+    target_id: NodeId
+
+
+class EdgeCreateRequest(Request):
+    user_id: Owner
+    type: Short = Field(description="One of the 18 relationships of the memory graph.")
+    source_id: NodeId
+    target_id: NodeId
+    properties: Properties = Field(default_factory=dict)
+
+
+class NodeOut(BaseModel):
+    """`properties` are those of the specification, `id`, `created` and what counts accesses among them."""
+
+    id: str
+    label: str
+    properties: dict[str, Any]
+
+    @classmethod
+    def of(cls, node: Node) -> NodeOut:
+        return cls(id=node.id, label=node.label, properties=registry.shown(node))
+
+
+class NodesOut(BaseModel):
+    """`count` is how many there are in all, whatever part of them is listed."""
+
+    nodes: list[NodeOut]
+    count: int
+
+    @classmethod
+    def of(cls, nodes: Sequence[Node], count: int | None = None) -> NodesOut:
+        return cls(nodes=[NodeOut.of(node) for node in nodes], count=len(nodes) if count is None else count)
+
+
+class NodeSplitOut(BaseModel):
+    """Both sides of a merge that was undone; null is what nothing tells of any more."""
+
+    source: NodeOut | None
+    target: NodeOut | None
+
+
+class EdgeOut(BaseModel):
+    id: str
+    type: str
+    source_id: str
+    target_id: str
+    properties: dict[str, Any]
+    created_at: datetime
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    expired_at: datetime | None
+
+    @classmethod
+    def of(cls, edge: Edge) -> EdgeOut:
+        return cls(
+            id=edge.id,
+            type=edge.type,
+            source_id=edge.source,
+            target_id=edge.target,
+            properties=dict(edge.properties),
+            created_at=edge.created_at,
+            valid_at=edge.valid_at,
+            invalid_at=edge.invalid_at,
+            expired_at=edge.expired_at,
+        )
+
+
+class EdgesOut(BaseModel):
+    edges: list[EdgeOut]
+    count: int
+
+
+class AssociationOut(BaseModel):
+    node: NodeOut
+    strength: float
+
+
+class AssociationsOut(BaseModel):
+    """Strongest first."""
+
+    associations: list[AssociationOut]
+    count: int
+
+
+class RecallRequest(Request):
+    user_id: Owner
+    query: Statement
+    limit: int = Field(10, ge=1, le=100, strict=True)
+    labels: list[Short] = Field(["Memory"], min_length=1, max_length=20, description="Of the memory graph, but Entity.")
+    min_strength: Share = Field(0.0, description="The weakest link over which an association is told.")
+
+
+class RecalledOut(BaseModel):
+    """`score` compares within one answer; `associations` are strongest first."""
+
+    node: NodeOut
+    score: float
+    associations: list[AssociationOut]
+
+
+class RecalledMemories(BaseModel):
+    memories: list[RecalledOut]
+    count: int
+
+
+class LinkChange(Request):
+    """RELATES_TO from the source to the target, by so much."""
+
+    user_id: Owner
+    source_id: NodeId
+    target_id: NodeId
+    amount: Share
+
+
+class DecayOrder(Request):
+    """Every link weaker than `threshold` loses `decay`."""
+
+    user_id: Owner
+    threshold: Share
+    decay: Share
+
+
+class PruneOrder(Request):
+    """Every link weaker than this is deleted."""
+
+    user_id: Owner
+    min_strength: Share
+
+
+class StrengthOut(BaseModel):
+    strength: float
+
+
+class ChangedOut(BaseModel):
+    changed: int
+
+
+class RemovedOut(BaseModel):
+    removed: int
+
+
+class MaintenanceOrder(Request):
+    user_id: Owner
+    dry_run: bool = Field(False, strict=True, description="Only tell what it would come to.")
+
+
+class FadedOut(BaseModel):
+    id: str
+    summary: str
+    retention: float
+
+
+class MaintenanceOut(BaseModel):
+    """`decayed` and `pruned` of `links`; `faded` of `memories` are offered for forgetting, the most faded listed.
+
+    `kept` memories have faded too but are the only record of something. None is deleted by maintenance.
+    """
+
+    user_id: int
+    at: datetime
+    dry_run: bool
+    links: int
+    decayed: int
+    pruned: int
+    memories: int
+    faded: int
+    kept: int
+    offered: list[FadedOut]
+
+
+class AnsweringOut(BaseModel):
+    question: NodeOut
+    memory: NodeOut
+
+
+class AnsweringsOut(BaseModel):
+    pairs: list[AnsweringOut]
+    count: int
+
+
+class ContradictingOut(BaseModel):
+    contradiction: NodeOut
+    memory: NodeOut
+
+
+class ContradictingsOut(BaseModel):
+    pairs: list[ContradictingOut]
+    count: int
+
+
+def edges_out(edges: Iterable[Edge]) -> EdgesOut:
+    listed = [EdgeOut.of(edge) for edge in edges]
+    return EdgesOut(edges=listed, count=len(listed))

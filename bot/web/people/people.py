@@ -1,0 +1,162 @@
+"""`/people`: the profiles of one owner, as the people-graph specification writes a Person, without its vector."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field, StringConstraints, WithJsonSchema
+from sqlalchemy import Connection
+from starlette.convertors import Convertor, register_url_convertor
+
+from bot.web.graph.schemas import Request
+from bot.web.http.errors import KEYED, READING, WRITING, refusals
+from bot.web.http.fields import LARGEST_ID, NUL_FREE, AskedUser, Limit, Name, Offset, Short, UserId
+from bot.web.http.owners import Owners
+from bot.web.http.routers import join
+from bot.web.people.schemas import FoundPeople, FoundPerson, PeopleOut, PersonOut, SplitPerson
+from internal.errors import NotFound, Refused
+from internal.flows.merging import people as merging_people
+from internal.people import repository as people
+from internal.people.bio import MAX_BIO
+from internal.people.model import Circle, Person
+from internal.recall.prompt.overview import PeopleFinder
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+AnyPerson = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+PersonId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+
+
+Username = Annotated[Short, WithJsonSchema({"type": "string", "pattern": "^(@?[A-Za-z][A-Za-z0-9_]{2,31})?$"})]
+CircleName = Annotated[Short, WithJsonSchema({"type": "string", "enum": list(Circle)})]
+"""Taken in any case, and told as the owner would write it."""
+
+
+class PersonChanges(Request):
+    """What is absent stays. `aliases` is the whole new list; `username` may be taken away with null."""
+
+    display_name: Name = ""
+    aliases: list[Short] = Field([], max_length=100)
+    username: Username | None = None
+    circle: CircleName = ""
+    bio: Annotated[str, StringConstraints(max_length=MAX_BIO), NUL_FREE] = ""
+
+    def told(self) -> dict[str, Any]:
+        """Only what was in the request."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class MergeOrder(Request):
+    source_id: AnyPerson
+    target_id: AnyPerson
+    user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
+
+
+class _PersonInPath(Convertor[str]):
+    """Any id but the words that are calls of their own: those have their own methods."""
+
+    regex = "(?!(?:merge|search)(?:/|$))[^/]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("person", _PersonInPath())
+
+_PEOPLE: Final[dict[str, Any]] = {"prefix": "/people", "tags": ["people"], "dependencies": KEYED}
+
+
+def people_router(database: Database, clock: Clock, owners: Owners, finder: PeopleFinder | None) -> APIRouter:
+    router = APIRouter(**_PEOPLE)
+
+    @router.get("", responses=READING)
+    async def listing(user_id: UserId, limit: Limit = 100, offset: Offset = 0) -> PeopleOut:
+        """Most mentioned first."""
+        await owners.stored(user_id)
+        shown, count = await database.read(lambda connection: _page(connection, user_id, limit, offset))
+        return PeopleOut(people=[PersonOut.model_validate(person) for person in shown], count=count)
+
+    if finder is not None:
+        join(router, _search(owners, finder))
+
+    @router.get("/{person_id:person}", responses=READING)
+    async def one(person_id: PersonId, asked: AskedUser = None) -> PersonOut:
+        """The id of a merged person answers with the profile it was merged into."""
+        found = await database.read(lambda c: person_meant(c, person_id, asked))
+        return PersonOut.model_validate(found)
+
+    @router.patch("/{person_id:person}", responses=WRITING)
+    async def edit(person_id: PersonId, changes: PersonChanges, asked: AskedUser = None) -> PersonOut:
+        """The owner's own word: what he set himself no model changes any more."""
+
+        def work(connection: Connection) -> Person:
+            known = person_meant(connection, person_id, asked)
+            return merging_people.edit(connection, known.user_id, known.id, changes.told(), now=clock.now())
+
+        return PersonOut.model_validate(await database.write(work))
+
+    @router.post("/merge", responses=WRITING)
+    async def merge(order: MergeOrder, asked: AskedUser = None) -> PersonOut:
+        """Puts the source into the target, which is answered; the source's id leads there from now on."""
+
+        def work(connection: Connection) -> Person:
+            source, target = (person_meant(connection, one, asked) for one in (order.source_id, order.target_id))
+            if source.user_id != target.user_id or order.user_id not in {None, source.user_id}:
+                raise NotFound(f"target_id: there is no person {order.target_id}")
+            try:
+                return merging_people.merge(connection, source.user_id, order.source_id, target.id, now=clock.now())
+            except Refused as error:
+                raise Refused(error.reason, f"source_id: {error}") from None
+
+        return PersonOut.model_validate(await database.write(work))
+
+    @router.post("/{person_id:person}/split", responses={**READING, **refusals(404)})
+    async def split(person_id: PersonId, asked: AskedUser = None) -> SplitPerson:
+        """Undoes the merge that made this person part of another, else the last one into him."""
+
+        def work(connection: Connection) -> tuple[Person, Person]:
+            known = person_meant(connection, person_id, asked)
+            return merging_people.split(connection, known.user_id, person_id, now=clock.now())
+
+        source, target = await database.write(work)
+        mine, other = (source, target) if source.id == person_id else (target, source)
+        told = PersonOut.model_validate(mine).model_dump()
+        return SplitPerson(**told, other=PersonOut.model_validate(other))
+
+    return router
+
+
+def _search(owners: Owners, finder: PeopleFinder) -> APIRouter:
+    router = APIRouter(**_PEOPLE)
+
+    @router.get("/search", responses=READING)
+    async def search(
+        user_id: UserId,
+        query: Annotated[str, Query(min_length=1, max_length=2_000)],
+        limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> FoundPeople:
+        """Best first, by meaning and by name; `count` is how many were found."""
+        await owners.stored(user_id)
+        hits = await finder.people(user_id, query, limit)
+        found = [FoundPerson(**PersonOut.model_validate(hit.person).model_dump(), score=hit.score) for hit in hits]
+        return FoundPeople(people=found, count=len(found))
+
+    return router
+
+
+def _page(connection: Connection, user_id: int, limit: int, offset: int) -> tuple[list[Person], int]:
+    count = sum(people.counts(connection, user_id).values())
+    return people.listing(connection, user_id, limit=limit, offset=offset), count
+
+
+def person_meant(connection: Connection, person_id: int, asked: int | None) -> Person:
+    """The person an id means now. Raises NotFound, also for another owner's."""
+    owner = people.owner_of(connection, person_id)
+    found = people.resolve(connection, owner, person_id) if owner is not None and asked in {None, owner} else None
+    if found is None:
+        raise NotFound(f"there is no person {person_id}")
+    return found

@@ -1,0 +1,107 @@
+"""Judging a session by rules: honest and weak. For every answer that no model judged, and where there is no model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from fluent.runtime import FluentBundle, FluentResource
+
+from internal.agents.analyst.output import name_of_rule
+from internal.agents.analyst.reactions import Reaction, questions, reactions
+from internal.agents.analyst.verdict import Ruling, joint_verdict
+from internal.agents.model import Language, TranscriptLine
+from internal.chronicle.model import Verdict
+from internal.language.text.spelling import text_language, tokens
+
+_VERDICTS: Final[Mapping[Reaction, Verdict]] = {
+    "corrected": "incorrect",
+    "told-before": "incorrect",
+    "repeated": "partially_correct",
+    "unclear": "partially_correct",
+    "language": "partially_correct",
+    "shorter": "partially_correct",
+    "longer": "partially_correct",
+}
+_LEAST_WORDS: Final = 3
+"""Words from which the language of a message can be told."""
+
+Subjects = Mapping[int, str]
+"""What each answer is about, in a few common words; absent where nobody found out."""
+
+
+def judge(
+    transcript: Sequence[TranscriptLine], rules: Sequence[str], language: Language, subjects: Subjects | None = None
+) -> dict[int, Ruling]:
+    """A ruling on each of the assistant's lines, by its number, in the owner's language. Pure."""
+    asked = questions(transcript)
+    numbered = {line.number: line for line in transcript}
+    return {
+        number: _ruling(
+            reaction, _kept_language(asked[number], numbered[number]), rules, language, (subjects or {}).get(number, "")
+        )
+        for number, reaction in reactions(transcript).items()
+    }
+
+
+def sum_up(rulings: Mapping[int, Ruling], topic: str, language: Language) -> Ruling:
+    """The ruling on a session whose answers were judged so. Pure."""
+    wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
+    told = phrase(language, "summary", count=len(rulings), wrong=wrong)
+    return Ruling(joint_verdict(rulings.values()), summary=f"{topic}: {told}" if topic else told, by_rules=True)
+
+
+def phrase(language: Language, key: str, **values: str | int) -> str:
+    """A sentence of the rules' own, as a judgement keeps it."""
+    bundle = _bundle(language)
+    pattern = bundle.get_message(key).value
+    if pattern is None:
+        raise LookupError(f"the phrase {key} has no text in {language}")
+    text, errors = bundle.format_pattern(pattern, values)
+    if errors:
+        raise errors[0]
+    return str(text)
+
+
+@cache
+def _bundle(language: Language) -> FluentBundle:
+    bundle = FluentBundle([language], use_isolating=False)
+    source = files(__package__).joinpath(f"offline.{language}.ftl").read_text(encoding="utf-8")
+    bundle.add_resource(FluentResource(source))
+    return bundle
+
+
+def _ruling(
+    reaction: Reaction, kept_language: bool | None, rules: Sequence[str], language: Language, subject: str
+) -> Ruling:
+    of_language = [name_of_rule(rule) for rule in rules if "language" in rule][:1]
+    verdict = _VERDICTS.get(reaction, "correct")
+    if kept_language is False and verdict == "correct":
+        verdict, reaction = "partially_correct", "language"
+    complains = reaction in _VERDICTS
+    return Ruling(
+        verdict,
+        rules_used=tuple(of_language) if kept_language and reaction != "language" else (),
+        rules_ignored=tuple(of_language) if kept_language is False or reaction == "language" else (),
+        errors=(phrase(language, f"error-{reaction}"),) if complains else (),
+        lessons=(_lesson(reaction, language, subject),) if complains else (),
+        by_rules=True,
+    )
+
+
+def _lesson(reaction: Reaction, language: Language, subject: str) -> str:
+    if subject and reaction in ("corrected", "told-before", "repeated", "unclear"):
+        return phrase(language, f"lesson-{reaction}-about", subject=subject)
+    return phrase(language, f"lesson-{reaction}")
+
+
+def _kept_language(asked: Sequence[TranscriptLine], answer: TranscriptLine) -> bool | None:
+    """Whether an answer is in the language of its question; None if that cannot be told of one of them."""
+    said = " ".join(line.text for line in asked if line.owners_word)
+    if min(len(tokens(said)), len(tokens(answer.text))) < _LEAST_WORDS:
+        return None
+    wanted = text_language(said)
+    # A few words fit both Slavic languages; then the question's is the likelier one.
+    return text_language(answer.text, wanted) == wanted

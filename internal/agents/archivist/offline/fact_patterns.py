@@ -1,0 +1,215 @@
+"""How sentences state facts in three languages: the verbs, and what must stand behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from internal.language.dates.normalise import MONTHS
+from internal.language.text.spelling import words
+
+Kind = Literal["place", "organization", "date", "thing"]
+NEVER = "(?!)"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A verb with what must follow it (`target` is the group that holds the other end).
+
+    `first` forms speak of the owner, `third` of whoever is named before them; `told` forms (the past) are of any
+    person, and of the owner only with "я" or "I" before them. `ends`: it states that something is over.
+    """
+
+    relation: str
+    kind: Kind
+    first: str
+    third: str
+    told: str
+    then: str
+    ends: bool = False
+
+    @property
+    def verb(self) -> re.Pattern[str]:
+        forms = rf"(?P<first>{self.first})|(?P<third>{self.third})|(?P<told>{self.told})"
+        return re.compile(rf"(?<![\w-])(?:{forms})(?!\w)", re.IGNORECASE)
+
+
+def _any(*groups: str) -> str:
+    return "|".join(form.replace("_", " ") for group in groups for form in group.split())
+
+
+UPPER = "A-ZА-ЯЁІЇЄҐ"
+_MONTH = rf"(?i:{'|'.join(MONTHS)})\w*"
+_DAY_OF_MONTH = (
+    rf"\d{{1,2}}(?:-?(?:го|е|st|nd|rd|th))?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}}\b)?(?:\s+(?:року|года|р\.|г\.))?"
+)
+_NO_DATE = rf"(?!{_DAY_OF_MONTH}|{_MONTH}\s+\d|\d{{1,2}}\.\d\d\b)"
+"""A day behind a name is no part of it: "до Львова 18 червня", "Leeds June 18"."""
+_NAME = (
+    rf"(?P<target>[«\"“][^»\"”]{{2,40}}[»\"”]"
+    rf"|[{UPPER}][\w’'.-]*(?:[ -](?:of |de )?{_NO_DATE}[{UPPER}\d][\w’'.-]*){{0,3}})"
+)
+_OTHER = rf"[{UPPER}][\w’'.-]*(?:[ -]{_NO_DATE}[{UPPER}][\w’'.-]*)?"
+_NOT_THERE = rf"(?:(?:не|not)\s+(?:в|во|на|у|in|at|for)\s+(?:«[^»]+»|{_OTHER})\s*,?\s+(?:а|но|але|but)\s+)?"
+"""What is denied before what is so: "не в Одесі, а в Миколаєві"."""
+_INTO = r"(?:(?:в|во|на|у|до|in|at|to|for)\s+)"
+_FIRM = (
+    r"(?:(?:компани[июя]|фирм[ауые]|компані[їяю]|фірм[аиуі]|банк[еу]?|студи[июя]|студі[їяю]|мастерск(?:ой|ую)|майстерн[іюя]"
+    r"|агентств[еоіу]|магазин[еіу]?|the company)\s+)?"
+)
+_AS = r"(?:(?:работать|на работу|на роботу|as an? [a-z ]{2,25}|[^\W\d_]+(?:ом|ем|ером|ой|ею|ою))\s+)?"
+_DAY = (
+    r"(?P<target>\d{1,2}(?:st|nd|rd|th)?(?:-го|-е)?\s+(?:of\s+)?[^\W\d_]{3,9}(?:,?\s+\d{4})?"
+    r"|[A-Z][a-z]{2,8}\s+\d{1,2}(?:st|nd|rd|th)?(?:,?\s+\d{4})?"
+    r"|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}-\d\d-\d\d)"
+)
+_THING = r"(?P<target>[^,.;:!?()\n]{2,60})"
+_BORN = _any("родился родилась народився народилася народилась was_born")
+
+SHAPES: Sequence[Shape] = (
+    Shape(
+        "LIVES_IN",
+        "place",
+        _any("живу проживаю мешкаю live living"),
+        _any("живёт живет проживает живе мешкає проживає lives is_living"),
+        _any(
+            "переехал переехала перебрался перебралась переїхав переїхала перебрався перебралася перебралась moved",
+        ),
+        rf"(?:(?:жить|жити)\s+)?{_NOT_THERE}(?:(?:из|з|із|from)\s+{_OTHER}\s+)?(?:(?:до нас|к нам)\s+)?"
+        r"(?:в|во|на|у|до|in|to)\s+"
+        rf"(?:(?:городе?|місті|сел[оеі]|the city of)\s+)?{_NAME}",
+    ),
+    Shape(
+        "WORKS_FOR",
+        "organization",
+        _any("работаю тружусь працюю work working"),
+        _any("работает трудится працює works is_working"),
+        _any(
+            "устроился устроилась влаштувався влаштувалася влаштувалась начал_работать начала_работать",
+            "почав_працювати почала_працювати joined started_working",
+        ),
+        rf"{_AS}{_NOT_THERE}{_INTO}?{_FIRM}{_NAME}",
+    ),
+    Shape(
+        "WORKS_FOR",
+        "organization",
+        _any("больше_не_работаю більше_не_працюю no_longer_work don't_work do_not_work"),
+        _any("больше_не_работает більше_не_працює no_longer_works"),
+        _any("уволился уволилась ушёл_из ушел_из ушла_из звільнився звільнилася звільнилась quit resigned"),
+        rf"(?:(?:из|с|з|із|в|во|у|at|for|from)\s+)?(?:(?:компании|фирмы|компанії|фірми)\s+)?{_NAME}(?:\s+anymore)?",
+        ends=True,
+    ),
+    Shape(
+        "STUDIES_AT",
+        "organization",
+        _any("учусь обучаюсь навчаюся навчаюсь вчуся вчусь study studying"),
+        _any("учится обучается навчається вчиться studies is_studying"),
+        _any("поступил поступила вступив вступила enrolled"),
+        rf"{_NOT_THERE}(?:[^\W\d_]+\s+)?{_INTO}(?:the\s+)?{_NAME}",
+    ),
+    Shape(
+        "BORN_IN",
+        "place",
+        NEVER,
+        NEVER,
+        _BORN,
+        rf"(?:(?:и вырос|и выросла|і виріс|і виросла)\s+)?(?:в|во|у|in)\s+{_NAME}",
+    ),
+    Shape("BORN_ON", "date", NEVER, NEVER, _BORN, rf"(?:on\s+)?{_DAY}"),
+    Shape(
+        "DISLIKES",
+        "thing",
+        _any(
+            "не_люблю ненавижу терпеть_не_могу терпіти_не_можу ненавиджу не_терплю не_выношу",
+            "не_виношу не_зношу can't_stand can’t_stand cannot_stand don't_like don’t_like do_not_like hate dislike",
+        ),
+        _any("не_любит ненавидит не_любить ненавидить doesn't_like doesn’t_like does_not_like hates dislikes"),
+        NEVER,
+        _THING,
+    ),
+    Shape(
+        "LIKES",
+        "thing",
+        _any("люблю обожаю обожнюю like love adore enjoy"),
+        _any("любит обожает любить обожнює likes loves adores enjoys"),
+        NEVER,
+        _THING,
+    ),
+    Shape("PREFERS", "thing", _any("предпочитаю prefer"), _any("предпочитает prefers"), NEVER, _THING),
+)
+
+_YEARS = r"в прошлом году|торік|last year|(?:в|у|з|с|since|in) \d{4}(?: году| року| года)?"
+ADVERBS = (
+    rf"(?:(?:{_YEARS}|(?:on\s+)?{_DAY_OF_MONTH}|"
+    + _any(
+        "сейчас теперь уже давно тоже также опять снова пока ещё еще вчера недавно наконец даже обычно всегда сам сама",
+        "очень просто зараз тепер вже теж також досі знову",
+        "щойно нещодавно нарешті учора вчора навіть зазвичай завжди дуже",
+        "now currently still also already just recently finally always",
+        "really have has had so alone один одна одни сама",
+    )
+    + r")\s+)*"
+)
+"""What may stand between a subject and its verb, or between the verb and what it is about."""
+
+SINCE = r"(?:(?:с|со|з|із|зі|since|from)\s+)?"
+JOINT = r"(?:и|а|но|та|і|й|але|and|but)"
+
+I_BEFORE = re.compile(
+    rf"(?:^|[\s,;(—–-])(?:я\s+(?:[^\s,;:.!?]+\s+){{0,3}}|i(?:\s+(?:am|have)|['’](?:m|ve))?\s+{ADVERBS})$", re.IGNORECASE
+)
+CLAUSE_BEFORE = re.compile(
+    rf"(?:^|[,;(—–]\s*|(?:^|\s)(?:и|а|но|та|і|й|але|and|but|so|потому что|бо|because)\s+){ADVERBS}$", re.IGNORECASE
+)
+"""Where a clause begins, a form of the first person needs no "я"."""
+
+HEDGES = re.compile(
+    r"(?<!\w)(?:"
+    + _any(
+        "если бы б наверно наверное видимо может возможно кажется хочу хочет хотел хотела мечтаю мечтает планирую",
+        "планирует собираюсь собирается почти чуть_не будто словно якобы представь шучу раньше когда-то сказал сказала",
+        "говорит говорят говорил говорила герой героиня персонаж фильм фильма фильме книга книги книге",
+        "якщо якби може можливо здається хотів хотіла хоче",
+        "мрію мріє планую планує збираюся збираюсь мабуть напевно майже",
+        "ніби наче нібито уяви жартую раніше колись каже кажуть сказав сказала героїня",
+        "думаю думает считаю полагаю вроде похоже гадаю вважаю",
+        "схоже начебто здогадуюсь think guess suppose believe seems",
+        "if maybe perhaps probably would could might should wish",
+        "want wants wanted dream dreams dreamed plan plans planning",
+        "hope hopes almost supposedly allegedly as_if imagine kidding",
+        "joking used_to said says told novel movie character",
+    )
+    + r"|(?-i:романа?|романі))(?!\w)|['’]d\b",  # with a capital he is somebody
+    re.IGNORECASE,
+)
+DENIALS = re.compile(r"(?:^|\s)(?:не|ні|ніколи|никогда|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
+ENDINGS = words("до по until till by")
+ANOTHER = re.compile(rf"^\s*(?:,|(?:и|або|или|та|і|й|and|or)\s)\s*(?:(?:в|у|во|на|in|at)\s+)?(?=[{UPPER}])")
+"""A second place or company behind the first: which of them is meant cannot be told."""
+
+NO_THINGS = words(
+    "я ты ти он она оно они він вона воно вони мы ми вы ви его её ее их його її їх меня мене тебя тебе нас вас него ней"
+    " ним them him her it you me us this that these those what when how who where why if to the то это этот эта эти так"
+    " как что когда где кто если чтобы поэтому це цей ця ці як що коли де хто щоб якщо друг друга each one everything"
+    " anything nothing all всё все всі ничего нічого такое таке such"
+)
+"""What begins like this is no thing that one likes."""
+
+AFTER_THING = re.compile(
+    r"\s+(?:"
+    + _any(
+        "потому когда если но а чтобы хотя больше чем",
+        "что который которая которые с_тобой очень тоже с_детства и сейчас",
+        "по_утрам бо коли якщо але щоб хоча більше ніж що який яка яке які дуже теж з_дитинства та і зараз вранці",
+        "because when if but so since more than to over that with_you too a_lot very_much most and now",
+    )
+    + r")\b.*$",
+    re.IGNORECASE,
+)
+LASTING = re.compile(
+    r"^(?:(?:уже|вже|for|already)\s+)?(\S+ (?:год|года|лет|рік|роки|років|месяц|месяца|месяцев|місяць|місяці|місяців"
+    r"|недели|недель|неделю|тижні|тижнів|тиждень|years?|months?|weeks?))$"
+)
+"""How long something has been so: "уже три года"."""

@@ -1,0 +1,114 @@
+"""Whom a sentence means that calls somebody by kinship alone, or by a pronoun within it: "Батько переїхав до ..."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from internal.agents.archivist.offline import fact_patterns as shapes
+from internal.agents.role_words import calling
+from internal.language.names.given_names import given_names
+from internal.language.names.kinship import MY, Relation, relations
+from internal.language.names.mentions import Sighting
+from internal.language.names.name_words import name_words
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import name_key, tokens, words
+from internal.people.model import Circle, Person
+
+_SAME = (
+    "мама мать мати mom mum mother",
+    "папа отец тато батько dad father",
+    "сестра сестрёнка сестричка sister",
+    "брат братишка братик brother",
+    "сын сынок син синок son",
+    "дочь дочка дочурка донька доця daughter",
+    "жена супруга дружина жінка wife",
+    "муж супруг чоловік husband",
+    "бабушка бабуля бабуся баба grandma grandmother granny",
+    "дедушка дед дідусь дід grandpa grandfather",
+    "тётя тётка тітка aunt auntie",
+    "дядя дядька дядько вуйко uncle",
+    "племянник племінник nephew",
+    "племянница племінниця niece",
+    "внук онук grandson",
+    "внучка онука онучка granddaughter",
+    "невеста наречена fiancee",
+    "жених наречений fiance",
+    "свекровь свекруха",
+    "свёкор свекор",
+    "тёща теща",
+    "невестка невістка",
+)
+"""Role words of one meaning; one that stands in no line means only itself."""
+
+_HE = words("он він he")
+_PRONOUN = re.compile(
+    rf"(?:[,;(—–]|(?:^|\s){shapes.JOINT})\s*(?:and\s+|а\s+|и\s+|і\s+|та\s+)?(?P<pronoun>он|она|він|вона|he|she)\s+{shapes.ADVERBS}$",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    rf"(?P<before>.*?)(?P<role>[^\W\d_][\w’'-]*)(?:,[^,.]{{1,40}},)?\s+{shapes.ADVERBS}$", re.IGNORECASE | re.DOTALL
+)
+_OPENS = re.compile(rf"(?:^|[,;:—–.]\s*|(?:^|\s){shapes.JOINT}\s+)\W*{shapes.ADVERBS}$", re.IGNORECASE)
+_MINE = re.compile(rf"(?:^|\W)(?:{'|'.join(sorted(MY))})\s+$", re.IGNORECASE)
+
+
+@cache
+def _meanings() -> Mapping[str, str]:
+    return {name_key(word): line.split()[0] for line in _SAME for word in line.split()}
+
+
+def meaning(role: str) -> str:
+    """What stands for all role words of one meaning, in three languages: mother and мать are мама."""
+    return _meanings().get(name_key(role), name_key(role))
+
+
+def kin_in(sentence: str) -> Iterator[Relation]:
+    """The kin who stand in a sentence in the nominative, as subjects do, in order."""
+    for token in tokens(sentence):
+        for relation in relations().get(token.key, ())[:1]:
+            if relation.circle == Circle.FAMILY.value and name_key(relation.word) == token.key:
+                yield relation
+
+
+def called_so(role: str, known: Mapping[int, Person]) -> list[int]:
+    """The ids of the known relatives whose profile calls them by a word of this meaning."""
+    return [
+        number
+        for number, person in known.items()
+        if person.circle is Circle.FAMILY and meaning(role) in {meaning(one) for one in calling(person).roles}
+    ]
+
+
+def kin_before(sentence: str, verb: int) -> str | None:
+    """The meaning of the kinship word that is the subject of a verb: the owner's own relative, named by nothing else.
+
+    Somebody else's ("his brother", "брат Олі", "the mother") are not meant.
+    """
+    found = _SUBJECT.fullmatch(sentence[:verb])
+    if found is None or not (_OPENS.search(found["before"]) or _MINE.search(found["before"])):
+        return None
+    return next((meaning(relation.word) for relation in kin_in(found["role"])), None)
+
+
+def pronoun_within(sentence: str, verb: int) -> tuple[Gender, int] | None:
+    """The gender of a pronoun that begins a clause within a sentence right before its verb, and where it stands."""
+    found = _PRONOUN.search(sentence[:verb])
+    if found is None:
+        return None
+    return ("masc" if name_key(found["pronoun"]) in _HE else "femn"), found.start("pronoun")
+
+
+def fits(gender: Gender | None, wanted: Gender | None) -> bool:
+    """Whether somebody may be meant by a word of this gender; where it cannot be told, he may."""
+    return gender is None or wanted is None or gender == wanted
+
+
+def gender_of(sighting: Sighting) -> Gender | None:
+    """The gender that a sighting tells, else that of its first name, where all who are called so have one."""
+    if sighting.gender is not None:
+        return sighting.gender
+    first: Sequence[str] = [word.key for word in name_words(sighting.name)][:1]
+    genders = {name.gender for word in first for name in given_names(word)}
+    return genders.pop() if len(genders) == 1 else None

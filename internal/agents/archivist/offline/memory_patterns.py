@@ -1,0 +1,320 @@
+"""How people say in three languages what they aim at, decide, leave open and have lived through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from internal.language.text.spelling import name_key, words
+
+# --- What may stand before a verb whose subject is the owner
+
+OPENING: Final = frozenset(
+    map(
+        name_key,
+        words(
+            "я мы ми i we и а но да та і й але так вот ось ну что що в у итоге підсумку поэтому потому тому"
+            " отже наконец"
+            " наконец-то нарешті сегодня вчера сьогодні вчора учора недавно нещодавно уже вже всё-таки все-таки таки"
+            " точно окончательно остаточно тоже теж также також всё пока поки ещё ще теперь тепер опять снова"
+            " знову сразу"
+            " одразу вместе разом после этого після цього давно очень дуже никак ніяк до досі сих пор короче"
+            " слушай одна один"
+            " честно если чесно правда really honestly still i'm we're i've we've now have had then so and but finally"
+            " today yesterday recently already just also at last therefore as a result because of that actually"
+        ),
+    )
+)
+"""Words with which a sentence about the owner himself opens; any other may name somebody else."""
+
+SUBJECT: Final = re.compile(
+    r"(?:^|(?<!\w))(?:я|мы|ми|i|we|у меня|у нас|у мене|моя|наша|my|our)(?:\s+(?:с|со|з|із|and)\s+(?:\w+\s+)?\w+)?"
+    r"(?P<behind>(?:\s+[^\s,;:—–]+){0,3})\s*$",
+    re.IGNORECASE,
+)
+"""The owner himself right before a verb, with somebody else or not."""
+
+UNSURE: Final = re.compile(
+    r"(?<!\w)(?:если|якщо|якби|бы|б|if|would|unless|как будто|будто|наче|ніби|шучу|жартую|kidding|imagine"
+    r"|представь|уяви"
+    r"|сказал[аи]?|говорит|говорят|сказав|сказала|каже|кажуть|said|says|told|приснилось|снилось|наснилося|dreamt"
+    r"|dreamed that"
+    r"|герой|героиня|персонаж|в фильме|у фільмі|in the movie|in the novel)(?!\w)|['’]d\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence no report of what is."""
+
+ASKING: Final = re.compile(
+    r"^\W*(?:(?:а|и|і|о|об|про|с|со|з|із|из|от|від|до|на|в|во|у|за|к|from|about|with|to)\s+)?"
+    r"(?:чём|чем|чего|чого|кого|ком|кем|ким|кому|чому|котор\w+|как(?:ой|ая|ое|ие|ом|ую)|як(?:ий|а|і|ому|у)|когда|коли|when"
+    r"|what|which|who|whose|where|how)\b",
+    re.IGNORECASE,
+)
+"""A question that nobody ended with its mark: "о чём мы договорились"."""
+
+PERHAPS: Final = re.compile(
+    r"(?<!\w)(?:наверно|наверное|возможно|может быть|кажется|вроде|мабуть|напевно|можливо|здається|начебто"
+    r"|probably|perhaps"
+    r"|maybe|i think|i guess|seems)(?!\w)",
+    re.IGNORECASE,
+)
+
+# --- Goals
+
+_SOME: Final = r"(?:\S+\s+){0,2}"
+_BIG: Final = (
+    rf"{_SOME}(?:квартир|дом|дач|машин|авто|участок|землю|жиль|будин|хат|ділянк|житло|house|flat|apartment|home|car"
+    r"|land)"
+)
+_WORKS: Final = rf"{_SOME}(?:книг|роман|диссерт|дисерт|диплом|курсов|thesis|book|novel|dissertation|paper)"
+_PAPERS: Final = (
+    rf"{_SOME}(?:диплом|прав|повыш|граждан|виз|степен|образован|підвищ|громадян|освіт|ступін|сертифик|сертифік|degree"
+    r"|promotion|citizenship|visa|licen|certif|promoted|fit|in shape)"
+)
+_HABITS: Final = (
+    r"(?:курить|пить|палити|пити|сладкое|солодке|спорт|работу|роботу|smoking|drinking|sugar|my job|vaping|eating"
+    r"|procrast)"
+)
+_FIRMS: Final = (
+    rf"{_SOME}(?:бизнес|бізнес|кафе|магазин|студи|студі|школ|компани|компані|стартап|мастерск|майстерн|ателье|ательє"
+    r"|галере|пекарн|кав['’]ярн|кофейн|ресторан|клиник|клінік|салон|business|cafe|shop|studio|company|startup|workshop"
+    r"|gallery|bakery|restaurant|clinic|salon)"
+)
+_CLOTHES: Final = (
+    rf"{_SOME}(?:сукн|плать|костюм|пальт|спідниц|юбк|штор|ковдр|лоскутн|вишиванк|сорочк|рубашк|dress|suit|coat|skirt"
+    r"|quilt|curtains)"
+)
+_STRUCTURES: Final = (
+    rf"{_SOME}(?:панел|батаре|паркан|забор|теплиц|альтанк|беседк|баню|лазню|сауну|веранд|терас|террас|котел|котёл|ворота"
+    r"|генератор|тепловий|тепловой|solar|panels|fence|greenhouse|sauna|shed|heat pump|boiler)"
+)
+_EXAMS: Final = rf"{_SOME}(?:экзамен|іспит|прав|ielts|toefl|зно|нмт|егэ|exam|test)"
+_MUCH: Final = rf"{_SOME}(?:\d|марафон|(?:half )?marathon|всего|всю|all)"
+_POSTS: Final = rf"{_SOME}(?:работу|роботу|job|career)"
+GOAL_VERBS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        words(
+            "выучить научиться освоить подтянуть накопить похудеть сбросить пробежать поступить защитить избавиться"
+            " погасить заработать стать построить выплатить объехать вивчити навчитися навчитись опанувати підтягнути"
+            " накопичити заощадити схуднути скинути пробігти вступити захистити позбутися погасити заробити стати"
+            " збудувати виплатити learn master save lose become graduate publish earn climb improve"
+            " побывать побувати объездить visit"
+        ),
+        "",
+    ),
+    **dict.fromkeys(words("купить приобрести купити придбати buy"), _BIG),
+    **dict.fromkeys(words("написать закончить дописать написати закінчити дописати write finish"), _WORKS),
+    **dict.fromkeys(words("получить отримати get"), _PAPERS),
+    **dict.fromkeys(words("бросить перестать кинути перестати quit stop"), _HABITS),
+    **dict.fromkeys(words("переехать переїхати move"), r"(?:в|во|у|на|до|to)\s"),
+    **dict.fromkeys(words("найти сменить знайти змінити find change"), _POSTS),
+    **dict.fromkeys(words("открыть запустить відкрити запустити open launch build start"), _FIRMS),
+    **dict.fromkeys(words("пошить сшить пошити зшити sew"), _CLOTHES),
+    **dict.fromkeys(words("поставить установить поставити встановити install put"), _STRUCTURES),
+    **dict.fromkeys(words("сдать скласти здати pass"), _EXAMS),
+    **dict.fromkeys(words("прочитать прочитати read run"), _MUCH),
+}
+"""Verbs of what takes long, each with what must follow where the verb alone may be an errand ("buy milk")."""
+
+WISHES: Final = re.compile(
+    r"(?<![\w-])(?:хочу|планирую|собираюсь|намерен|намерена|планую|збираюся|збираюсь|маю намір|хотим|хочемо"
+    r"|want to|wanna"
+    r"|plan to|planning to|aim to|aiming to|intend to|hope to|going to|determined to"
+    r"|(?P<dream>мечтаю|мрію|мріємо|мечтаем|dream of|dreaming of))\s+(?P<rest>[^.!?;]*)",
+    re.IGNORECASE,
+)
+BETWEEN: Final = 3
+"""Words that may stand between a wish and its verb: "хочу всё-таки до лета выучить"."""
+AIMS: Final = re.compile(
+    r"(?<![\w-])(?:моя|наша|мо[йе]|my|our|маю за|себе|собі)?\s*"
+    r"(?:(?P<first>главная|основная|важнейшая|головна|основна|найважливіша|main|biggest|top|number one)\s+)?"
+    r"(?:цель|мета|мечта|мрія|goal|dream|aim)"
+    r"(?:\s+(?:на|for|у)\s+[^—–:-]{2,25}?)?\s*(?:—|–|-|:|\bis\b)\s*(?:это\s+|це\s+|to\s+)?(?P<rest>[^.!?;]{4,160})",
+    re.IGNORECASE,
+)
+ACHIEVED: Final = re.compile(
+    r"(?<!\w)(?:наконец|наконец-то|ура|нарешті|finally|at last|i did it|получилось|вдалося|удалось)(?!\w)",
+    re.IGNORECASE,
+)
+IRREGULAR: Final = dict(
+    pair.split("/")
+    for pair in words(
+        "ran/run bought/buy built/build wrote/write written/write got/get found/find made/make learnt/learn left/leave"
+        " sold/sell won/win gave/give took/take taken/take began/begin became/become drove/drive flew/fly went/go"
+        " spoke/speak swam/swim met/meet lost/lose paid/pay saw/see taught/teach rode/ride sang/sing"
+    )
+)
+"""Pasts of English verbs that have goals, with their base."""
+NEGATED: Final = re.compile(r"(?<!\w)(?:не|ні|нет|not|never)(?!\w)|n['’]t(?!\w)", re.IGNORECASE)
+GIVEN_UP: Final = re.compile(
+    r"(?<!\w)(?:бросаю|забросил[а]?|передумал[а]?|больше не хочу|отказал(?:ся|ась) от|сдаюсь|кидаю|закинув|закинула"
+    r"|передумав|більше не хочу|відмовив(?:ся)? від|відмовилас[яь] від|здаюся|gave up|given up|giving up"
+    r"|no longer want"
+    r"|changed my mind about|don['’]t want to [^.]{2,30} (?:any ?more|any longer))(?!\w)",
+    re.IGNORECASE,
+)
+CLAUSE: Final = re.compile(
+    r"\s*(?:,\s*(?:чтобы|щоб|но|але|but|so that|потому что|так как|бо|тому що)|\s(?:because|so that|but)\s).*$",
+    re.IGNORECASE,
+)
+
+# --- Decisions
+
+DECIDED: Final = re.compile(
+    r"(?<![\w-])(?:решил[аи]?|вирішив|вирішил[аи]|(?:принял[аи]?|прийняв|прийнял[аи]) (?:решение|рішення)"
+    r"|decided|made up (?:my|our) minds?)[,:]?\s+(?:(?:to|that)\s+|(?:что|що)\s+)?(?P<rest>[^.!?;]{3,220})",
+    re.IGNORECASE,
+)
+WHY: Final = re.compile(
+    r"[,\s—–-]+(?:потому что|так как|поскольку|ведь|бо|тому що|оскільки|адже|because|since)\s+(?P<why>.+)$",
+    re.IGNORECASE,
+)
+FOR_NOW: Final = re.compile(
+    r"(?<!\w)(?:пока(?: что)?|временно|на пробу|поки(?: що)?|тимчасово|for now|for the time being|temporarily)(?!\w)",
+    re.IGNORECASE,
+)
+FOR_GOOD: Final = re.compile(
+    r"(?<!\w)(?:окончательно|бесповоротно|раз и навсегда|назад дороги нет|остаточно|безповоротно|назавжди|for good"
+    r"|once and for all|no way back|irreversibl\w+)(?!\w)",
+    re.IGNORECASE,
+)
+THEREFORE: Final = re.compile(
+    r"^\W*(?:и\s+|а\s+|та\s+|and\s+)?(?:поэтому|тому|отже|therefore|so|as a result)\b", re.IGNORECASE
+)
+OUTCOME: Final = re.compile(
+    r"(?<!\w)(?:в итоге|в результате|оказалось|зрештою|у підсумку|в результаті|виявилося|as a result|in the end"
+    r"|it turned out"
+    r"|turned out)(?!\w)",
+    re.IGNORECASE,
+)
+
+# --- Questions
+
+_UNDECIDED: Final = (
+    r"(?:не знаю|не знаем|не знаємо|не (?:могу|можем|можу|можемо) (?:решить|понять|определиться|вирішити|зрозуміти"
+    r"|визначитися)|не решил[аи]?|не вирішив|не вирішил[аи]|не уверен[аы]?|не впевнен(?:ий|а|і)|сомневаюсь|сомневаемся"
+    r"|сумніваюся|сумніваємося|раздумываю|роздумую|думаю|думаем|думаємо|ломаю голову|вагаюся|вагаюсь|вагаємося)"
+)
+_ASKED: Final = (
+    r"(?:(?:и|і)\s+)?(?:(?:до|в|у|на|с|з|к|о|об|про|из|із|от|від|за)\s+)?"
+    r"(?:чи|как(?:ой|ая|ое|ие|ую|ого|ому|им|ом)?|як(?:ий|а|е|і|у|ого|ої|ій|им)?|куда|где|когда|кого|кому|кем"
+    r"|кто|сколько"
+    r"|зачем|почему|куди|де|коли|хто|ким|скільки|навіщо|чому|что (?:делать|выбрать|купить|подарить)"
+    r"|що (?:робити|обрати|вибрати|купити|подарувати)|[^\W\d_]+ ли)\b[^.!;]*"
+)
+_UNSURE_OF: Final = (
+    r"(?:(?:still\s+)?(?:don['’]t know|do not know|can['’]t decide|cannot decide|wonder|haven['’]t decided"
+    r"|have not decided)|(?:['’](?:m|re)|\s*am|\s*are)\s+(?:still\s+)?(?:not sure|wondering|torn on|torn about"
+    r"|undecided))"
+)
+OPEN: Final = re.compile(
+    rf"(?<![\w-]){_UNDECIDED}\s*[,:—–]\s*(?:над тем,\s*)?(?P<slavic>{_ASKED})"
+    rf"|(?<![\w-])(?:i|we)\s*{_UNSURE_OF}\s+(?:yet\s+)?"
+    r"(?P<english>(?:whether|if|how|where|which|what|when|who|why)\b[^.!;]*)",
+    re.IGNORECASE,
+)
+IDLE: Final = re.compile(
+    r"(?<!\w)(?:сказать|ответить|ответила|и думать|объяснить|тебе|вам|ты|вы|так|сказати|відповісти|пояснити|тобі"
+    r"|ти|ви|to say"
+    r"|to tell|to think|you|it works|this means|happened)(?!\w)",
+    re.IGNORECASE,
+)
+"""A question to the bot, or a manner of speaking, leaves nothing open."""
+WHEN: Final = re.compile(r"^\W*(?:когда|коли|when)\b", re.IGNORECASE)
+WHERE: Final = re.compile(r"^\W*(?:где|куда|де|куди|where)\b", re.IGNORECASE)
+HOW_MANY: Final = re.compile(r"^\W*(?:сколько|скільки|how (?:much|many|old|long))\b", re.IGNORECASE)
+WHETHER: Final = re.compile(r"(?<!\w)(?:ли|чи|whether|should|if)(?!\w)", re.IGNORECASE)
+WHO: Final = re.compile(r"^\W*(?:кто|хто|who)\b", re.IGNORECASE)
+
+# --- Preferences
+
+LIKINGS: Final[Sequence[tuple[re.Pattern[str], float]]] = [
+    (re.compile(shape, re.IGNORECASE), strength)
+    for shape, strength in (
+        (r"ненави|терпеть не|терпіти не|не терплю|не выношу|не виношу|не зношу|stand|hate", -0.9),
+        (r"не люблю|don|do not|dislike", -0.6),
+        (r"обожа|обожн|adore", 0.9),
+        (r"люблю|love", 0.7),
+        (r"предпоч|prefer", 0.6),
+        (r"like|enjoy", 0.5),
+    )
+]
+RATHER_THAN: Final = re.compile(
+    r"\bprefer\w*\s+[^,.;!?]{2,40}?\s+(?:to|over|rather than)\s+(?P<less>[^,.;!?]{2,40})", re.IGNORECASE
+)
+
+# --- Events
+
+_PAST: Final = (
+    "купил(?:а|и)?|продал(?:а|и)?|подписал(?:а|и)?|родил(?:а|ся|ась|ись|ось)|женил(?:ся|ись)|вышла замуж"
+    "|поженил(?:ись)|развел(?:ся|ась|ись)"
+    "|развелся|переехал(?:а|и)?|уволил(?:ся|ась|и)|устроил(?:ся|ась|ись)|сдал(?:а|и)?|защитил(?:а|и)?"
+    "|закончил(?:а|и)?|окончил(?:а|и)?"
+    "|поступил(?:а|и)?|потерял(?:а|и)?|нашел|нашёл|нашл[аи]|сломал(?:а|и|ся|ась)?|выиграл(?:а|и)?|проиграл(?:а"
+    "|и)?|заболел(?:а|и)?"
+    "|выздоровел(?:а|и)?|попал(?:а|и)? в (?:больниц|аварию)\\w*|умер(?:ла|ли)?|выписали|записал(?:ся|ась|ись)"
+    "|открыл(?:а|и)?"
+    "|запустил(?:а|и)?|завершил(?:а|и)?|выпустил(?:а|и)?|получил(?:а|и)?|познакомил(?:ся|ась|ись)|договорил(?:ся"
+    "|ась|ись)|вернул(?:ся|ась|ись) из"
+    "|похоронил(?:а|и)|завел(?:а|и)|завёл|взял(?:а|и)? (?:собак|кошк|кот|щен|ипотек|кредит|отпуск)\\w*|ездил(?:а"
+    "|и)? в|летал(?:а|и)? в"
+    "|купив|купила|купили|придба(?:в|ла|ли)|продав|продала|підписав|підписала|підписали|народив(?:ся)?|народила(?:ся|сь)?"
+    "|народилося|одружив(?:ся)?|одружила(?:ся|сь)"
+    "|одружили(?:ся|сь)|розлучив(?:ся)|розлучила(?:ся|сь)|переїхав|переїхал[аи]|звільнив(?:ся)|звільнила(?:ся|сь)"
+    "|влаштував(?:ся)"
+    "|влаштувала(?:ся|сь)|скла(?:в|ла|ли) іспит\\w*|захисти(?:в|ла|ли)|закінчив|закінчил[аи]|вступи(?:в|ла|ли)"
+    "|загуби(?:в|ла|ли)|знайшов"
+    "|знайшл[аи]|зламав(?:ся)?|зламала(?:ся|сь)?|зламали|виграв|виграл[аи]|програв"
+    "|програл[аи]|захворів|захворіла|одужав"
+    "|одужала"
+    "|потрапи(?:в|ла|ли) до лікарні|помер(?:ла|ли)?|виписали|записав(?:ся)|записала(?:ся|сь)|відкрив|відкрил[аи]"
+    "|запустив|запустил[аи]"
+    "|завершив|завершил[аи]|отримав|отримал[аи]|втрати(?:в|ла|ли)|познайомив(?:ся)|познайомила(?:ся|сь)"
+    "|домовив(?:ся)|домовила(?:ся|сь)|домовили(?:ся|сь)"
+    "|повернув(?:ся) з|повернула(?:ся|сь) з|поховали|завели|меня (?:повысили|уволили|взяли|приняли|назначили"
+    "|прооперировали|наградили)"
+    "|мене (?:підвищили|звільнили|взяли|прийняли|призначили|прооперували|нагородили)"
+    "|got (?:promoted|fired|hired|accepted|engaged|laid off|diagnosed)|was (?:promoted|fired|hired|accepted|diagnosed)"
+    "|взяли (?:собак|кот|цуцен|кредит)\\w*|їздив|їздил[аи]"
+    "|літав|літал[аи]"
+    "|bought|sold|signed|was born|were born|got married|married|got divorced|moved|resigned|joined|passed"
+    "|defended|finished|graduated"
+    "|enrolled|signed up|lost|found|broke|won|fell ill|got sick|was hospitalized|died|passed away|launched"
+    "|released|completed|met|agreed"
+    "|travelled|traveled|flew to|came back from|adopted|promised|switched|migrated|opened|received"
+)
+EVENT: Final = re.compile(rf"(?<![\w-])(?P<verb>{_PAST})(?!\w)", re.IGNORECASE)
+OURS: Final = re.compile(
+    r"(?<![\w-])(?:я|мы|у меня|у нас|мой|моя|моё|мое|мои|моего|моей|наш|наша|наше|наши|ми|у мене|мій|моє|мої|моєї"
+    r"|наша|наші"
+    r"|i|we|my|our)(?!\w)",
+    re.IGNORECASE,
+)
+"""Whose event it is must be said, unless the sentence opens with what only the owner can be the subject of."""
+DENIED: Final = re.compile(r"(?:^|\s)(?:не|ні|так и не|так і не|not|never|\S+n['’]t)\s+$", re.IGNORECASE)
+TRIFLES: Final = re.compile(
+    r"(?<!\w)(?:хлеб|молок\w+|продукт\w+|кофе|билет\w*|хліб|молоко|продукти|квитк\w+|каву|bread|milk|groceries"
+    r"|coffee|lunch|snack\w*"
+    r"|ключ\w*|телефон|keys?|пропуск)(?!\w)",
+    re.IGNORECASE,
+)
+"""What is bought, lost and found every day."""
+
+PROJECT: Final = re.compile(
+    r"(?<![\w-])(?:[Пп]ро[еє]кт\w*|[Pp]roject)\s+(?:[«\"“](?P<quoted>[^»\"”]{2,40})[»\"”]"
+    r"|(?P<named>[A-ZА-ЯЁІЇЄҐ][\w-]{1,30}))"
+    r"|\bthe\s+(?P<before>[A-Z][\w-]{1,30})\s+project\b"
+)
+TASK: Final = re.compile(r"(?<![\w-])(?:[Зз]адач\w*|[Зз]авдан\w+|[Tt]ask)\s+[«\"“](?P<task>[^»\"”]{2,40})[»\"”]")
+PROJECT_DONE: Final = re.compile(
+    r"(?<![\w-])(?:завершил[аи]?|закрыл[аи]?|закончил[аи]?|завершив|завершил[аи]|закрив|закрил[аи]|закінчив"
+    r"|закінчил[аи]|finished"
+    r"|completed|closed)\s+(?:работу над\s+|роботу над\s+|наш\s+|our\s+|the\s+)?(?:про[еє]кт|project)",
+    re.IGNORECASE,
+)
+KEYWORD: Final = re.compile(
+    r"(?<![\w-])(?:(?=[A-Za-z]*\d)[A-Za-z][A-Za-z]+\d+[A-Za-z\d]*|[A-Z][a-z]+[A-Z][A-Za-z]*"
+    r"|[a-z]+[A-Z][A-Za-z]*\d*)(?![\w-])"
+)
+"""Words spelt like nothing but a term: OAuth2, PostgreSQL, iPhone."""

@@ -1,0 +1,310 @@
+"""Reading a transcript by rules: for each person meant, what the owner said of him and in which lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from internal.agents.archivist.offline.bio_quotes import asks
+from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
+from internal.agents.model import Language, TranscriptLine
+from internal.agents.role_words import calling
+from internal.language.names.mentions import Sighting, find_people
+from internal.language.names.name_words import name_words
+from internal.language.names.person_names import mentions, name_boosts, same_person_reason
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import name_key, sentences, text_language, tokens, words
+from internal.people.model import Circle, Person, names_of
+
+_IDENTITY = re.compile(
+    r"\W{0,3}(?:это и есть|он же|она же|він же|вона ж|это|це|то|is actually|is|aka|also known as|=|—|–)"
+    r"(?:\s+(?:это|це))?\W{0,3}",
+    re.IGNORECASE,
+)
+_HIMSELF = re.compile(
+    r"(?:^|(?<![\w-]))(?:меня зовут|мене звати|мо[её] имя|моє ім['’ʼ]я|зовите меня|я\s*[—–-]|my name is"
+    r"|my name['’]s|call me|i am|i['’]m)\s*[—–:-]?\s*$"
+    r"|^\W*(?:привет|здравствуй(?:те)?|добрый день|вітаю|привіт|добрий день)?\W*я\s+$",
+    re.IGNORECASE,
+)
+"""What stands before one's own name."""
+_MOST_RECENT = 3
+"""People named last of whom "she" may speak."""
+_SURELY = 0.75
+"""A first name that is a part of the known name has a boost of 0.8, in the other alphabet 0.76; its short form less."""
+_PRONOUNS: Mapping[str, Gender | None] = {
+    **dict.fromkeys(words("он его ему ним нем він його йому ним he his him"), "masc"),
+    **dict.fromkeys(words("она ее ей ней вона її їй нею she her"), "femn"),
+    **dict.fromkeys(words("это це"), None),
+}
+
+
+@dataclass(slots=True)
+class Dossier:
+    """What one conversation says of one person. `person_id` is None for somebody new."""
+
+    person_id: int | None
+    names: list[str] = field(default_factory=list)
+    username: str | None = None
+    circle: str | None = None
+    gender: Gender | None = None
+    roles: set[str] = field(default_factory=set)
+    lines: set[int] = field(default_factory=set)
+    said: list[str] = field(default_factory=list)
+
+    def add_name(self, name: str) -> None:
+        if name_key(name) not in {name_key(known) for known in self.names}:
+            self.names.append(name)
+
+    def take(self, sighting: Sighting) -> None:
+        """What this sighting adds; the last circle said wins."""
+        if not (sighting.username and sighting.username == sighting.name and self.names):
+            self.add_name(sighting.name)
+        self.username = sighting.username or self.username
+        self.circle = sighting.circle or self.circle
+        self.gender = gender_of(sighting) or self.gender
+        self.roles |= {sighting.role} if sighting.role else set()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The owner said that two names are one person."""
+
+    one: Dossier
+    other: Dossier
+    line: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence: whom it names, in order, and of whom it goes on to tell. `start` is in the line.
+
+    `speaker` is who says it, None for the owner. `kin` are the owner's known relatives whom it calls by kinship alone,
+    by the meaning of the word.
+    """
+
+    line: TranscriptLine
+    start: int
+    text: str
+    named: Sequence[tuple[Sighting, Dossier]]
+    continued: Dossier | None
+    speaker: Dossier | None = None
+    kin: Mapping[str, Dossier] = field(default_factory=dict)
+
+
+class Reading:
+    """The dossiers of a transcript, in the order in which people are first named."""
+
+    def __init__(self, people: Sequence[Person], default: Language) -> None:
+        self._people = {person.id: person for person in people}
+        self._known = {person.id: names_of(person) for person in people}
+        self._default = default
+        self._recent: list[Dossier] = []
+        self.dossiers: list[Dossier] = []
+        self.identities: list[Identity] = []
+        self.said: list[Said] = []
+        self.heard: list[Said] = []
+
+    def read(self, line: TranscriptLine) -> None:
+        """Takes in one line. What the owner did not say himself tells nothing of him, nor whom he means by a name."""
+        if not line.owners_word:
+            self._hear(line)
+            return
+        sightings = [one for one in self._sightings(line.text) if not _is_himself(one, line.text)]
+        subjects = [self._subject(sighting, line) for sighting in sightings]
+        for number, (start, end) in enumerate(sentences(line.text)):
+            inside = [
+                (sighting, subject)
+                for sighting, subject in zip(sightings, subjects, strict=True)
+                if sighting.sentence == number and subject is not None
+            ]
+            sentence = line.text[start:end]
+            continued = next(iter(self._continued(sentence)), None)
+            kin = self._kin(sentence)
+            self.said.append(Said(line, start, sentence, inside, continued, kin=kin))
+            self._sentence(line, sentence, inside)
+            self._speak_of(kin.values())
+
+    def _hear(self, line: TranscriptLine) -> None:
+        """Another speaker's line: he is known by his full name, and so is whom he names by it.
+
+        "My sister Anna" is his, and his Anna may be another one than the owner's.
+        """
+        if line.role != "user" or line.own or line.forwarded_from is not None:
+            return
+        speaker = self._speaker(line)
+        if speaker is None:
+            return
+        full = [one for one in self._sightings(line.text) if len(name_words(one.name)) > 1 and one.role is None]
+        named = [(replace(one, circle=None), self._subject(replace(one, circle=None), line)) for one in full]
+        for number, (start, end) in enumerate(sentences(line.text)):
+            inside = [(one, subject) for one, subject in named if one.sentence == number and subject is not None]
+            self.heard.append(Said(line, start, line.text[start:end], inside, None, speaker))
+
+    def _speaker(self, line: TranscriptLine) -> Dossier | None:
+        """Who speaks, if he is called like a person, by name and surname; None for a channel, a login, a bot."""
+        found = self._sightings(line.speaker)
+        if len(found) != 1 or found[0].written != line.speaker or len(name_words(found[0].name)) < 2:
+            return None
+        return self._subject(found[0], line)
+
+    def _sightings(self, text: str) -> list[Sighting]:
+        """Names that the finder sees, and known people whom only the index of their names sees."""
+        found = find_people(text, text_language(text, self._default))
+        for written in mentions(text, self._known).values():
+            start = text.find(written)
+            if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
+                number = next(n for n, (_, end) in enumerate(sentences(text)) if start < end)
+                found.append(Sighting(written, written, start, start + len(written), number))
+        return sorted(found, key=lambda sighting: sighting.start)
+
+    def _subject(self, sighting: Sighting, line: TranscriptLine) -> Dossier | None:
+        """Whom a sighting means; None if it fits several known people."""
+        meant = self._meant(sighting)
+        owner = self._owner_of(sighting.username)
+        if owner is not None and owner != meant:
+            if isinstance(meant, int):
+                self._same_username(sighting, meant, owner, line)
+            meant = owner
+        return None if meant == "several" else self._dossier(sighting, meant if isinstance(meant, int) else None)
+
+    def _dossier(self, sighting: Sighting, meant: int | None) -> Dossier:
+        for dossier in self.dossiers:
+            if meant is not None and dossier.person_id == meant:
+                return dossier
+            if meant is None and dossier.person_id is None and _same(dossier, sighting):
+                return dossier
+        dossier = Dossier(meant, [sighting.name], sighting.username)
+        self.dossiers.append(dossier)
+        return dossier
+
+    def _same_username(self, sighting: Sighting, meant: int, owner: int, line: TranscriptLine) -> None:
+        """Маша (@masha), where @masha is known as somebody else: one username is one person."""
+        start, end = sentences(line.text)[sighting.sentence]
+        one, other = self._dossier(replace(sighting, username=None), meant), self._dossier(sighting, owner)
+        one.lines.add(line.number)
+        self.identities.append(Identity(one, other, line.number, line.text[start:end].strip()))
+
+    def _owner_of(self, username: str | None) -> int | None:
+        known = mentions(f"@{username}", self._known) if username else {}
+        return next(iter(known), None)
+
+    def _meant(self, sighting: Sighting) -> int | str | None:
+        """The id of the known person, "several", or None for somebody new; by name only."""
+        found = mentions(sighting.name, self._known) or mentions(sighting.written, self._known)
+        fitting = [person for person in found if not self._contradicts(sighting, person)]
+        if len(fitting) == 1:
+            return fitting[0]
+        exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= _SURELY]
+        return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
+
+    def _contradicts(self, sighting: Sighting, person: int) -> bool:
+        """A fuller name than the known one is the same person only if the known one is a surname.
+
+        In the other alphabet a name is weaker evidence: then kinship and gender must not speak against it.
+        """
+        if self._foreign(sighting, person) and self._another(sighting, self._people[person]):
+            return True
+        written = name_words(sighting.name)
+        for name in self._known[person]:
+            known = name_words(name)
+            if not name.startswith("@") and same_person_reason(name, sighting.name) is not None:
+                return len(written) > len(known) and all(word.kind == "first" for word in known)
+            if name_key(name) == name_key(sighting.name):
+                return False
+        return len(written) > 1
+
+    def _foreign(self, sighting: Sighting, person: int) -> bool:
+        names = [name for name in self._known[person] if not name.startswith("@")]
+        return all(name.isascii() != sighting.name.isascii() for name in names)
+
+    @staticmethod
+    def _another(sighting: Sighting, person: Person) -> bool:
+        """My colleague Masha is not the sister Маша; nor is my brother Sasha the sister Саша."""
+        genders = {sighting.gender, calling(person).gender} - {None}
+        if len(genders) > 1:
+            return True
+        circles = {sighting.circle, person.circle.value} - {None, Circle.OTHER.value}
+        return len(circles) > 1 and Circle.FAMILY.value in circles
+
+    def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> None:
+        if asks(sentence):
+            self._speak_of(dossier for _, dossier in inside)
+            return
+        for sighting, dossier in inside:
+            dossier.take(sighting)
+        if self._identify(line, sentence, inside):
+            return
+        meant = [dossier for _, dossier in inside] or list(self._continued(sentence))
+        for subject in {id(dossier): dossier for dossier in meant}.values():
+            subject.said.append(sentence)
+            subject.lines.add(line.number)
+        self._speak_of(meant)
+
+    def _speak_of(self, dossiers: Iterable[Dossier]) -> None:
+        for dossier in dossiers:
+            self._recent = [dossier, *(one for one in self._recent if one is not dossier)][:_MOST_RECENT]
+
+    def _kin(self, sentence: str) -> dict[str, Dossier]:
+        """The known relatives whom a sentence calls by kinship; whoever is unknown leaves no "she" to mean another."""
+        found: dict[str, Dossier] = {}
+        for relation in kin_in(sentence):
+            told = [one for one in self.dossiers if meaning(relation.word) in map(meaning, one.roles)]
+            spoken = {one.person_id for one in told}
+            known = [number for number in called_so(relation.word, self._people) if number not in spoken]
+            if len(told) + len(known) != 1:
+                self._recent = [one for one in self._recent if not fits(one.gender, relation.gender)]
+                continue
+            found[meaning(relation.word)] = told[0] if told else self._relative(known[0], relation.gender)
+        return found
+
+    def _relative(self, person: int, gender: Gender | None) -> Dossier:
+        dossier = next((one for one in self.dossiers if one.person_id == person), None)
+        if dossier is None:
+            dossier = Dossier(person, [self._people[person].display_name], gender=gender)
+            self.dossiers.append(dossier)
+        return dossier
+
+    def _identify(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> bool:
+        if len(inside) != 2 or inside[0][1] is inside[1][1]:
+            return False
+        (first, one), (second, other) = inside
+        between = line.text[first.end : second.start]
+        if not _IDENTITY.fullmatch(between):
+            return False
+        one.lines.add(line.number)
+        other.lines.add(line.number)
+        self.identities.append(Identity(one, other, line.number, sentence.strip()))
+        return True
+
+    def _continued(self, sentence: str) -> Iterator[Dossier]:
+        """A sentence that opens with "он" goes on about the person of that gender who was named last."""
+        opening = [token.key for token in tokens(sentence)[:2]]
+        pronoun = next((word for word in opening if word in _PRONOUNS), None)
+        if pronoun is None:
+            return
+        gender = _PRONOUNS[pronoun]
+        yield from [one for one in self._recent if fits(one.gender, gender)][:1]
+
+
+def _is_himself(sighting: Sighting, text: str) -> bool:
+    """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
+    if name_key(sighting.written) != name_key(sighting.name) or sighting.role is not None:
+        return False  # "Я Олега не видел"
+    behind = text[sighting.end :]
+    return (
+        _HIMSELF.search(text[: sighting.start]) is not None and re.match(r"['’]s?(?!\w)|\s+\w+л[аи]?\b", behind) is None
+    )
+
+
+def _same(dossier: Dossier, sighting: Sighting) -> bool:
+    """Within one conversation a case form, or a part of a name, means the person named before."""
+    if sighting.username and dossier.username == sighting.username:
+        return True
+    return any(
+        name_key(name) == name_key(sighting.name)
+        or same_person_reason(name, sighting.name) in ("declension", "prefix", "patronymic")
+        for name in dossier.names
+    )

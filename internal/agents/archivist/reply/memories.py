@@ -1,0 +1,325 @@
+"""Memories of a reply, checked in form: nodes of the 13 labels, how they are linked, and who said so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from internal.agents.archivist.reply.facts import MAX_SUMMARY, OWNER_WORDS, PERSON_ID
+from internal.agents.archivist.reply.fields import cited_lines, name_of
+from internal.agents.archivist.reply.memory_values import TIME, folded_label, read_properties
+from internal.agents.json_reply import read_id
+from internal.agents.model import TranscriptLine
+from internal.errors import Refused
+from internal.graph import registry
+from internal.graph.labels import NODES
+from internal.graph.relationships import FACT, RELATIONSHIPS, Relationship
+from internal.knowledge.model import OWNER_NODE, ProposedEntity
+from internal.language.text.spelling import name_key
+from internal.memory.model import (
+    MEMORY_LABELS,
+    NAMING,
+    KnownMemory,
+    NodeRef,
+    ProposedLink,
+    ProposedMemory,
+    RefKey,
+)
+from internal.people.names import MAX_NAME
+from internal.people.operations import RefusedOperation
+
+MAX_LINKS: Final = 60
+"""Of one memory in one reply; more is a model that repeats itself."""
+
+OWN: Final = frozenset({"Goal", "Preference", "Decision"})
+"""What only the owner's own words can say of him."""
+OWN_WHEN_NEW: Final = OWN | {"Question"}
+"""A question is the owner's own; its answer may come from anybody."""
+OWN_WHEN_KNOWN: Final = OWN | {"Contradiction"}
+"""What contradicts may stand in anybody's words; which of it is right only the owner says."""
+
+LINKS: Final[Mapping[str, Relationship]] = {
+    one.name: one for one in RELATIONSHIPS.values() if not one.derived and one.name != FACT
+}
+"""The relationships of the memory graph; each leads between two labels of its own."""
+
+_LABELS: Final = {folded_label(label): label for label in MEMORY_LABELS}
+_NAMING_WORDS: Final = ("content", "text", "description", "name", "title", "term", "value", "fact")
+"""Under one of these stands what a node is named by, where it does not stand under its own property."""
+_RESERVED: Final = frozenset({"id", "label", "links", "evidence", "properties"})
+_HANDLE: Final = re.compile(r"\W*([A-Za-z]\d{1,4})\W*")
+_UNTYPED: Final[Mapping[str, Mapping[str, str]]] = {"TemporalMarker": {"type": "period"}}
+"""What is checked in place of a property that is found out later: of a time marker, from its dates."""
+_STORED: Final[Mapping[str, Mapping[str, str]]] = {
+    **_UNTYPED,
+    "Context": {"type": "domain"},
+    "Source": {"type": "file"},
+}
+"""What is checked in place of a property that a known node has."""
+
+
+class MemoryReader:
+    """Reads memories against the slice they were asked about; links that break a rule are refused alone.
+
+    `known` are the nodes that may be meant by a handle, `refused` what was refused of links so far.
+    """
+
+    def __init__(
+        self, lines: Mapping[int, TranscriptLine], known_ids: Collection[int], known: Iterable[KnownMemory]
+    ) -> None:
+        self._lines, self._known_ids = lines, known_ids
+        self._known = {one.handle.casefold(): one for one in known}
+        self.refused: list[RefusedOperation] = []
+
+    def memory(self, raw: dict[str, Any]) -> ProposedMemory:
+        """One item of `memories`. Raises Refused."""
+        evidence = self._said(raw)
+        node = self._node(raw, _label_of(raw) or "")
+        if node.label in (OWN_WHEN_KNOWN if node.node_id else OWN_WHEN_NEW):
+            evidence = self._own(evidence, node.label)
+        return ProposedMemory(node, self._links(raw.get("links"), node, evidence), evidence)
+
+    # --- Nodes
+
+    def _node(self, raw: object, implied: str) -> NodeRef:
+        """The node an item or the end of a link means; `implied` is its label where it says none."""
+        if isinstance(raw, str | int | float):
+            return self._called(raw, implied)
+        if not isinstance(raw, dict):
+            raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no node")
+        label = _label_of(raw) or implied
+        if (handle := raw.get("id")) not in (None, "") and not _is_numbering(handle, label, raw):
+            return self._by_id(handle, raw, label)
+        label = label or "Memory"
+        if label == "Entity":
+            return self._entity(_properties(raw))
+        return _told(label, _properties(raw))
+
+    def _called(self, raw: str | int | float, implied: str) -> NodeRef:
+        """A handle, or only the words a node is named by."""
+        if isinstance(raw, str) and (match := _HANDLE.fullmatch(raw)) and match[1].casefold() in self._known:
+            return self._by_id(raw, {}, "")
+        if not implied:
+            raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no node")
+        return self._entity({"name": raw}) if implied == "Entity" else _told(implied, {NAMING[implied]: raw})
+
+    def _by_id(self, raw: object, item: Mapping[str, Any], written: str) -> NodeRef:
+        """A known node, with what changes of it; a person's id names an entity."""
+        if (person := read_id(raw)) is not None and written in ("", "Entity"):
+            return self._entity({"name": f"Person:{person}"})
+        match = _HANDLE.fullmatch(raw) if isinstance(raw, str) else None
+        known = self._known.get(match[1].casefold()) if match else None
+        if known is None:
+            raise Refused("unknown_id", f"no memory was shown as {str(raw)[:MAX_NAME]!r}")
+        label = _label_of(item) or known.label  # not the implied one: whether the ends fit is the registry's to say
+        if label != known.label:
+            raise Refused("wrong_label", f"{known.handle} is a {known.label}, no {label}")
+        told = read_properties(label, NODES[label].model, _properties(item))
+        told.pop(NAMING[label], None)
+        return NodeRef(
+            label, _checked(label, told, {NAMING[label]: known.handle, **_STORED.get(label, {})}), known.node_id
+        )
+
+    def _entity(self, properties: Mapping[str, Any]) -> NodeRef:
+        """An entity is found by its name as in facts: OWNER_NODE, `Person:42`, or as it is called."""
+        name = name_of(str(properties.get("name", properties.get("title", ""))))
+        if not name:
+            raise Refused("no_name", "an entity needs a name")
+        if name_key(name) in OWNER_WORDS:
+            return NodeRef("Entity", {"name": OWNER_NODE})
+        if match := PERSON_ID.fullmatch(name):
+            if read_id(match[1]) not in self._known_ids:
+                raise Refused("unknown_id", f"nobody has the id {match[1]!r}")
+            return NodeRef("Entity", {"name": f"Person:{int(match[1])}"})
+        told = {key: properties[key] for key in ("description", "summary", "aliases", "type") if key in properties}
+        read = read_properties("Entity", NODES["Entity"].model, {**told, "name": name})
+        try:
+            return NodeRef("Entity", _checked("Entity", read))
+        except Refused:
+            # How an entity is typed is told under `entities`; a word that is no type costs its mention nothing.
+            return NodeRef("Entity", {"name": name})
+
+    # --- Links
+
+    def _links(self, raw: object, node: NodeRef, evidence: Sequence[int]) -> tuple[ProposedLink, ...]:
+        if raw is None:
+            return ()
+        items = raw if isinstance(raw, list) else [raw]
+        links: dict[tuple[str, bool, str, str], ProposedLink] = {}
+        for item in items[:MAX_LINKS]:
+            try:
+                link = self._link(item, node, evidence)
+            except Refused as refusal:
+                self.refused.append(RefusedOperation(refusal.reason, str(refusal)))
+            else:
+                other = link.other.node_id or name_key(link.other.key.words)
+                links.setdefault((link.type, link.outgoing, link.other.label, other), link)
+        self.refused += [RefusedOperation("too_many", f"a memory may have {MAX_LINKS} links")] * max(
+            0, len(items) - MAX_LINKS
+        )
+        return tuple(links.values())
+
+    def _link(self, raw: object, node: NodeRef, evidence: Sequence[int]) -> ProposedLink:
+        if not isinstance(raw, dict):
+            raise Refused("bad_shape", f"{str(raw)[:MAX_NAME]!r} is no link")
+        relationship = _relationship(raw.get("type"))
+        told, outgoing = _end_of(raw)
+        ends = (relationship.source, relationship.target)
+        if node.label not in ends:
+            registry.relationship_of(relationship.name, node.label, node.label)  # it says what it leads between
+        if ends[0] != ends[1]:
+            outgoing = node.label == ends[0]  # whichever way it was written, only one can be meant
+        other = self._node(told, ends[1] if outgoing else ends[0])
+        source, target = (node, other) if outgoing else (other, node)
+        properties = _properties(raw, ("type", "to", "from", "target", "source"))
+        read = read_properties("", relationship.attributes, properties)
+        checked = registry.check_edge(relationship.name, source.label, target.label, read)
+        if (node.node_id or node.key) == (other.node_id or other.key):
+            raise Refused("self_link", f"{relationship.name} leads from one node to another")
+        self._check_evidence(relationship.name, other, evidence)
+        told_only = {name: checked[name] for name in read if name in checked}
+        return ProposedLink(relationship.name, other, told_only, outgoing)
+
+    def _check_evidence(self, type: str, other: NodeRef, evidence: Sequence[int]) -> None:
+        told = other.label in (OWN if other.node_id else OWN_WHEN_NEW) and (other.node_id is None or other.properties)
+        if told or type == "REVEALS":
+            self._own(evidence, other.label)
+
+    # --- Evidence
+
+    def _said(self, raw: dict[str, Any]) -> tuple[int, ...]:
+        """The lines that say so without the assistant's, which may stand beside others but support nothing."""
+        cited = tuple(number for number in cited_lines(raw, self._lines) if self._lines[number].role == "user")
+        if not raw.get("evidence") or not cited:
+            raise Refused("no_evidence", "nothing in the transcript is cited for it")
+        return cited
+
+    def _own(self, evidence: Sequence[int], label: str) -> tuple[int, ...]:
+        own = tuple(number for number in evidence if self._lines[number].owners_word)
+        if not own:
+            raise Refused("not_own_words", f"nothing the owner said himself is cited for a {label}")
+        return own
+
+
+def without_one_sided(
+    memories: Sequence[ProposedMemory],
+) -> tuple[tuple[ProposedMemory, ...], list[RefusedOperation]]:
+    """Without contradictions that conflict with fewer than two memories, links to them included."""
+    sides: dict[RefKey, set[str | RefKey]] = {}
+    for memory in memories:
+        for link in memory.links:
+            if link.type == "CONFLICTS_WITH":
+                conflict, side = (memory.node, link.other) if link.outgoing else (link.other, memory.node)
+                sides.setdefault(conflict.key, set()).add(side.node_id or side.key)
+
+    def one_sided(node: NodeRef) -> bool:
+        return node.label == "Contradiction" and node.node_id is None and len(sides.get(node.key, ())) < 2
+
+    kept = tuple(
+        ProposedMemory(one.node, tuple(link for link in one.links if not one_sided(link.other)), one.evidence)
+        for one in memories
+        if not one_sided(one.node)
+    )
+    refused = [RefusedOperation("one_sided", "a contradiction is between two memories")] * (len(memories) - len(kept))
+    return kept, refused
+
+
+def mentioned_entities(memories: Sequence[ProposedMemory]) -> tuple[ProposedEntity, ...]:
+    """The entities that memories name, each once by its name as it was written, with the lines that name it."""
+    found: dict[str, tuple[NodeRef, set[int]]] = {}
+    for memory in memories:
+        for node in (memory.node, *(link.other for link in memory.links)):
+            if node.label == "Entity":
+                found.setdefault(node.properties["name"], (node, set()))[1].update(memory.evidence)
+    return tuple(
+        ProposedEntity(
+            name=name,
+            summary=str(node.properties.get("description", ""))[:MAX_SUMMARY],
+            aliases=tuple(node.properties.get("aliases", ())),
+            evidence=tuple(sorted(evidence)),
+        )
+        for name, (node, evidence) in found.items()
+    )
+
+
+def _is_numbering(raw: object, label: str, item: Mapping[str, Any]) -> bool:
+    """Whether an id only numbers a node that its own words tell: some models number whatever they write."""
+    if (isinstance(raw, str) and _HANDLE.fullmatch(raw)) or folded_label(item.get("label")) == "person":
+        return False
+    told = _properties(item)
+    return bool(label) and any(told.get(name) for name in (NAMING[label], *_NAMING_WORDS, label.casefold()))
+
+
+def _label_of(raw: Mapping[str, Any]) -> str | None:
+    """The label that is written; None where none is. A person is an entity. Raises Refused("unknown_label")."""
+    written = raw.get("label")
+    if isinstance(written, list) and written:
+        written = written[0]
+    if written in (None, "", []):
+        kind = folded_label(raw.get("type"))
+        return _LABELS.get(kind) if "properties" in raw else None
+    folded = folded_label(written)
+    if folded not in _LABELS and folded != "person":
+        known = ", ".join(MEMORY_LABELS)
+        raise Refused("unknown_label", f"{str(written)[:MAX_NAME]}: there is no such label; there are {known}")
+    return _LABELS.get(folded, "Entity")
+
+
+def _properties(raw: Mapping[str, Any], reserved: Iterable[str] = ()) -> dict[str, Any]:
+    """The properties, under their key as asked for or flat beside the others."""
+    nested = raw.get("properties")
+    if isinstance(nested, dict):
+        return dict(nested)
+    if nested not in (None, [], ""):
+        raise Refused("bad_shape", "`properties` is no object")
+    return {key: value for key, value in raw.items() if key not in _RESERVED and key not in reserved}
+
+
+def _told(label: str, properties: Mapping[str, Any]) -> NodeRef:
+    """A node told by its properties, in the registry's form but without anything that was not said."""
+    model = NODES[label].model
+    naming = NAMING[label]
+    told = read_properties(label, model, properties)
+    if naming not in told:
+        spare = (name for name in (*_NAMING_WORDS, label.casefold()) if name in told and name not in model.model_fields)
+        if (found := next(spare, None)) is not None:
+            told |= read_properties(label, model, {naming: told.pop(found)})
+    return NodeRef(label, _checked(label, _typed(label, told)))
+
+
+def _typed(label: str, told: dict[str, Any]) -> dict[str, Any]:
+    """A source says by its reference what it is."""
+    if label == "Source" and "type" not in told and isinstance(told.get("reference"), str):
+        told["type"] = "url" if "://" in told["reference"] else "document"
+    return told
+
+
+def _checked(label: str, told: Mapping[str, Any], assumed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What was told as the registry keeps it; times, which are still words, are looked at when they are resolved.
+
+    `assumed` is what may be missing.
+    """
+    fields = NODES[label].model.model_fields
+    times = {name for name in told if name in fields and registry.expected(fields[name]) == TIME}
+    plain = {name: value for name, value in told.items() if name not in times}
+    checked = registry.check_node(label, {**(_UNTYPED.get(label, {}) if assumed is None else assumed), **plain})
+    return {name: told[name] if name in times else checked[name] for name in told if name in times or name in checked}
+
+
+def _relationship(raw: object) -> Relationship:
+    name = re.sub(r"[\s-]+", "_", raw.strip()).upper() if isinstance(raw, str) else ""
+    if name not in LINKS:
+        known = ", ".join(LINKS)
+        raise Refused(
+            "unknown_relationship", f"{str(raw)[:MAX_NAME]}: there is no such relationship; there are {known}"
+        )
+    return LINKS[name]
+
+
+def _end_of(raw: Mapping[str, Any]) -> tuple[object, bool]:
+    """The other end of a link, and whether it leads there."""
+    for key, outgoing in (("to", True), ("target", True), ("from", False), ("source", False)):
+        if raw.get(key) not in (None, ""):
+            return raw[key], outgoing
+    raise Refused("no_end", "the link leads nowhere")

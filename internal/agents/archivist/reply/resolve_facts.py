@@ -1,0 +1,214 @@
+"""A reply's names and dates, looked into before the transaction: what each name may mean, and when each fact held."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from internal.agents.archivist.output import ArchivistReply
+from internal.agents.archivist.reply.resolve_memories import MemoryDigester
+from internal.agents.model import Language, TranscriptLine
+from internal.errors import ModelError
+from internal.graph import registry
+from internal.knowledge.entities.resolved_names import Alike, Digest, FactDates, KnownName, Vector
+from internal.knowledge.model import OWNER_NODE, ProposedFact
+from internal.language.dates import parse
+from internal.language.dates.parse import Dated
+from internal.language.names import entities as names_entities
+from internal.language.text.spelling import name_key
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.llm.model import Embedder
+from internal.people.operations import Added, Updated
+
+log = logging.getLogger(__name__)
+
+_PART = 250
+"""Known things compared in one call of the language process: 0.1 s at first, 2 ms once their names were seen."""
+
+MARGIN = 0.01
+"""How much nearer than any two different things two names must be to mean one."""
+
+ANCHORS = (
+    "Google", "Яндекс", "Microsoft", "ПриватБанк", "Монобанк", "Альфа-Банк", "Сбербанк", "ООО Ромашка", "ООО Василёк",
+    "ACME", "Initech", "машинное обучение", "глибоке навчання", "математика", "физика", "Германия", "Austria", "Львів",
+    "Луцьк", "проект Альфа", "проект Бета", "project Gamma", "кофе без сахара", "чай с сахаром", "coffee with milk",
+    "гитара", "скрипка", "теннис", "футбол", "Red Cross", "Green Cross", "отпуск в Италии", "отпуск в Испании",
+    "день рождения мамы", "день рождения папы", "встреча с инвесторами", "встреча с юристом", "Harry Potter",
+    "Hermione Granger", "Києво-Могилянська академія", "Львівська політехніка",
+)  # fmt: skip
+"""Different things, some of them hard to tell apart: the two nearest of them tell how near is not near enough."""
+
+
+class Digester:
+    """Looks into names and dates with the language process and the embedder; without them it finds less.
+
+    `memories` does so for memories.
+    """
+
+    def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
+        self._worker, self._embedder = worker, embedder
+        self.memories = MemoryDigester(worker, embedder)
+        self._threshold: float | None = None
+
+    async def digest(
+        self,
+        reply: ArchivistReply,
+        transcript: Sequence[TranscriptLine],
+        known: Sequence[KnownName],
+        language: Language,
+        *,
+        user_id: int | None = None,
+    ) -> Digest:
+        """`known` is what the names may mean. Vectors are of names that no known thing has and nothing is alike to."""
+        names = [name for name in _names(reply) if name_key(name)]
+        keys = {name_key(name) for one in known for name in one.names}
+        strange = [name for name in names if name_key(name) not in keys]
+        alike = await self._alike(strange, known, _told(reply))
+        texts = {name: _item_text(name, reply) for name in strange if name not in alike}
+        return Digest(
+            dates=await self._dates(reply.facts, transcript, language),
+            alike=alike,
+            model=self._embedder.name,
+            vectors=await self._vectors(texts, user_id),
+        )
+
+    async def confirmed(
+        self, digest: Digest, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
+    ) -> Digest:
+        """The digest with those of the nearest things whose bare names are near enough; no model, no change.
+
+        A summary both have in common would make two companies one, so the names alone decide.
+        """
+        pairs = [(name, one) for name, found in near.items() for one in found]
+        if not pairs:
+            return digest
+        try:
+            threshold = await self._calibrated(user_id)
+            mine = await self._embedder.embed_documents([name for name, _ in pairs], user_id=user_id)
+            theirs = await self._embedder.embed_documents([one.names[0] for _, one in pairs], user_id=user_id)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("names_not_embedded", extra={"error": type(error).__name__})
+            return digest
+        alike = {name: list(found) for name, found in digest.alike.items()}
+        for (name, one), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
+            if cosine >= threshold:
+                alike.setdefault(name, []).append(Alike(one.node_id, one.names[0], "vector"))
+        return replace(digest, alike=alike, threshold=threshold)
+
+    async def _calibrated(self, user_id: int | None) -> float:
+        """The least cosine at which two names mean one thing with this model; asked for once."""
+        if self._threshold is None:
+            vectors = await self._embedder.embed_documents(list(ANCHORS), user_id=user_id)
+            cosines = vectors @ vectors.T
+            np.fill_diagonal(cosines, -1.0)
+            self._threshold = float(cosines.max()) + MARGIN
+        return self._threshold
+
+    async def _alike(
+        self, names: Sequence[str], known: Sequence[KnownName], told: Sequence[str]
+    ) -> dict[str, list[Alike]]:
+        if not names:
+            return {}
+        found: dict[str, list[Alike]] = {}
+        places = [(one.node_id, one.names) for one in known] + [(None, (name,)) for name in told]
+        try:
+            for start in range(0, len(places), _PART):
+                part = places[start : start + _PART]
+                hits = await self._worker.run_bulk(names_entities.alike, names, [others for _, others in part])
+                for name, likely in zip(names, hits, strict=True):
+                    for place, other, reason in likely:
+                        found.setdefault(name, []).append(Alike(part[place][0], other, reason))
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("names_not_compared", extra={"error": type(error).__name__})
+        return found
+
+    async def _vectors(self, texts: Mapping[str, str], user_id: int | None) -> dict[str, Vector]:
+        if not texts:
+            return {}
+        try:
+            found = await self._embedder.embed_documents(list(texts.values()), user_id=user_id)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("names_not_embedded", extra={"error": type(error).__name__})
+            return {}
+        return dict(zip(texts, found, strict=True))
+
+    async def _dates(
+        self, facts: Sequence[ProposedFact], transcript: Sequence[TranscriptLine], language: Language
+    ) -> list[FactDates]:
+        said = [_said_at(fact, transcript) for fact in facts]
+        asked = [
+            (phrase, at)
+            for fact, at in zip(facts, said, strict=True)
+            for phrase in _phrases(fact)
+            if phrase is not None
+        ]
+        resolved = dict(zip(asked, await self._resolved(asked, language), strict=True))
+        return [fact_dates(fact, at, resolved) for fact, at in zip(facts, said, strict=True)]
+
+    async def _resolved(self, asked: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:
+        if not asked:
+            return []
+        try:
+            return await self._worker.run_bulk(parse.resolve_all, list(asked), language)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("dates_read_plainly", extra={"error": type(error).__name__})
+            return [parse.resolve_plainly(phrase, at, language) for phrase, at in asked]
+
+
+def fact_dates(
+    fact: ProposedFact, said_at: datetime, resolved: Mapping[tuple[str, datetime], Dated | None]
+) -> FactDates:
+    """When a fact held. A null beginning is the time of the line, unless the fact had ended by then.
+
+    A beginning that was written but cannot be known is unknown. What begins and ends with one and the same date
+    ("worked there in 2020") held until that date was over.
+    """
+    begin = resolved.get((fact.valid_at, said_at)) if fact.valid_at else None
+    end = resolved.get((fact.invalid_at, said_at)) if fact.invalid_at else None
+    invalid_at = end.moment if end else None
+    if fact.valid_at is None:
+        over = invalid_at is not None and invalid_at <= said_at
+        return FactDates(said_at, None if over else said_at, False, invalid_at)
+    if begin and end and begin.moment == end.moment:
+        invalid_at = parse.end_of(end)
+    return FactDates(said_at, begin.moment if begin else None, begin is not None, invalid_at)
+
+
+def _phrases(fact: ProposedFact) -> tuple[str | None, str | None]:
+    return fact.valid_at, fact.invalid_at
+
+
+def _said_at(fact: ProposedFact, transcript: Sequence[TranscriptLine]) -> datetime:
+    return min(line.at for line in transcript if line.number in fact.evidence)
+
+
+def _names(reply: ArchivistReply) -> list[str]:
+    """Every name that has to be looked up, each once."""
+    ends = (end for fact in reply.facts for end in (fact.source, fact.target))
+    named = (*(entity.name for entity in (*reply.entities, *reply.mentioned)), *ends)
+    return [name for name in dict.fromkeys(named) if name != OWNER_NODE and not name.startswith(("Person:", "@"))]
+
+
+def _told(reply: ArchivistReply) -> list[str]:
+    """The names that come into the graph with this reply."""
+    people: Iterable[str] = (
+        name
+        for one in reply.operations
+        if isinstance(one, Added | Updated)
+        for name in (one.display_name or "", *one.aliases)
+    )
+    entities = (name for entity in (*reply.entities, *reply.mentioned) for name in (entity.name, *entity.aliases))
+    return [name for name in dict.fromkeys((*people, *entities, *_names(reply))) if name]
+
+
+def _item_text(name: str, reply: ArchivistReply) -> str:
+    """The text by which the thing would be found if it were stored."""
+    for entity in (*reply.entities, *reply.mentioned):
+        if entity.name == name:
+            told = {"name": name, "aliases": list(entity.aliases), "description": entity.summary}
+            return registry.text_of("Entity", told)
+    return name

@@ -1,0 +1,352 @@
+"""A reply's memories, looked into before the transaction: their times, and which of them are known in other words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from internal.agents.model import Language, TranscriptLine
+from internal.errors import ModelError
+from internal.graph import registry
+from internal.language.dates import deadlines, parse
+from internal.language.dates.deadlines import Kind, Period
+from internal.language.text import word_match
+from internal.language.text.spelling import words
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.llm.model import Embedder, Vectors
+from internal.memory.model import Likeness, NodeRef, ProposedMemory, RefKey
+
+log = logging.getLogger(__name__)
+
+SENTENCES: Final = words("Memory Goal Question Decision")
+"""Labels named by a sentence, which may be told in other words."""
+NAMES: Final = words("Concept Topic Preference")
+"""Labels named by a name whose meaning may have another name."""
+FORMS: Final = SENTENCES | NAMES | words("Keyword Context Contradiction TemporalMarker")
+"""Labels whose nodes are compared by form; a source is what it refers to, letter by letter."""
+
+MARGIN: Final = 0.01
+"""How much nearer than any two different names two names must be to mean one thing."""
+SENTENCE_MARGIN: Final = 0.02
+"""Of sentences more: two of one build stand nearer than these few can show (0.947 was met, against their 0.935)."""
+RELATED_SHARE: Final = 0.9
+"""Of different sentences this share stands farther apart than two that are called related."""
+MOST_RELATED: Final = 5
+
+_PART: Final = 500
+"""Known texts compared in one call of the language process: 0.15 s at first, 10 ms once their words were seen."""
+_LONG: Final = timedelta(days=28)
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "targetDate": "ahead", "date": "past", "answeredDate": "past", "startDate": "begin", "endDate": "end",
+}  # fmt: skip
+
+NAME_ANCHORS: Final = (
+    "аутентификация", "авторизация", "машинное обучение", "глубокое обучение", "бег", "плавание", "питание",
+    "тренировки", "математика", "физика", "сім'я", "діти", "подорожі", "відпустка", "інвестиції", "бюджет",
+    "databases", "networks", "Java", "JavaScript", "coffee", "tea", "здоровье", "спорт", "кіно", "театр",
+    "шахматы", "теннис", "garden", "kitchen", "music", "painting", "ремонт", "переезд", "навчання", "робота",
+)  # fmt: skip
+SENTENCE_ANCHORS: Final = (
+    "выучить итальянский язык к весне", "подтянуть немецкий для работы", "купить дом за городом",
+    "продать старую машину", "Бабушка попала в больницу", "Дедушку выписали из больницы", "схуднути до літа",
+    "набрати вагу взимку", "Змінити роботу восени", "Отримати підвищення на роботі", "Чи їхати нам у гори?",
+    "Кого запросити на весілля?", "finish the thesis in June", "start writing a blog", "Met Tom at the conference",
+    "Had lunch with Kate downtown", "Which school is better for our son?", "How much does the roof repair cost?",
+    "Решил уйти из банка и открыть кафе", "Вирішили не брати кредит на квартиру", "We agreed to ship on Monday",
+    "The launch was moved to autumn", "Сын пошёл в первый класс", "Дочка закінчила музичну школу",
+    "Сестра обожнює каву з молоком", "Брат ненавидить чай із цукром", "My wife grows tomatoes",
+    "My neighbour sells cucumbers", "Записаться в бассейн", "сходить к зубному врачу", "Полагодити пральну машину",
+    "Купити новий холодильник",
+)  # fmt: skip
+"""Different things, some of them hard to tell apart: the two nearest of them tell how near is not near enough."""
+
+
+class Near(NamedTuple):
+    """A stored node near a proposed one, with the cosine between the texts by which both are found."""
+
+    node_id: str
+    words: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a model calls near: two names or sentences are one from theirs on, kinship begins at the floor."""
+
+    names: float
+    sentences: float
+    floor: float
+
+    def likeness(self, cosine: float) -> float:
+        """How related two memories are, from 0 at the floor to 1 for the same text."""
+        return max(0.0, min(1.0, (cosine - self.floor) / (1 - self.floor)))
+
+
+class MemoryDigester:
+    """Looks into times and words with the language process and the embedder; without them it finds less."""
+
+    def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
+        self._worker, self._embedder = worker, embedder
+        self._calibration: Calibration | None = None
+
+    @property
+    def model(self) -> str:
+        """The name of the embedding model whose stored vectors are compared."""
+        return self._embedder.name
+
+    def by_meaning(self, key: RefKey) -> bool:
+        """Whether nodes of this label are compared by their vectors too."""
+        return key.label in SENTENCES | NAMES
+
+    async def dated(
+        self, memories: Sequence[ProposedMemory], transcript: Sequence[TranscriptLine], language: Language
+    ) -> list[ProposedMemory]:
+        """The memories with times in ISO 8601, counted from their lines; a time that cannot be known is left out."""
+        said = [min(line.at for line in transcript if line.number in one.evidence) for one in memories]
+        nodes = [(node, at) for one, at in zip(memories, said, strict=True) for node in _nodes(one)]
+        times = await self._times([asked for node, at in nodes for asked in _phrases(node, at)], language)
+        spans = await self._periods([(_words(node), at) for node, at in nodes if _unplaced(node)], language)
+
+        def resolved(node: NodeRef, at: datetime) -> NodeRef:
+            return _dated(node, at, times, spans.get((_words(node), at)))
+
+        placed = {node.key: told for node, at in nodes if _is_placed(told := resolved(node, at))}
+
+        def settled(node: NodeRef, at: datetime) -> NodeRef:
+            told = resolved(node, at)
+            return placed.get(node.key, told) if node.label == "TemporalMarker" and not _is_placed(told) else told
+
+        return [
+            ProposedMemory(
+                settled(one.node, at),
+                tuple(replace(link, other=settled(link.other, at)) for link in one.links),
+                one.evidence,
+            )
+            for one, at in zip(memories, said, strict=True)
+        ]
+
+    async def same_in_form(
+        self, keys: Sequence[RefKey], known: Mapping[str, Sequence[tuple[str, str]]]
+    ) -> dict[RefKey, list[Likeness]]:
+        """The known nodes (by label: id and words) that say the same in other forms."""
+        found: dict[RefKey, list[Likeness]] = {}
+        for label in dict.fromkeys(key.label for key in keys):
+            mine = [key for key in keys if key.label == label]
+            nodes = known.get(label, ())
+            for start in range(0, len(nodes), _PART):
+                part = nodes[start : start + _PART]
+                hits = await self._alike(label, [key.words for key in mine], [told for _, told in part])
+                for key, places in zip(mine, hits, strict=True):
+                    likely = [Likeness(part[place][0], reason) for place, reason in places]
+                    if likely:
+                        found.setdefault(key, []).extend(likely)
+        return found
+
+    async def forms(self, keys: Sequence[RefKey]) -> dict[RefKey, RefKey]:
+        """Those of these keys that say the same as an earlier one of them."""
+        found: dict[RefKey, RefKey] = {}
+        for label in dict.fromkeys(key.label for key in keys):
+            mine = [key for key in keys if key.label == label]
+            texts = [key.words for key in mine]
+            for number, places in enumerate(await self._alike(label, texts, texts)):
+                earlier = [mine[place] for place, _ in places if place < number]
+                if earlier:
+                    found[mine[number]] = found.get(earlier[0], earlier[0])
+        return found
+
+    async def vectors(self, texts: Mapping[RefKey, str], user_id: int | None) -> dict[RefKey, Any]:
+        """Vectors of the texts by which the nodes would be found; none if the embedder cannot be asked."""
+        vectors = await self._embedded(list(texts.values()), user_id)
+        return {} if vectors is None else dict(zip(texts, vectors, strict=True))
+
+    async def same_in_meaning(
+        self, near: Mapping[RefKey, Sequence[Near]], user_id: int | None
+    ) -> dict[RefKey, list[Likeness]]:
+        """Those of the near nodes whose own words are as near as one thing told twice, likeliest first."""
+        pairs = [(key, one) for key, found in near.items() if key.label in SENTENCES | NAMES for one in found]
+        calibration = await self._calibrated(user_id) if pairs else None
+        if calibration is None:
+            return {}
+        allowed = await self._may_be_same([(key.words, one.words) for key, one in pairs])
+        pairs = [pair for pair, may in zip(pairs, allowed, strict=True) if may]
+        mine = await self._embedded([key.words for key, _ in pairs], user_id)
+        theirs = await self._embedded([one.words for _, one in pairs], user_id)
+        if mine is None or theirs is None:
+            return {}
+        found: dict[RefKey, list[Likeness]] = {}
+        for (key, one), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
+            if cosine >= (calibration.sentences if key.label in SENTENCES else calibration.names):
+                found.setdefault(key, []).append(Likeness(one.node_id, "vector", cosine))
+        return {key: sorted(likely, key=lambda one: -(one.cosine or 0)) for key, likely in found.items()}
+
+    async def related(self, near: Mapping[RefKey, Sequence[Near]], user_id: int | None) -> dict[RefKey, list[Likeness]]:
+        """Stored memories near a proposed one, nearest first; `cosine` is from 0, where kinship begins, to 1."""
+        wanted = {key: found for key, found in near.items() if key.label == "Memory" and found}
+        calibration = await self._calibrated(user_id) if wanted else None
+        if calibration is None:
+            return {}
+        kept = {
+            key: [
+                Likeness(one.node_id, "vector", round(calibration.likeness(one.cosine), 3))
+                for one in found
+                if one.cosine > calibration.floor
+            ][:MOST_RELATED]
+            for key, found in wanted.items()
+        }
+        return {key: found for key, found in kept.items() if found}
+
+    # --- The language process and the embedder
+
+    async def _times(
+        self, asked: Sequence[tuple[str, datetime, Kind]], language: Language
+    ) -> dict[tuple[str, datetime, Kind], datetime | None]:
+        if not asked:
+            return {}
+        try:
+            found = await self._worker.run_bulk(deadlines.resolve_all, list(asked), language)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("dates_read_plainly", extra={"error": type(error).__name__})
+            plain = [parse.resolve_plainly(phrase, at, language) for phrase, at, _ in asked]
+            found = [one.moment if one else None for one in plain]
+        return dict(zip(asked, found, strict=True))
+
+    async def _periods(
+        self, asked: Sequence[tuple[str, datetime]], language: Language
+    ) -> dict[tuple[str, datetime], tuple[Period, bool] | None]:
+        if not asked:
+            return {}
+        try:
+            found = await self._worker.run_bulk(deadlines.periods, list(asked), language)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("periods_not_read", extra={"error": type(error).__name__})
+            return {}
+        return dict(zip(asked, found, strict=True))
+
+    async def _alike(self, label: str, texts: Sequence[str], known: Sequence[str]) -> list[list[tuple[int, str]]]:
+        names = label not in SENTENCES
+        try:
+            return await self._worker.run_bulk(word_match.alike, texts, known, names=names)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("words_not_compared", extra={"error": type(error).__name__})
+            return [[] for _ in texts]
+
+    async def _may_be_same(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        try:
+            return await self._worker.run_bulk(word_match.may_be_same, list(pairs))
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("words_not_compared", extra={"error": type(error).__name__})
+            return [False] * len(pairs)
+
+    async def _embedded(self, texts: Sequence[str], user_id: int | None) -> Vectors | None:
+        if not texts:
+            return None
+        try:
+            return await self._embedder.embed_documents(list(texts), user_id=user_id)
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("memories_not_embedded", extra={"error": type(error).__name__})
+            return None
+
+    async def _calibrated(self, user_id: int | None) -> Calibration | None:
+        """What this model calls near; asked for once."""
+        if self._calibration is None:
+            vectors = await self._embedded([*NAME_ANCHORS, *SENTENCE_ANCHORS], user_id)
+            if vectors is None:
+                return None
+            names = await self._nearness(NAME_ANCHORS, vectors[: len(NAME_ANCHORS)])
+            sentences = await self._nearness(SENTENCE_ANCHORS, vectors[len(NAME_ANCHORS) :])
+            floor = float(np.quantile(sentences, RELATED_SHARE))
+            self._calibration = Calibration(max(names) + MARGIN, max(sentences) + SENTENCE_MARGIN, floor)
+        return self._calibration
+
+    async def _nearness(self, anchors: Sequence[str], vectors: Vectors) -> list[float]:
+        """The cosines of all pairs that their words do not keep apart anyway."""
+        places = [(i, j) for i in range(len(anchors)) for j in range(i)]
+        allowed = await self._may_be_same([(anchors[i], anchors[j]) for i, j in places])
+        cosines = vectors @ vectors.T
+        return [float(cosines[i, j]) for (i, j), may in zip(places, allowed, strict=True) if may] or [1.0]
+
+
+def proposed_keys(memories: Sequence[ProposedMemory]) -> dict[RefKey, NodeRef]:
+    """The nodes that are told by their words and may be known already, each once; entities are found as in facts."""
+    found: dict[RefKey, NodeRef] = {}
+    for memory in memories:
+        for node in _nodes(memory):
+            if node.node_id is None and node.label in FORMS and node.key.words:
+                known = found.get(node.key)
+                if known is None or len(known.properties) < len(node.properties):
+                    found[node.key] = node
+    return found
+
+
+def text_of(node: NodeRef) -> str:
+    """The text by which the node would be found if it were stored."""
+    properties = dict(node.properties)
+    if node.label == "Memory":
+        properties = registry.check_node("Memory", properties)
+    return registry.text_of(node.label, properties)
+
+
+def _nodes(memory: ProposedMemory) -> Iterator[NodeRef]:
+    yield memory.node
+    yield from (link.other for link in memory.links)
+
+
+def _words(node: NodeRef) -> str:
+    return node.key.words
+
+
+def _phrases(node: NodeRef, at: datetime) -> list[tuple[str, datetime, Kind]]:
+    return [(node.properties[name], at, kind) for name, kind in _KINDS.items() if name in node.properties]
+
+
+def _is_placed(node: NodeRef) -> bool:
+    return node.label == "TemporalMarker" and bool({"startDate", "endDate"} & set(node.properties))
+
+
+def _unplaced(node: NodeRef) -> bool:
+    """Whether a time marker says when it was in its own words only."""
+    return (
+        node.label == "TemporalMarker" and node.node_id is None and not {"startDate", "endDate"} & set(node.properties)
+    )
+
+
+def _dated(
+    node: NodeRef,
+    at: datetime,
+    times: Mapping[tuple[str, datetime, Kind], datetime | None],
+    span: tuple[Period, bool] | None,
+) -> NodeRef:
+    told = {name: value for name, value in node.properties.items() if name not in _KINDS}
+    found = {
+        name: moment
+        for name, kind in _KINDS.items()
+        if name in node.properties and (moment := times.get((node.properties[name], at, kind))) is not None
+    }
+    if node.label == "TemporalMarker" and node.node_id is None:
+        told, found = _placed(told, found, span)
+    return replace(node, properties={**told, **{name: moment.isoformat() for name, moment in found.items()}})
+
+
+def _placed(
+    told: dict[str, Any], found: dict[str, datetime], span: tuple[Period, bool] | None
+) -> tuple[dict[str, Any], dict[str, datetime]]:
+    """A time marker with its type, and with its year in its words: two summers are two markers, however called."""
+    if span is not None:
+        found = {"startDate": span[0].begin, "endDate": span[0].end}
+    begin, end = found.get("startDate"), found.get("endDate")
+    if begin and end and end < begin:
+        found = {"startDate": begin}
+        end = None
+    point = (span is not None and span[1]) or (begin is not None and begin == end)
+    told.setdefault("type", "point" if point else "period")
+    moment = begin or end
+    if moment is not None and f"{moment.year}" not in told["description"]:
+        long = not point and begin is not None and end is not None and end - begin >= _LONG - timedelta(days=1)
+        told["description"] = f"{told['description']} ({moment:{'%Y' if long else '%Y-%m-%d'}})"
+    return told, found

@@ -1,0 +1,265 @@
+"""Citations in a reply: `[F1]`, `[M1]` or `[S1]` as they are passed on, small numbers as the owner sees them, not kept.
+
+Kept without them, a reply cannot teach the model to cite facts of another question in the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+import regex
+
+from internal.agents.citation_forms import (
+    CITATION,
+    CLUSTER,
+    KINDS,
+    LONGEST,
+    Kind,
+    Mark,
+    Recalled,
+    codes_in,
+    last_sentence,
+    named_in,
+    names_its_ends,
+    shares_words,
+)
+from internal.agents.markdown_code import Code
+from internal.agents.model import RecalledFact, RecalledMemory, RecalledPassage
+from internal.errors import ModelReplyInvalid
+
+_PASSED: Final = regex.compile(r"(?<!\]\()\[(F|M|S)(\d{1,3})\](?!\()")
+"""The one form that the filter passes on; in a link it is the text of the link."""
+
+_OPENING: Final = regex.compile(r"[\[［【(]")
+_CLOSING: Final = "]］】)"
+_BETWEEN_WORDS: Final = " \t\u00a0,;:.!?…"
+_STOP: Final = regex.compile(r"[.!?…][»\"”’)*_]*\Z")
+_LISTED: Final = regex.compile(r"\W*\[\^?\d")
+_SMALL: Final = regex.compile(r"[\[［][mмsс]\d")
+_WIDEST_PAUSE: Final = 200
+_SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_BETWEEN: Final = "\u02d2"
+"""Keeps ¹˒² from being read as twelve."""
+
+
+class CitationFilter:
+    """Passes on a streamed reply in which only what was given is cited, as `[F1]`, each whole in one piece.
+
+    What could become a citation is held back, with the punctuation before it. `ordinary` are texts that the reply may
+    speak of: where they say F1, `(F1)` is no citation. Code is left alone: `[f1]` may be an index there.
+    """
+
+    def __init__(
+        self,
+        facts: Sequence[RecalledFact],
+        ordinary: Collection[str] = (),
+        memories: Sequence[RecalledMemory] = (),
+        passages: Sequence[RecalledPassage] = (),
+    ) -> None:
+        self._given: dict[Mark, Recalled] = {Mark("F", fact.n): fact for fact in facts}
+        self._given |= {Mark("M", one.n): one for one in memories}
+        self._given |= {Mark("S", one.n): one for one in passages}
+        self._codes = codes_in((*ordinary, *(one.text for one in self._given.values())))
+        self._held = ""
+        self._line = ""
+        self._code = Code()
+        self._styles = set[str]()
+        self._trim = False
+
+    def feed(self, piece: str) -> str:
+        """What may be shown now."""
+        self._held += piece
+        return self._take(_pause_at(self._held))
+
+    def finish(self) -> str:
+        """What was held back and turned out to be no citation."""
+        return self._take(len(self._held))
+
+    def _take(self, length: int) -> str:
+        ready, self._held = self._held[:length], self._held[length:]
+        shown, place = "", 0
+        for match in CLUSTER.finditer(ready):
+            shown += self._pass(ready[place : match.start()])
+            shown += self._pass(match[0] if self._code.inside else self._settled(match))
+            place = match.end()
+        return shown + self._pass(ready[place:])
+
+    def _pass(self, text: str) -> str:
+        if self._trim and text:
+            text = text.lstrip(" \t\u00a0")
+            self._trim = not text
+        self._code.take(text)
+        self._line = f"{self._line}{text}".rpartition("\n")[2]
+        return text
+
+    def _settled(self, match: regex.Match[str]) -> str:
+        """The citations that stand together as they are passed on, with one mark of punctuation at most."""
+        found, line = list(CITATION.finditer(match["body"])), f"{self._line}{match['comma']}"
+        linked = "" if match["comma"] or match["gap"] else self._line[-1:]
+        read = self._read(found, line, linked)
+        if any(read):  # the second of them may have told what the first one is
+            read = self._read(found, line, linked)
+        marked = [one for one in read if one is not None]
+        if not marked:
+            return match[0]
+        if len(marked) < len(read):
+            parts = [one[0] if cites is None else self._cite(cites) for one, cites in zip(found, read, strict=True)]
+            return f"{match['comma']}{match['gap']}{''.join(parts)}{match['behind'] or ''}"
+        marks = self._cite([mark for one in marked for mark in one])
+        comma, behind = match["comma"], (match["behind"] or "").strip()
+        if comma and behind:
+            comma = ""
+        if behind == "." and _STOP.search(self._line):
+            behind = ""
+        self._trim = not marks and not self._line.strip()
+        return f"{comma}{marks}{behind}"
+
+    def _cite(self, marks: Collection[Mark]) -> str:
+        return "".join(str(mark) for mark in dict.fromkeys(marks) if mark in self._given)
+
+    def _read(self, found: Sequence[regex.Match[str]], line: str, before: str) -> list[list[Mark] | None]:
+        """What each names; the first one stands right behind the letter `before`, and may be a part of a link."""
+        first = found[0]
+        link = before in ("]", "!", "\\") if first["bare"] is not None else before == "]" and first[0][0] == "("
+        return [None if link and one is first else self._marks(one, line) for one in found]
+
+    def _marks(self, one: regex.Match[str], line: str) -> list[Mark] | None:
+        """What a citation names; None for ordinary text that looks like one."""
+        named = named_in(one[0])
+        marks = [self._mark(kind, number) for kind, number in named]
+        if one["plain"] is not None:
+            return None if self._is_a_unit(one[0], marks) else marks
+        style = "bare" if one["bare"] is not None else "round"
+        if style == "bare" and (not any(map(str.isalpha, line)) or _LISTED.match(line)):
+            return None
+        if style == "round" and (self._codes & set(marks) or codes_in([line]) & set(marks)):
+            return None
+        resting = [self._resting(kind, number, line, style) for kind, number in named]
+        if style in self._styles or any(resting):
+            self._styles.add(style)
+            return [rests or mark for rests, mark in zip(resting, marks, strict=True)]
+        return None
+
+    def _mark(self, kind: Kind | None, number: int) -> Mark:
+        """A number without a letter is a fact's, unless only a memory, or then a passage, has it."""
+        if kind is None:
+            marks = (Mark(one, number) for one in KINDS)
+            return next((mark for mark in marks if mark in self._given), Mark("F", number))
+        return Mark(kind, number)
+
+    def _is_a_unit(self, written: str, marks: Sequence[Mark]) -> bool:
+        """Whether "[m2]" is square metres, "[s3]" seconds: written small, and nothing given has that number."""
+        return bool(_SMALL.match(written)) and not any(mark in self._given for mark in marks)
+
+    def _resting(self, kind: Kind | None, number: int, line: str, style: str) -> Mark | None:
+        """What was given under this number that the words before speak of: then it is that one that is meant."""
+        sentence = last_sentence(line)
+        least = 1 if style == "bare" else 2
+        kinds: Sequence[Kind] = KINDS if kind is None else (kind,)
+        for mark in (Mark(one, number) for one in kinds):
+            told = self._given.get(mark)
+            if told is not None and (names_its_ends(sentence, told) or shares_words(sentence, told) >= least):
+                return mark
+        return None
+
+
+def cited_only(
+    text: str,
+    facts: Sequence[RecalledFact],
+    ordinary: Collection[str] = (),
+    memories: Sequence[RecalledMemory] = (),
+    passages: Sequence[RecalledPassage] = (),
+) -> str:
+    """A whole reply with the citations of what was given, and no others. ModelReplyInvalid if nothing else is left."""
+    citations = CitationFilter(facts, ordinary, memories, passages)
+    said = (citations.feed(text) + citations.finish()).strip()
+    if not said:
+        raise ModelReplyInvalid("the reply holds nothing but citations of what was not given")
+    return said
+
+
+def marks_in(text: str) -> list[Mark]:
+    """What a reply cites, each once, in the order in which it first does."""
+    return list(dict.fromkeys(_mark_of(match) for match in _outside_code(text)))
+
+
+def cited(text: str) -> list[int]:
+    """The facts that a reply cites, each once, in the order in which it first does."""
+    return [mark.n for mark in marks_in(text) if mark.kind == "F"]
+
+
+def without_citations(text: str) -> str:
+    """A reply as it is kept."""
+    return _replaced(text, {})
+
+
+def with_numbers(text: str) -> str:
+    """A reply as its owner sees it: what it cites first is ¹, right behind the words that rest on it.
+
+    The beginning of a reply has the same numbers as the whole of it, so that it can be shown while it is written.
+    """
+    return _replaced(text, {mark: place for place, mark in enumerate(marks_in(text), start=1)})
+
+
+def _pause_at(text: str) -> int:
+    """Where the pause between words begins in which a text ends: punctuation, citations, a part of one."""
+    end = _unfinished(text)
+    earliest = max(0, end - _WIDEST_PAUSE)
+    while end > earliest:
+        last = text[end - 1]
+        if last in _BETWEEN_WORDS:
+            end -= 1
+        elif last in _CLOSING and (start := _citation_before(text, end)) is not None:
+            end = start
+        else:
+            break
+    return end
+
+
+def _unfinished(text: str) -> int:
+    """Where a citation begins that may not be over yet; the length of the text if there is none."""
+    for opening in _OPENING.finditer(text, max(0, len(text) - LONGEST)):
+        match = CITATION.match(text, opening.start(), partial=True)
+        if match is not None and (match.partial or match.end() == len(text)):
+            return opening.start()
+    return len(text)
+
+
+def _citation_before(text: str, end: int) -> int | None:
+    for opening in _OPENING.finditer(text, max(0, end - LONGEST), end):
+        if CITATION.fullmatch(text, opening.start(), end):
+            return opening.start()
+    return None
+
+
+def _replaced(text: str, shown: Mapping[Mark, int]) -> str:
+    parts, place, joined = list[str](), 0, False
+    for match in _outside_code(text):
+        before = text[place : match.start()]
+        joined = joined and not before
+        named = _mark_of(match)
+        mark = str(shown[named]).translate(_SUPERSCRIPTS) if named in shown else ""
+        parts += [before.rstrip(" \t\u00a0"), _BETWEEN if joined and mark else "", mark]
+        place, joined = match.end(), joined or bool(mark)
+        if not mark and _begins_line(parts):
+            place += len(text[place:]) - len(text[place:].lstrip(" \t\u00a0"))
+    return "".join([*parts, text[place:]])
+
+
+def _mark_of(match: regex.Match[str]) -> Mark:
+    return Mark(next(kind for kind in KINDS if kind == match[1]), int(match[2]))
+
+
+def _begins_line(parts: Sequence[str]) -> bool:
+    last = next((part for part in reversed(parts) if part), "\n")
+    return last.endswith("\n")
+
+
+def _outside_code(text: str) -> Iterator[regex.Match[str]]:
+    code, place = Code(), 0
+    for match in _PASSED.finditer(text):
+        code.take(text[place : match.start()])
+        place = match.start()
+        if not code.inside:
+            yield match

@@ -1,0 +1,111 @@
+"""Whom an answer can be about: the people remembered, and those the owner has told of in this very dialogue.
+
+Between telling and archival memory knows nothing yet, while the owner has just been promised that it will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from internal.agents.archivist.offline.bio_quotes import asks, unknown_of
+from internal.agents.archivist.offline.people import Dossier, Reading
+from internal.agents.model import DialogueLine, ResponderRequest, TranscriptLine
+from internal.agents.responder.intent import wanted
+from internal.agents.role_words import calling, roles_of
+from internal.language.names.name_words import name_words
+from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.text.spelling import sentences
+from internal.people.model import Person, names_of
+
+_LINES = 60
+"""Latest lines of a dialogue that are read, as many as an archival takes: 20 ms, 0.5 s for words not seen before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Somebody remembered, somebody just told of, or both. `before` and `latest`: told before, in the last lines."""
+
+    person: Person | None
+    names: tuple[str, ...]
+    roles: frozenset[str] = frozenset()
+    loose: frozenset[str] = frozenset()
+    told: str = ""
+    before: bool = False
+    latest: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name remembered, else the fullest one told."""
+        return self.person.display_name if self.person else max(self.names, key=lambda name: len(name_words(name)))
+
+
+def subjects(request: ResponderRequest, latest: int) -> list[Subject]:
+    """Everybody remembered, then everybody new in the dialogue; `latest` counts the lines that are to be answered."""
+    people = list({person.id: person for person in (*request.inner_circle, *request.relevant_people)}.values())
+    lines = request.dialogue[-_LINES:]
+    dossiers = _dossiers(request, people, lines)
+    of_person = {dossier.person_id: dossier for dossier in dossiers}
+    fresh = len(lines) - latest + 1
+    known = [_remembered(person, of_person.get(person.id), fresh) for person in people]
+    new = [_told(_empty(dossier), dossier, fresh) for dossier in dossiers if dossier.person_id is None]
+    return [*known, *new]
+
+
+def _dossiers(request: ResponderRequest, people: Sequence[Person], lines: Sequence[DialogueLine]) -> list[Dossier]:
+    reading = Reading(people, request.owner.language)
+    for number, line in enumerate(lines, start=1):
+        reading.read(TranscriptLine(number, line.role, "", request.now, line.text, author_of(line)))
+    return [dossier for dossier in reading.dossiers if dossier.lines]
+
+
+def _remembered(person: Person, dossier: Dossier | None, fresh: int) -> Subject:
+    called = calling(person)
+    subject = Subject(person, names_of(person), called.roles, called.loose, before=True)
+    return _told(subject, dossier, fresh) if dossier else subject
+
+
+def _empty(dossier: Dossier) -> Subject:
+    names = [*dossier.names, *([f"@{dossier.username}"] if dossier.username else [])]
+    return Subject(None, tuple(names))
+
+
+def _told(subject: Subject, dossier: Dossier, fresh: int) -> Subject:
+    bio = subject.person.bio if subject.person else ""
+    return replace(
+        subject,
+        roles=subject.roles | dossier.roles,
+        told=unknown_of(bio, dossier.said),
+        before=subject.before or min(dossier.lines) < fresh,
+        latest=max(dossier.lines) >= fresh,
+    )
+
+
+def named(text: str, among: Sequence[Subject]) -> list[Subject]:
+    """Those whom a text names outright, most plainly first."""
+    boosts = name_boosts(text, {number: subject.names for number, subject in enumerate(among)})
+    found = [number for number in boosts if boosts[number] >= NAMED]
+    return [among[number] for number in sorted(found, key=lambda number: (-boosts[number], number))]
+
+
+def called(text: str, among: Sequence[Subject]) -> list[Subject]:
+    """Those whom the owner calls what the text calls somebody; a role that stands with a name beats a loose one."""
+    asked = roles_of(text)
+    return [one for one in among if asked & one.roles] or [one for one in among if asked & one.loose]
+
+
+def own_words(request: ResponderRequest, names: Sequence[str], roles: frozenset[str]) -> str:
+    """The owner's own latest sentences of this dialogue that name one of these, or call somebody by these roles."""
+    lines = [line for line in request.dialogue[-_LINES:] if line.role == "user" and not author_of(line)]
+    told = [line.text[start:end] for line in lines for start, end in sentences(line.text)]
+    fitting = [one for one in told if not asks(one) and (roles & roles_of(one) or _names_one(one, names))]
+    return unknown_of("", [one for one in fitting if wanted(one).wish == "news"])
+
+
+def _names_one(sentence: str, names: Sequence[str]) -> bool:
+    return bool(names) and name_boosts(sentence, {0: names}).get(0, 0.0) >= NAMED
+
+
+def author_of(line: DialogueLine) -> str | None:
+    """Whose words a forwarded line is; None if it is the owner's own."""
+    return (line.metadata or {}).get("forwarded_from")

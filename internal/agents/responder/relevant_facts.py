@@ -1,0 +1,86 @@
+"""Which of the facts given answer a question, judged by the relation it asks for, whom it names and its other words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from internal.agents.model import RecalledFact
+from internal.language.names.person_names import NAMED, name_boosts
+from internal.language.text.terms import Word, document_terms, names_oneself, topic_terms, words_of
+
+_ASKED: Final[Mapping[str, re.Pattern[str]]] = {
+    relation: re.compile(pattern, re.IGNORECASE)
+    for relation, pattern in {
+        "WORKS_FOR": r"\b(?:где|де|where|куда|у какой компании|в какой (?:компании|фирме))\b.*\b(?:работа\w*|трудит\w*"
+        r"|працю\w*|work\w*|employed)|\bна кого (?:работа|працю)\w*|\bwho\b.*\bwork\w* for\b",
+        "LIVES_IN": r"\b(?:где|де|where|в каком городе|у якому місті|wh(?:at|ich) city|на какой улице|на якій вулиці)\b"
+        r".*\b(?:жив\w*|прожива\w*|мешка\w*|liv\w*)",
+        "BORN_ON": r"\b(?:когда|коли|when)\b.*\b(?:родил\w*|народи\w*|born|день рождения|день народження|birthday)"
+        r"|\b(?:дата рождения|дата народження|date of birth)\b",
+        "BORN_IN": r"\b(?:где|де|where)\b.*\b(?:родил\w*|народи\w*|born)\b",
+        "MARRIED_TO": r"\b(?:на ком женат|за кем замужем|кто (?:муж|жена)|хто (?:чоловік|дружина)|з ким одружен\w*)\b"
+        r"|\bwho\b.*\b(?:husband|wife|married)\b",
+    }.items()
+}
+
+_MAX_ANSWERS: Final = 3
+
+
+def answering(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
+    """The facts that answer a question, most fitting first, at most three; none if it only names somebody."""
+    if not facts:
+        return []
+    relation = _relation_asked(said)
+    own = names_oneself(said)
+    about = _about(said, facts, own=own)
+    among = about or ([] if own or _names_somebody(said, facts) else list(facts))
+    if relation is not None and (exact := [fact for fact in among if fact.relation == relation]):
+        return exact[:_MAX_ANSWERS]
+    return _sharing_words(said, among)[:_MAX_ANSWERS] if relation is None or not about else []
+
+
+def told_of(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
+    """The first facts about whoever a question names, whatever it asks."""
+    return _about(said, facts, own=False)[:_MAX_ANSWERS]
+
+
+def _relation_asked(said: str) -> str | None:
+    return next((relation for relation, pattern in _ASKED.items() if pattern.search(said)), None)
+
+
+def _about(said: str, facts: Sequence[RecalledFact], *, own: bool) -> list[RecalledFact]:
+    """The facts with somebody who is named at one end, those that begin there first."""
+    named = _named(said, facts)
+    sources = [fact for fact in facts if fact.source in named or (own and fact.about_owner)]
+    return [*sources, *(fact for fact in facts if fact.target in named and fact not in sources)]
+
+
+def _named(said: str, facts: Sequence[RecalledFact]) -> set[str]:
+    names = sorted({name for fact in facts for name in (fact.source, fact.target) if name})
+    boosts = name_boosts(said, {number: (name,) for number, name in enumerate(names)})
+    return {names[number] for number, boost in boosts.items() if boost >= NAMED}
+
+
+def _names_somebody(said: str, facts: Sequence[RecalledFact]) -> bool:
+    """Whether a question is about somebody else than those whom the facts are about: a capital within it tells."""
+    return bool(re.search(r"(?<=[\w,»\"'] )[A-ZА-ЯЁІЇЄҐ]\w+", said)) and not _named(said, facts)
+
+
+def _sharing_words(said: str, facts: Sequence[RecalledFact]) -> list[RecalledFact]:
+    """The facts that hold most of the question's words, names of their ends apart; those with none are left out."""
+    asked = topic_terms(said)
+    shares = {fact.n: _share(asked, fact) for fact in facts}
+    best = max(shares.values(), default=0)
+    return [fact for fact in facts if best and shares[fact.n] == best]
+
+
+def _share(asked: Sequence[Word], fact: RecalledFact) -> int:
+    told, ends = (_alternatives(text) for text in (fact.text, f"{fact.source} {fact.target}"))
+    found = ({term for term, _ in word} for word in asked)
+    return sum(bool(terms & told) and not terms & ends for terms in found)
+
+
+def _alternatives(text: str) -> set[str]:
+    return {term for word in words_of(document_terms([text])[0]) for term in word}

@@ -1,0 +1,50 @@
+"""What the owner calls a person: the role words that a stored description puts beside his name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from internal.language.names.kinship import relations
+from internal.language.names.mentions import find_people
+from internal.language.names.name_words import name_words
+from internal.language.names.person_names import mentions
+from internal.language.text.morphology import Gender
+from internal.language.text.spelling import name_key, text_language, tokens
+from internal.people.model import Person, names_of
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """`roles` stand with the person's own name, `loose` with nobody's: dictionary forms (sister, сестра)."""
+
+    roles: frozenset[str] = frozenset()
+    loose: frozenset[str] = frozenset()
+    gender: Gender | None = None
+
+
+def calling(person: Person) -> Calling:
+    """What the bio calls this person; some 5 ms for a bio not seen before."""
+    return _calling(names_of(person), person.bio)
+
+
+@lru_cache(maxsize=2_000)
+def _calling(names: tuple[str, ...], bio: str) -> Calling:
+    sightings = find_people(bio, text_language(bio, text_language(" ".join(names))))
+    own = [sighting for sighting in sightings if mentions(sighting.name, {0: names})]
+    roles = frozenset(sighting.role for sighting in own if sighting.role)
+    of_others = frozenset(one.role for one in sightings if one.role and one not in own)
+    genders = {sighting.gender for sighting in own if sighting.gender}
+    return Calling(roles, roles_of(bio) - roles - of_others, genders.pop() if len(genders) == 1 else None)
+
+
+def roles_of(text: str) -> frozenset[str]:
+    """The dictionary forms of all role words of a text."""
+    return frozenset(role.word for token in tokens(text) for role in relations().get(token.key, ()))
+
+
+def says_more_than_names(person: Person) -> bool:
+    """Whether the bio holds a word beyond the person's names: a contact card's bio is the name alone."""
+    words = {key for name in person.names for word in name_words(name) for key in (word.key, *word.bases)}
+    words |= {name_key(person.username or "")}
+    return any(token.key not in words for token in tokens(person.bio))

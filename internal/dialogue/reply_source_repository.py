@@ -1,0 +1,85 @@
+"""What a reply was written from, kept with the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlalchemy import ColumnElement, Connection, insert, select
+
+from internal.dialogue.model import UNDELIVERED, Message, ReplySource
+from internal.dialogue.rows import message_of
+from internal.storage.engine.expressions import holds_words
+from internal.storage.tables import messages, reply_sources
+
+_TELLING_WORDS = 3
+"""Words of the shortest message that is known again in an answer: "yes" is no quotation."""
+
+
+def add(connection: Connection, user_id: int, message_id: str, sources: Sequence[ReplySource]) -> None:
+    """Keeps the sources of a reply; once for each reply."""
+    if sources:
+        rows = [asdict(source) | {"user_id": user_id, "message_id": message_id} for source in sources]
+        connection.execute(insert(reply_sources), rows)
+
+
+def of_reply(connection: Connection, user_id: int, message_id: str) -> list[ReplySource]:
+    """What a reply was written from, cited ones first, in the order of their numbers in it."""
+    query = select(reply_sources.c.n, reply_sources.c.kind, reply_sources.c.ref_id, reply_sources.c.cited).where(
+        reply_sources.c.user_id == user_id, reply_sources.c.message_id == message_id
+    )
+    return [ReplySource(*row) for row in connection.execute(query.order_by(reply_sources.c.n))]
+
+
+def echoes(connection: Connection, user_id: int, message_id: str) -> list[str]:
+    """The answers that cite a message, or hold its words as they are: its words live on in them."""
+    cites = select(reply_sources.c.message_id).where(
+        reply_sources.c.user_id == user_id,
+        reply_sources.c.kind == "message",
+        reply_sources.c.ref_id == message_id,
+        reply_sources.c.cited,
+    )
+    told = connection.execute(
+        select(messages.c.content).where(messages.c.user_id == user_id, messages.c.id == message_id)
+    ).scalar_one_or_none()
+    holds: ColumnElement[bool] = messages.c.id.in_(cites)
+    if told is not None and len(told.split()) >= _TELLING_WORDS:
+        holds = holds | holds_words(messages.c.content, told.strip())
+    query = select(messages.c.id).where(
+        messages.c.user_id == user_id, messages.c.role == "assistant", messages.c.id != message_id, holds
+    )
+    return list(connection.execute(query.order_by(messages.c.seq)).scalars())
+
+
+def last_reply(connection: Connection, user_id: int) -> Message | None:
+    """The latest answer to the owner that was, or is being, delivered."""
+    return _first_reply(connection, user_id, after_seq=0, latest=True)
+
+
+def at_place(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+    """The message of this owner that is, or begins, with this one of Telegram's."""
+    place = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
+    row = connection.execute(select(messages).where(messages.c.user_id == user_id, place)).one_or_none()
+    return None if row is None else message_of(row)
+
+
+def reply_to(connection: Connection, asked: Message) -> Message | None:
+    """The answer that a message of the owner got, together with others of its turn or alone."""
+    if asked.turn_id is None:
+        return None
+    return _first_reply(connection, asked.user_id, after_seq=asked.seq, turn_id=asked.turn_id)
+
+
+def _first_reply(
+    connection: Connection, user_id: int, *, after_seq: int, turn_id: str | None = None, latest: bool = False
+) -> Message | None:
+    query = select(messages).where(
+        messages.c.user_id == user_id,
+        messages.c.seq > after_seq,
+        messages.c.role == "assistant",
+        messages.c.turn_id.is_not(None) if turn_id is None else messages.c.turn_id == turn_id,
+        messages.c.delivery.is_(None) | messages.c.delivery.not_in(UNDELIVERED),
+    )
+    order = messages.c.seq.desc() if latest else messages.c.seq
+    row = connection.execute(query.order_by(order).limit(1)).one_or_none()
+    return None if row is None else message_of(row)

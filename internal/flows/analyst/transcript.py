@@ -1,0 +1,102 @@
+"""What a closed session shows the analyst: its numbered lines, within a budget, and which of its answers to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.agents.analyst.reactions import reactions
+from internal.agents.model import TranscriptLine
+from internal.chronicle import repository as line
+from internal.chronicle.model import EventLabel
+from internal.dialogue import repository as dialogue
+from internal.flows.runs.slices import message_line
+from internal.flows.visibility.chronicle import veil
+from internal.llm.tokens import count_tokens
+
+MAX_TOKENS: Final = 24_000
+"""Of one transcript: 300 messages of 250 characters. A session has one call, however long it is."""
+
+_AROUND: Final = 25
+"""Tokens of a line besides its words: number, time, speaker."""
+
+_CUTS: Final = (4_000, 2_000, 1_000, 500, 250)
+"""Characters to which long lines are cut, the longest that fits: better every line in part than some not at all."""
+
+_HEAD: Final = 10
+"""Lines of the beginning that stay in any case: they tell what it was all about."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One message of a session: its event, and as it is shown."""
+
+    shown: TranscriptLine
+    event_id: str
+    message_id: str
+    message_rev: int
+
+
+def read_session(connection: Connection, user: User, session_id: str, persona: str) -> tuple[SessionLine, ...]:
+    """Every message of a session, numbered from 1; what is about to be forgotten is left out."""
+    hidden = veil(connection, user.user_id)
+    events = [
+        event
+        for event in line.events_of_session(connection, user.user_id, session_id)
+        if event.label is not EventLabel.ANALYSIS and not hidden.hides(event)
+    ]
+    ids = [event.message_id for event in events if event.message_id is not None]
+    messages = {message.id: message for message in dialogue.by_ids(connection, user.user_id, ids)}
+    there = [(event, messages[event.message_id or ""]) for event in events if event.message_id in messages]
+    return tuple(
+        SessionLine(message_line(number, message, user, persona), event.id, message.id, message.rev)
+        for number, (event, message) in enumerate(there, start=1)
+    )
+
+
+def shown_revs(lines: Sequence[SessionLine]) -> Mapping[str, int]:
+    """The revs of the messages, by id: what changes afterwards was not judged."""
+    return {one.message_id: one.message_rev for one in lines}
+
+
+def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[TranscriptLine]:
+    """The lines within a budget of tokens: long ones cut in the middle, then lines of the middle left out.
+
+    Numbers stay. Pure.
+    """
+    shown, costs = list(lines), [_cost(one) for one in lines]
+    for longest in _CUTS:
+        if sum(costs) <= budget:
+            return shown
+        for place, one in enumerate(lines):
+            if len(shown[place].text) > longest:
+                shown[place] = _shortened(one, longest)
+                costs[place] = _cost(shown[place])
+    tail, left = len(shown), budget - sum(costs[:_HEAD])
+    while tail > _HEAD and costs[tail - 1] <= left:
+        tail -= 1
+        left -= costs[tail]
+    return [*shown[:_HEAD], *shown[max(tail, _HEAD) :]]
+
+
+def most_telling(lines: Sequence[TranscriptLine], most: int) -> list[int]:
+    """The numbers of at most so many answers to judge, first those the owner had something to say about. Pure."""
+    found = reactions(lines)
+    order = sorted(found, key=lambda number: (found[number] in ("none", "thanked"), -number))
+    return order[:most]
+
+
+def _shortened(one: TranscriptLine, longest: int) -> TranscriptLine:
+    """Its beginning and its end: what is asked stands at either."""
+    if len(one.text) <= longest:
+        return one
+    end = longest // 3
+    return replace(one, text=f"{one.text[: longest - end].rstrip()} … {one.text[-end:].lstrip()}")
+
+
+def _cost(one: TranscriptLine) -> int:
+    return count_tokens(one.text) + _AROUND

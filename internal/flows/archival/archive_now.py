@@ -1,0 +1,63 @@
+"""An order to archive now: what waits is published, what was given up is tried anew, and no pause is waited for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.dialogue import turn_repository as turns
+from internal.flows.archival.publication import Publication
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import DAILY_COST, Run, RunState
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """What is gone through now: so many `messages` of the owner's own, published in so many `fragments`.
+
+    Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
+    complete, and `unpaid` for another day's budget. `unfinished` counts all runs that are to be worked on, new ones and
+    those already at work included. What the bot is still `answering` is left for later: it is gone through with its
+    answer.
+    """
+
+    fragments: int = 0
+    messages: int = 0
+    revived: int = 0
+    hurried: int = 0
+    reread: int = 0
+    unpaid: int = 0
+    unfinished: int = 0
+    answering: bool = False
+
+
+async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> Ordered:
+    """Makes everything of this user ready to be worked on at once; the runs themselves are the run loop's."""
+    published = await publication.publish_now(user_id)
+    now = clock.now()
+    with acting_for(user_id):
+        ordered = await database.write(lambda c: _make_due(c, user_id, now))
+    return replace(ordered, fragments=len(published), messages=sum(fragment.said for fragment in published))
+
+
+def _make_due(connection: Connection, user_id: int, now: datetime) -> Ordered:
+    revived = runs.revive(connection, user_id, now)
+    kinds = Counter(map(_kind, runs.hurry(connection, user_id, now)))
+    counts = runs.counts(connection, user_id)
+    unfinished = sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
+    answering = turns.first_open_seq(connection, user_id, users.read_setting(connection, "bot_id")) is not None
+    return Ordered(revived=revived, unfinished=unfinished, answering=answering, **kinds)
+
+
+def _kind(run: Run) -> str:
+    """What a run had waited for, as `Ordered` counts it."""
+    if run.error == DAILY_COST:
+        return "unpaid"
+    return "reread" if run.replaces is not None and run.error is None else "hurried"

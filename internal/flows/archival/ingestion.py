@@ -1,0 +1,156 @@
+"""Text that did not come through Telegram becomes an episode: stored with its segments and runs in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import Refused
+from internal.events import repository as events
+from internal.flows.archival.publication import slices
+from internal.flows.forgetting.requests import everything_asked
+from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
+from internal.import_formats.passages import MOST, json_lines, passages
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Episode, EpisodeSource, Segment
+from internal.scheduling import repository as runs
+from internal.storage import search_items
+from internal.storage.owner_counters import next_rev
+from internal.storage.types import new_id
+
+BEHIND = 1 << 48
+"""Added to the place of an import's runs: years of old messages wait for what is said meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`created` is False for an episode that was there before: nothing was changed then."""
+
+    episode: Episode
+    created: bool
+
+
+def add_episode(
+    connection: Connection,
+    user_id: int,
+    *,
+    source: EpisodeSource,
+    name: str,
+    segments: Sequence[Segment],
+    source_description: str,
+    source_url: str | None,
+    reference_time: datetime,
+    dedupe: str | None,
+    agents: Sequence[str],
+    now: datetime,
+    episode_id: str | None = None,
+    content: str = "",
+    behind: bool = False,
+) -> Stored:
+    """Stores an episode, its segments (numbered 1, 2, ...) and a run of each agent for each slice of them.
+
+    An `episode_id` or `dedupe` that this owner has already is answered with what is stored. `content` is the text as it
+    was given, empty where the segments are all there is (`content_of`). `behind`: its runs wait for all others.
+
+    Raises NotFound for an unknown owner; Refused "forgetting" while everything of his is about to be forgotten, and
+    "taken" when the id belongs to somebody else's episode.
+    """
+    known = _known(connection, user_id, episode_id, dedupe)
+    if known is not None:
+        return Stored(known, created=False)
+    if everything_asked(connection, user_id) is not None:
+        raise Refused("forgetting", "everything is about to be forgotten; undo that first, or wait until it is done")
+    episode = Episode(
+        user_id=user_id,
+        id=episode_id or new_id(),
+        source=source,
+        name=name,
+        content=content,
+        source_description=source_description,
+        source_url=source_url,
+        reference_time=reference_time,
+        created_at=now,
+        dedupe=dedupe,
+    )
+    episodes.add_episode(connection, episode, segments)
+    rev = next_rev(connection, user_id)
+    put_episode_item(connection, episode, segments, rev)
+    place = rev + (BEHIND if behind else 0)
+    for agent in agents:
+        runs.create(connection, user_id, agent, episode.id, slices(len(segments)), rev=place, now=now)
+    episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
+    events.append(
+        connection,
+        "episode_added",
+        source="system:ingestion",
+        now=now,
+        user_id=user_id,
+        payload={"episode": episode.id, "source": source, "segments": len(segments)},
+        links={"fragment": episode.id},
+    )
+    return Stored(episode, created=True)
+
+
+def put_episode_item(connection: Connection, episode: Episode, segments: Sequence[Segment], rev: int) -> None:
+    """Keeps what an episode is found by: the beginning of what it says."""
+    found_by = f"{episode.name}\n{content_of(episode, segments)}"[:FOUND_BY]
+    search_items.put(connection, episode.user_id, EPISODE_ITEM, episode.id, found_by, rev)
+
+
+def text_segments(content: str, at: datetime) -> tuple[Segment, ...]:
+    """A text in passages of a few hundred characters, all of the time `at`; having no speaker it may be the owner's."""
+    return _segments(passages(content), at)
+
+
+def json_segments(content: str, at: datetime) -> tuple[Segment, ...]:
+    """A JSON text as lines `path: value`, as many in a segment as are easily read. Raises Refused "json"."""
+    try:
+        value: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        raise Refused("json", "content: it should be JSON, since source is json") from None
+    parts: list[str] = []
+    for line in json_lines(value):
+        for piece in passages(line) if len(line) > MOST else [line]:
+            if parts and len(parts[-1]) + len(piece) < MOST:
+                parts[-1] += f"\n{piece}"
+            else:
+                parts.append(piece)
+    return _segments(parts, at)
+
+
+def content_of(episode: Episode, segments: Sequence[Segment]) -> str:
+    """The content of an episode as it was given, or its lines with their speakers."""
+    if episode.content:
+        return episode.content
+    return "\n".join(knowledge.spoken(part.text or "", part.speaker, part.forwarded_from) for part in segments)
+
+
+def fingerprint(*parts: object) -> str:
+    """A key under which the same parts are stored once."""
+    return hashlib.sha256(json.dumps([str(part) for part in parts], ensure_ascii=False).encode()).hexdigest()
+
+
+def _segments(texts: Sequence[str], at: datetime) -> tuple[Segment, ...]:
+    return tuple(Segment(n, at, _storable(text), None) for n, text in enumerate(texts, start=1))
+
+
+def _storable(text: str) -> str:
+    """JSON may hold half a surrogate pair, which no database takes, and NUL, which not every one does."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "")
+
+
+def _known(connection: Connection, user_id: int, episode_id: str | None, dedupe: str | None) -> Episode | None:
+    if episode_id is not None:
+        known = episodes.episode(connection, user_id, episode_id)
+        if known is None and episodes.is_taken(connection, episode_id):
+            raise Refused("taken", "uuid: it is taken")
+        if known is not None:
+            return known
+    return None if dedupe is None else episodes.episode_by_dedupe(connection, user_id, dedupe)

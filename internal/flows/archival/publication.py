@@ -1,0 +1,316 @@
+"""A dialogue that is idle or full becomes a fragment: an episode, its runs, and the cursor, in one transaction (C7)."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.chronicle import repository as line
+from internal.chronicle.model import Session, Trigger
+from internal.chronicle.service import CLOSING
+from internal.config import DialogueConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import Message, own_words, visible
+from internal.errors import Refused
+from internal.events import bus
+from internal.events.bus import Topic
+from internal.flows.forgetting.requests import everything_asked
+from internal.flows.indexing.fragments import follow_messages
+from internal.flows.runs import rerun
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.model import Episode, Segment
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+from internal.storage.owner_counters import next_rev
+from internal.storage.types import new_id
+
+log = logging.getLogger(__name__)
+
+SLICE = 60
+"""Most messages of one model call; source: "Meanings, Fragment and session" in the architecture."""
+
+IDLE_BATCH = 200
+"""Most dialogues looked at in one tick; the rest are due at the next."""
+
+
+LOOKED_BACK = timedelta(minutes=10)
+"""What was said so long before the last look is looked at again: the clocks of several machines differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What one publication took: `count` messages up to `last_seq`, `said` of them the owner's own.
+
+    `closed` = the dialogue is over.
+    """
+
+    count: int
+    said: int
+    last_seq: int
+    closed: bool
+
+
+NOTHING_LEFT = Published(0, 0, 0, closed=True)
+"""The dialogue is over, and all of it was published before."""
+
+
+class Publication:
+    """Publishes fragments. `agents` are the names of those that get a run for each slice.
+
+    A dialogue that ends closes its session. One that was closed by a command is published up to its end.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        config: DialogueConfig,
+        agents: Sequence[str],
+        chronicling: Chronicling = UNJUDGED,
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._config, self._agents, self._chronicling = config, agents, chronicling
+        self._ended: set[int] = set()
+        self._looked: datetime | None = None
+
+    async def publish_due(self) -> int:
+        """Publishes every idle and every full dialogue; returns how many fragments were made."""
+        moment = self._clock.now() - self._config.idle_timeout
+        idle = await self._database.read(lambda c: dialogue.idle_since(c, moment, limit=IDLE_BATCH))
+        fragments = 0
+        for user_id in idle:
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=True, idle_before=moment))
+        for user_id in await self._full():
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, most=1))
+        return fragments + await self.publish_ended()
+
+    async def _full(self) -> list[int]:
+        if self._buffers.kept:
+            return list(self._buffers.full(self._config.max_messages))
+        looked = self._clock.now()
+        since, size = self._looked, self._config.max_messages
+        full = await self._database.read(lambda c: dialogue.full_since(c, since, size))
+        self._looked = looked - LOOKED_BACK  # not before: a read that fails is to be made up for
+        return full
+
+    async def publish_ended(self) -> int:
+        """Publishes what was said in the sessions that this process saw end; how many fragments were made."""
+        fragments = 0
+        while self._ended:
+            user_id = self._ended.pop()
+            fragments += await self._guarded(user_id, self._publish_all(user_id, closes=False, ended=True))
+        return fragments
+
+    def session_ended(self, user_id: int) -> None:
+        """Has what was said in closed sessions published at the next tick; after a crash silence does it."""
+        self._ended.add(user_id)
+
+    async def close_session(self, user_id: int, command: Trigger | None = CLOSING) -> Session | None:
+        """`/ss`, or `/db` (None): closes the open session at once and publishes what can be; None if there is none.
+
+        An answer that is being written still joins it; what was asked with it is published at the end of silence.
+        """
+        now = self._clock.now()
+        with acting_for(user_id):
+            closed = await self._database.write(
+                lambda c: self._chronicling.close(c, user_id, now, command=command), point="C7"
+            )
+        if closed is not None:
+            await self._publish_all(user_id, closes=False, ended=True)
+        return closed
+
+    async def _guarded(self, user_id: int, publishing: Awaitable[list[Published]]) -> int:
+        try:
+            return len(await publishing)
+        except Exception:  # border of one dialogue: it stays due, and must not hold up the others
+            log.exception("publication_failed", extra={"user_id": user_id})
+            return 0
+
+    async def publish_now(self, user_id: int) -> Sequence[Published]:
+        """Publishes what is waiting without ending the dialogue; returns the fragments that were made."""
+        return await self._publish_all(user_id, closes=False)
+
+    async def backfill(self, agent: str, user_ids: Sequence[int], *, again: bool = False) -> int:
+        """Gives an agent the fragments, or closed sessions, it never worked on; returns how many. Refused("agent").
+
+        With `again` it works once more on all others too, and what it finds takes the place of what it found before.
+        """
+        known = [*self._agents, *self._chronicling.agents]
+        if agent not in known:
+            raise Refused("agent", f"there is no agent {agent}; there are {', '.join(known)}")
+        count = 0
+        for user_id in user_ids:
+            with acting_for(user_id):
+                count += await self._database.write(lambda c, u=user_id: self._backfill(c, u, agent, again))  # type: ignore[misc]
+        return count
+
+    def _backfill(self, connection: Connection, user_id: int, agent: str, again: bool) -> int:
+        now = self._clock.now()
+        if agent in self._chronicling.agents:
+            return self._chronicling.backfill(connection, user_id, now, again=again)
+        repeated = rerun.again(connection, user_id, agent, now) if again else 0
+        missing = runs.episodes_without(connection, user_id, agent)
+        for episode_id, length in missing:
+            rev = next_rev(connection, user_id)
+            runs.create(connection, user_id, agent, episode_id, slices(length), rev=rev, now=now)
+            episodes.reopen(connection, user_id, episode_id)
+        return len(missing) + repeated
+
+    async def _publish_all(
+        self,
+        user_id: int,
+        *,
+        closes: bool,
+        ended: bool = False,
+        idle_before: datetime | None = None,
+        most: int | None = None,
+    ) -> list[Published]:
+        fragments: list[Published] = []
+        while most is None or len(fragments) < most:
+            published = await self._publish_once(user_id, closes=closes, ended=ended, idle_before=idle_before)
+            if published is None or not published.count:
+                break
+            fragments.append(published)
+        return fragments
+
+    async def _publish_once(
+        self, user_id: int, *, closes: bool, ended: bool, idle_before: datetime | None
+    ) -> Published | None:
+        now = self._clock.now()
+        with acting_for(user_id):
+            published = await self._database.write(
+                lambda c: self._publish(c, user_id, now, closes=closes, ended=ended, idle_before=idle_before),
+                point="C7",
+            )
+        if published is not None:
+            self._buffers.publish(user_id, published.last_seq, closes=published.closed)
+        if published is not None and published.count:
+            log.info("fragment_published", extra={"user_id": user_id, "messages": published.count})
+        return published
+
+    def _publish(
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        *,
+        closes: bool,
+        ended: bool,
+        idle_before: datetime | None,
+    ) -> Published | None:
+        """`ended` publishes only what closed sessions hold; the dialogue is over then if none is open."""
+        state = dialogue.state(connection, user_id)
+        if state is None or (idle_before is not None and state.last_activity > idle_before):
+            return None
+        if everything_asked(connection, user_id) is not None:
+            return None  # nothing new is derived from what is about to be forgotten
+        size = self._config.max_messages
+        opened = line.open_session(connection, user_id) if ended else None
+        closes = closes or (ended and opened is None)
+        waiting = dialogue.waiting(connection, user_id, limit=2 * size)
+        if closes and not waiting:
+            self._close(connection, user_id, now)
+            return NOTHING_LEFT
+        bot_id = users.read_setting(connection, "bot_id")
+        said_in = line.session_of_messages(connection, user_id, [message.id for message in waiting])
+        fragment = cut(waiting, turns.first_open_seq(connection, user_id, bot_id), size, said_in)
+        if not fragment or (opened is not None and said_in.get(fragment[-1].id) == opened.id):
+            return None
+        return self._write_fragment(connection, user_id, fragment, now, closes=closes)
+
+    def _close(self, connection: Connection, user_id: int, now: datetime) -> None:
+        dialogue.close_dialogue(connection, user_id)
+        self._chronicling.close(connection, user_id, now)
+
+    def _write_fragment(
+        self, connection: Connection, user_id: int, fragment: list[Message], now: datetime, *, closes: bool
+    ) -> Published:
+        first, last = fragment[0], fragment[-1]
+        episode = Episode(
+            user_id=user_id,
+            id=new_id(),
+            source="message",
+            name=f"dialogue {first.timestamp:%Y-%m-%d %H:%M}",
+            content="",
+            source_description="Telegram dialogue",
+            source_url=None,
+            reference_time=first.timestamp,
+            created_at=now,
+            first_seq=first.seq,
+            last_seq=last.seq,
+        )
+        evidence = [m for m in visible(fragment) if m.role != "system"]
+        parts = [Segment(n, m.timestamp, None, m.id) for n, m in enumerate(evidence, start=1)]
+        episodes.add_episode(connection, episode, parts)
+        rev = next_rev(connection, user_id)
+        # What the bot told by itself, and nobody answered, teaches nothing about its owner.
+        alone = all(message.notification_id is not None for message in evidence)
+        for agent in () if alone else self._agents:
+            runs.create(connection, user_id, agent, episode.id, slices(len(parts)), rev=rev, now=now)
+        episodes.mark_processed(connection, user_id, episode.id, now)  # where no agent works on it
+        bus.publish(
+            connection,
+            Topic.RAW,
+            source="agent:DialogueAgent",
+            now=now,
+            user_id=user_id,
+            payload={"episode": episode.id, "messages": len(fragment), "first_seq": first.seq, "last_seq": last.seq},
+            links={"fragment": episode.id},
+            about={"messages": [message.id for message in fragment]},
+        )
+        dialogue.publish_cursor(connection, user_id, episode.id, last, first.seq, closes=False)
+        follow_messages(connection, user_id, episode.id)
+        closed = closes and not dialogue.waiting(connection, user_id, limit=1)
+        if closed:
+            self._close(connection, user_id, now)
+        return Published(len(fragment), len(own_words(fragment)), last.seq, closed)
+
+
+def slices(count: int) -> list[tuple[int, int]]:
+    """Numbers 1..count cut into runs of at most SLICE, as even as can be, as (first, last) pairs."""
+    if count == 0:
+        return []
+    pieces = -(-count // SLICE)
+    borders = [round(count * piece / pieces) for piece in range(pieces + 1)]
+    return [(begin + 1, end) for begin, end in itertools.pairwise(borders)]
+
+
+def cut(
+    waiting: Sequence[Message], open_seq: int | None, size: int, said_in: Mapping[str, str] | None = None
+) -> list[Message]:
+    """The longest beginning of at most `size` messages before `open_seq` in which every turn is whole.
+
+    `open_seq` is the first message of a turn that still owes an answer. A turn longer than `size` is cut all the same.
+    `said_in` are the sessions of messages: it ends where another begins, unless turns of both lie in one another.
+    """
+    ends = {message.turn_id or "": place for place, message in enumerate(waiting)}
+    settled = [message for message in waiting if open_seq is None or message.seq < open_seq][:size]
+    end = reach = 0
+    for place, message in enumerate(settled):
+        reach = max(reach, ends[message.turn_id] if message.turn_id is not None else place)
+        if reach == place:
+            end = place + 1
+            if said_in and _changes_session(waiting, place, said_in):
+                break
+    if not end and len(settled) == size:
+        end = size
+    return settled[:end]
+
+
+def _changes_session(waiting: Sequence[Message], place: int, said_in: Mapping[str, str]) -> bool:
+    """Whether what follows this place is said in another session. What is no event belongs to those before it."""
+    here = next((said_in[one.id] for one in reversed(waiting[: place + 1]) if one.id in said_in), None)
+    following = next((said_in[one.id] for one in waiting[place + 1 :] if one.id in said_in), None)
+    return None not in (here, following) and here != following

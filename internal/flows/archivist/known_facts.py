@@ -1,0 +1,79 @@
+"""What an archivist is told that is known already, so that it uses the same names and does not repeat itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.agents.model import KnownEntity
+from internal.graph.store import owner_node_id
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.entities import repository as entities
+from internal.knowledge.entities.resolved_names import KnownName
+from internal.knowledge.model import Fact
+from internal.language.text.spelling import tokens
+
+SHOWN_ENTITIES: Final = 60
+SHOWN_FACTS: Final = 60
+"""Most things and facts in one prompt: those that the slice names, and of the owner's own the newest."""
+
+_STEM: Final = 4
+"""Letters in which a name and a word of the text must agree, the rest being its ending; a shorter name wholly."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownThings:
+    """Things that the texts may mean, and current facts about them and the owner, in words with their dates."""
+
+    entities: Sequence[KnownEntity]
+    facts: Sequence[str]
+
+
+def known_things(connection: Connection, user: User, texts: Sequence[str], now: datetime) -> KnownThings:
+    """What is known of whatever these texts seem to name; a guess by the beginnings of words costs only tokens."""
+    names = entities.known_names(connection, user.user_id)
+    words = {_stem(token.key) for text in texts for token in tokens(text)}
+    named = [one for one in names if any(_named(name, words) for name in one.names)]
+    things = [one for one in named if one.subtype != "person"][:SHOWN_ENTITIES]
+    about = {one.node_id for one in named[:SHOWN_ENTITIES]} | {owner_node_id(user.user_id)}
+    return KnownThings([_entity(one) for one in things], _facts(connection, user, about, now))
+
+
+def _facts(connection: Connection, user: User, node_ids: Iterable[str], now: datetime) -> list[str]:
+    found = {fact.id: fact for node_id in sorted(node_ids) for fact in _newest(connection, user.user_id, node_id, now)}
+    newest = sorted(found.values(), key=lambda fact: (fact.created_at, fact.id))[-SHOWN_FACTS:]
+    return [_words(fact, user) for fact in newest]
+
+
+def _newest(connection: Connection, user_id: int, node_id: str, now: datetime) -> list[Fact]:
+    wanted = FactFilter(node_id=node_id)
+    count = knowledge.count_facts(connection, user_id, wanted, now=now)
+    offset = max(0, count - SHOWN_FACTS)
+    return knowledge.facts_about(connection, user_id, wanted, now=now, limit=SHOWN_FACTS, offset=offset)
+
+
+def _words(fact: Fact, user: User) -> str:
+    if fact.valid_at is None:
+        return fact.fact
+    return f"{fact.fact} (since {fact.valid_at.astimezone(ZoneInfo(user.tz)):%Y-%m-%d})"
+
+
+def _entity(known: KnownName) -> KnownEntity:
+    kind = known.labels[0] if known.labels else known.label if known.label != "Entity" else ""
+    return KnownEntity(known.names[0], kind, known.names[1:], known.description)
+
+
+def _named(name: str, words: set[str]) -> bool:
+    parts = [token.key for token in tokens(name)]
+    return bool(parts) and all(_stem(part) in words for part in parts)
+
+
+def _stem(word: str) -> str:
+    return word[: max(_STEM, len(word) - 2)]

@@ -1,0 +1,100 @@
+"""Which memories an archivist is shown under handles, and what a handle of a stored reply means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.graph.labels import beginning
+from internal.language.text.spelling import tokens
+from internal.memory.model import KnownMemory
+from internal.memory.observations import known_repository
+from internal.memory.observations.known_repository import KnownNode
+
+OPEN: Final[Mapping[str, tuple[str, ...]]] = {"Question": ("open", "partial"), "Goal": ("active",)}
+MOST_OPEN: Final = 30
+"""Of each, the newest, shown whatever the slice is about: what is open may be answered or reached in passing."""
+CONTRADICTIONS: Final = 10
+NAMED: Final = 60
+"""Most other nodes, whose words the slice uses."""
+LOOKED_AT: Final = 2_000
+"""Of each kind the newest are looked through for words, in some 0.1 s. What is older is known again when it is told."""
+
+HANDLES: Final[Mapping[str, str]] = {
+    "Question": "Q", "Goal": "G", "Decision": "D", "Preference": "P", "Context": "C", "Contradiction": "X",
+    "Memory": "M",
+}  # fmt: skip
+
+_STEM: Final = 4
+"""Letters in which two words must agree, the rest may be an ending; shorter words tell nothing."""
+_SHARED: Final = 2
+"""Words that a sentence must share with the slice to be shown; of a name all."""
+
+
+def remembered(
+    connection: Connection, user_id: int, texts: Sequence[str], *, read_again: str | None = None
+) -> list[KnownMemory]:
+    """What may be meant by handles, in the order of their letters and numbers; a guess too many costs only tokens.
+
+    `read_again` is the episode whose earlier reading is about to be taken back: what only that told is not shown.
+    """
+    gone = known_repository.told_only_by(connection, user_id, read_again) if read_again else set()
+    newest = [
+        node
+        for label in HANDLES
+        for node in known_repository.known_nodes(connection, user_id, [label], limit=LOOKED_AT)
+        if node.subtype != "session" and node.node_id not in gone
+    ]
+    kept = [node for label, states in OPEN.items() for node in _in_state(newest, label, states)[:MOST_OPEN]]
+    unresolved = _in_state(newest, "Contradiction", ("unresolved",))[:CONTRADICTIONS]
+    sides = known_repository.conflicting(connection, user_id, [one.node_id for one in unresolved])
+    kept += [*unresolved, *(node for node in newest if node.node_id in sides)]
+    ids = {node.node_id for node in kept}
+    others = [node for node in newest if node.node_id not in ids and node.label != "Contradiction"]
+    return _with_handles([*kept, *_named(others, texts)])
+
+
+def _in_state(nodes: Sequence[KnownNode], label: str, states: Collection[str]) -> list[KnownNode]:
+    return [node for node in nodes if node.label == label and node.status in states]
+
+
+def snapshot_of(memories: Sequence[KnownMemory]) -> list[list[str]]:
+    """What a run keeps of the handles it gave out: no words, for those could be forgotten meanwhile."""
+    return [[one.handle, one.node_id, one.label] for one in memories]
+
+
+def from_snapshot(snapshot: Mapping[str, Any]) -> list[KnownMemory]:
+    """The handles of a stored run; a run of an older version gave out none."""
+    return [KnownMemory(handle, node_id, label, "") for handle, node_id, label in snapshot.get("memories", ())]
+
+
+def _with_handles(nodes: Sequence[KnownNode]) -> list[KnownMemory]:
+    order = list(HANDLES)
+    counts: Counter[str] = Counter()
+    shown = []
+    for node in sorted(nodes, key=lambda one: (order.index(one.label), one.at, one.node_id)):
+        counts[node.label] += 1
+        text = node.summary or beginning(node.words)
+        handle = f"{HANDLES[node.label]}{counts[node.label]}"
+        shown.append(KnownMemory(handle, node.node_id, node.label, text, node.status, node.at))
+    return shown
+
+
+def _named(nodes: Sequence[KnownNode], texts: Sequence[str]) -> list[KnownNode]:
+    """The nodes that share the most words with the slice, a rare word counting for more."""
+    said = {stem for text in texts for stem in _stems(text)}
+    shared = [(node, stems, stems & said) for node in nodes if (stems := _stems(node.words))]
+    common = Counter(stem for _, stems, _ in shared for stem in stems)
+    likely = [
+        (sum(1 / common[stem] for stem in both), node.at.timestamp(), node)
+        for node, stems, both in shared
+        if len(both) >= min(_SHARED, len(stems))
+    ]
+    return [node for _, _, node in sorted(likely, key=lambda one: one[:2], reverse=True)[:NAMED]]
+
+
+def _stems(text: str) -> set[str]:
+    return {token.key[:_STEM] for token in tokens(text) if len(token.key) >= _STEM}

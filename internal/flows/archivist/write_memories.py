@@ -1,0 +1,127 @@
+"""Memories of one reply, written in the transaction that applies it, with their sources and the session they are of."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePath
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.chronicle import repository as chronicle
+from internal.flows.forgetting.tombstones import without_buried_memories
+from internal.flows.runs.slices import SliceLine
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.model import Episode
+from internal.memory import service as memory
+from internal.memory.model import MemoryDigest, NodeRef
+from internal.memory.observations.changes import ObservedLine, SessionPlace, Setting
+from internal.people.operations import RefusedOperation
+from internal.scheduling.model import Run
+
+OWN: Final = 0.9
+PASSED_ON: Final = 0.7
+IMPORTED: Final = 0.6
+IMPORTED_OF_OTHERS: Final = 0.5
+"""How far a line may be believed, in [0, 1]: the owner's own words here, what he forwards, what an import holds of him
+and of others. A source is believed as its lines on the average, less what of it was superseded."""
+
+_FILE: Final = re.compile(r"[\w() -]+\.[A-Za-z0-9]{1,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class Memorised:
+    """`counts` says how many nodes and edges became what; `asked` = there is something only the owner can settle."""
+
+    counts: Mapping[str, int]
+    refused: Sequence[RefusedOperation]
+    asked: bool
+
+
+def write_memories(
+    connection: Connection,
+    run: Run,
+    lines: Sequence[SliceLine],
+    digest: MemoryDigest,
+    nodes: Mapping[str, str],
+    *,
+    tombstone_key: bytes,
+    now: datetime,
+) -> Memorised:
+    """Finds or makes what the memories of a reply name and records them; call it after its facts were written.
+
+    `nodes` are the ids of things and people by the names that the reply has for them. A run that replaces another one
+    takes the place of what that told. What was forgotten since is not brought back.
+    """
+    said_at = {line.shown.number: line.said_at for line in lines}
+    digest, buried = without_buried_memories(connection, run.user_id, digest, said_at, tombstone_key)
+    before = None
+    if run.replaces is not None:
+        before = memory.take_back(connection, run.user_id, run.episode_id, range(run.first_n, run.last_n + 1))
+    setting = Setting(
+        episode_id=run.episode_id,
+        lines={line.shown.number: observed(run.episode_id, line) for line in lines},
+        now=now,
+        run_id=run.id,
+        entities=nodes,
+        source=_source(connection, run),
+        session=_session(connection, run, lines),
+    )
+    written = memory.write(connection, run.user_id, digest, setting)
+    counts = Counter(written.changes.counts())
+    if before is not None:
+        removal = memory.drop_untold(connection, run.user_id, before, now=now)
+        counts.update(deleted=len(removal.nodes), unlinked=removal.edges)
+    if setting.session is not None and setting.session.closed:
+        memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)
+    # Preferences that the reply names as things count once more: how often they were observed is told by both.
+    memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
+    refused = [RefusedOperation(one.reason, one.detail) for one in buried]
+    refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
+    return Memorised({name: count for name, count in counts.items() if count}, refused, written.asked)
+
+
+def observed(episode_id: str, line: SliceLine) -> ObservedLine:
+    """A line of a slice as evidence of a memory."""
+    shown = line.shown
+    own = shown.owners_word
+    here, elsewhere = (OWN, PASSED_ON), (IMPORTED, IMPORTED_OF_OTHERS)
+    trust = (here if line.message_id is not None else elsewhere)[0 if own else 1]
+    return ObservedLine(episode_id, line.segment, line.said_at, shown.text, line.message_id, trust, own)
+
+
+def source_of(episode: Episode) -> NodeRef:
+    """The Source of an episode: a conversation, a page by its address, a file by its name, else a document."""
+    told = {"title": episode.name}
+    if episode.first_seq is not None:
+        return NodeRef("Source", told | {"type": "conversation", "reference": f"episode:{episode.id}"})
+    url = episode.source_url or episodes.extract_source_url(episode.source_description)
+    if url:
+        return NodeRef("Source", told | {"type": "url", "reference": url})
+    if _FILE.fullmatch(PurePath(episode.source_description.replace("\\", "/")).name):
+        return NodeRef("Source", told | {"type": "file", "reference": episode.source_description})
+    return NodeRef("Source", told | {"type": "document", "reference": f"episode:{episode.id}"})
+
+
+def _source(connection: Connection, run: Run) -> NodeRef | None:
+    episode = episodes.episode(connection, run.user_id, run.episode_id)
+    return None if episode is None else source_of(episode)
+
+
+def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> SessionPlace | None:
+    """The session in which most of these lines were said."""
+    ids = [line.message_id for line in lines if line.message_id is not None]
+    said_in = Counter(chronicle.session_of_messages(connection, run.user_id, ids).values())
+    if not said_in:
+        return None
+    session_id = min(said_in, key=lambda one: (-said_in[one], one))
+    session = chronicle.session(connection, run.user_id, session_id)
+    if session is None:
+        return None
+    opened = session.opened_at.astimezone(ZoneInfo(session.tz))
+    return SessionPlace(session.id, opened, closed=session.closed_at is not None)

@@ -1,0 +1,207 @@
+"""A fact in the owner's own words: also its other end follows, where the words now name another thing.
+
+"Петров работает в Beta" must not stay a fact about ACME, or the next word about Beta would seem to contradict it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.errors import ModelUnavailable
+from internal.flows.forgetting import bio_sentences
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge import service as knowledge
+from internal.knowledge.entities import repository as entitie_repository
+from internal.knowledge.entities.resolved_names import KnownName
+from internal.knowledge.model import Fact
+from internal.language.facts.corrections import Correction, read_correction
+from internal.language.facts.restatements import renamed
+from internal.language.names import entities
+from internal.language.text.spelling import text_language
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NAMED_BY = {"Entity": "name", "Preference": "preference", "Topic": "name"}
+
+
+class Runs(Protocol):
+    """Where language is understood: the language process."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
+        ...
+
+
+Outcome = Literal["same", "changed", "ended", "denied"]
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """`fact` is the newest version, or the one that was held last; `outcome` what the words did to it.
+
+    `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is held no more.
+    """
+
+    fact: Fact
+    outcome: Outcome
+
+    @property
+    def changed(self) -> bool:
+        return self.outcome != "same"
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """The thing that the new words name: a known one, or (`node_id` None) a new one of this name."""
+
+    name: str
+    node_id: str | None
+
+
+class Restating:
+    """Takes the owner's words for a fact as a soft update."""
+
+    def __init__(self, database: Database, clock: Clock, language: Runs, tombstone_key: bytes) -> None:
+        self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
+
+    async def restate(self, user: User, fact_id: str, words: str) -> Restated:
+        """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
+
+        Dates in the words become the fact's own. Words that only deny it take it back, or end it where they say that
+        it is over; the fact keeps its words then, and sentences of profiles that tell what was denied go.
+
+        Raises NotFound for a fact that is gone, Conflict for one that is held true no more, and Refused("empty_fact" |
+        "too_long").
+        """
+        said, now = " ".join(words.split()), self._clock.now()
+        read = await self._database.read(lambda c: _newest(c, user.user_id, fact_id))
+        correction = await self._correction(user, read, said)
+        other = await self._other(user, read, said) if correction.standing == "holds" else None
+
+        def work(connection: Connection) -> Restated:
+            current = _newest(connection, user.user_id, fact_id)
+            if correction.standing != "holds":
+                return _closed(connection, current, correction, self._key, now)
+            if current.fact == said and _has_dates(current, correction):
+                handled = current.set_by == "owner" and current.id != fact_id
+                return Restated(current, "changed" if handled else "same")
+            target = None if other is None or current.id != read.id else _target(connection, current, other, now)
+            _, new = knowledge.update_fact(
+                connection,
+                user.user_id,
+                current.id,
+                said,
+                target_id=target,
+                begins=correction.begins,
+                over=correction.ends,
+                now=now,
+            )
+            return Restated(new, "changed")
+
+        return await self._database.write(work)
+
+    async def _correction(self, user: User, fact: Fact, said: str) -> Correction:
+        """What the words say of the fact's time; nothing where the language process cannot tell."""
+        names = await self._database.read(lambda c: _names(c, fact))
+        at, language = self._clock.now().astimezone(ZoneInfo(user.tz)), text_language(said, user.lang)
+        try:
+            return await self._language.run(read_correction, fact.fact, said, names, at, language)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("restated_without_dates", extra={"reason": type(error).__name__})
+            return Correction("holds")
+
+    async def _other(self, user: User, fact: Fact, said: str) -> _Other | None:
+        """What the words now name in place of the fact's target; None if that is the same, or cannot be told."""
+        user_id = user.user_id
+        target = await self._database.read(lambda c: store.get_node(c, user_id, fact.target))
+        if target is None or target.label not in _NAMED_BY or target.id == store.owner_node_id(user_id):
+            return None
+        names = [target.name, *target.properties.get("aliases", ())]
+        try:
+            name = await self._language.run(renamed, fact.fact, said, names, text_language(said, user.lang))
+            if not name:
+                return None
+            exact, likely = await self._database.read(lambda c: _candidates(c, user_id, target, name))
+            found = exact or await self._alike(name, likely)
+        except (ModelUnavailable, LanguageCallFailed) as error:
+            log.warning("restated_in_words_only", extra={"reason": type(error).__name__})
+            return None
+        if fact.source in found or len(found) > 1:
+            return None
+        if not found and target.subtype == "person":
+            return None  # a person is made by people's own rules
+        return _Other(name, found[0] if found else None)
+
+    async def _alike(self, name: str, likely: Sequence[KnownName]) -> list[str]:
+        [hits] = await self._language.run(entities.alike, [name], [one.names for one in likely])
+        return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
+
+
+def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> Restated:
+    """A fact that is over, or was never so; said twice it is one correction."""
+    if current.expired_at is not None:
+        return Restated(current, "denied")
+    if correction.standing == "denied":
+        # What was never so is told by no profile either, and lines up to now tell it to none again.
+        bio_sentences.erase(connection, current.user_id, [current.id], key, now)
+        knowledge.retract_fact(connection, current.user_id, current.id, now=now)
+        return Restated(_newest(connection, current.user_id, current.id), "denied")
+    if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):
+        return Restated(current, "ended")
+    _, ended = knowledge.update_fact(
+        connection, current.user_id, current.id, current.fact, over=correction.ends, now=now
+    )
+    return Restated(ended, "ended")
+
+
+def _has_dates(fact: Fact, correction: Correction) -> bool:
+    return correction.begins in (None, fact.valid_at) and correction.ends in (None, fact.invalid_at)
+
+
+def _names(connection: Connection, fact: Fact) -> list[str]:
+    ends = store.nodes_by_ids(connection, fact.user_id, [fact.source, fact.target]).values()
+    return [name for node in ends for name in (node.name, *node.properties.get("aliases", ()))]
+
+
+def _newest(connection: Connection, user_id: int, fact_id: str) -> Fact:
+    return knowledge.history(connection, user_id, fact_id)[-1]
+
+
+def _candidates(connection: Connection, user_id: int, target: Node, name: str) -> tuple[list[str], list[KnownName]]:
+    """The ids of things that are called exactly so, and everything of the target's kind that may be."""
+    exact = [node.id for node in store.nodes_called(connection, user_id, [name])]
+    known = entitie_repository.known_names(connection, user_id)
+    return exact, [one for one in known if (one.label, one.subtype) == (target.label, target.subtype)]
+
+
+def _target(connection: Connection, fact: Fact, other: _Other, now: datetime) -> str | None:
+    """The node of what is named now, made like the one it takes the place of, and supported by the same lines."""
+    if other.node_id is not None:
+        node = store.resolve_node(connection, fact.user_id, other.node_id)
+        return None if node is None else node.id
+    before = store.get_node(connection, fact.user_id, fact.target)
+    if before is None:
+        return None
+    properties: dict[str, Any] = {_NAMED_BY[before.label]: other.name}
+    if before.label == "Entity":
+        properties |= {"type": before.subtype, "labels": before.properties.get("labels", [])}
+    node = store.add_node(connection, fact.user_id, before.label, properties, now=now, by="owner")
+    for line in knowledge.evidence_of_fact(connection, fact.user_id, fact.id):
+        segments = {line.segment: line.message_id}
+        knowledge.cite_node(connection, fact.user_id, node.id, line.episode_id, segments, operation="created")
+    return node.id

@@ -1,0 +1,204 @@
+"""Sentences of profiles that tell a forgotten fact once more: out of sight with it, back with an undo, erased with it.
+
+A sentence knows its lines and a fact knows its own, so what rests on the same lines can be found. Which of them says
+the same is decided by what it names; what cannot be decided stays, and its owner is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.flows.visibility import name_traces
+from internal.flows.visibility.lines import Place, all_lines
+from internal.graph.store import owner_node_id
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.relations import materially_different
+from internal.knowledge.facts.repository import Version
+from internal.language.facts.overlap import alike, telling_words
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import tokens
+from internal.people import (
+    forget_repository,
+    hidden_parts,
+    suggestion_repository,
+    support,
+    support_repository,
+    tombstones,
+)
+from internal.people.model import Person
+from internal.people.support import Part
+
+_STEM: Final = 3
+_ENDING: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """A sentence that may tell the fact and stays in sight: its person, its words, and its key among his parts."""
+
+    person_id: int
+    name: str
+    sentence: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a fact is told by: its words, the names of its ends by node id, the owner's left out, and its lines."""
+
+    facts: Sequence[str]
+    names: dict[str, list[str]]
+    lines: set[Place]
+
+
+def hide(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
+    """Sets aside the sentences that tell a fact, until `hidden_parts.bring_back` or `hidden_parts.erase`."""
+    for person, parts in certain(connection, user_id, fact_id):
+        hidden_parts.put(connection, person, [part.text for part in parts], fact_id, sure=True, now=now)
+
+
+def certain(connection: Connection, user_id: int, fact_id: str) -> list[tuple[Person, list[Part]]]:
+    """The sentences that tell a fact, by the people in whose profiles they stand, those its owner set apart."""
+    return [(person, parts) for person, parts, _ in _found(connection, user_id, fact_id) if parts]
+
+
+def remaining(connection: Connection, user_id: int, fact_id: str) -> list[Remaining]:
+    """The sentences in sight of which it cannot be decided whether they tell a fact."""
+    return [
+        Remaining(person.id, person.display_name, part.text, part.key)
+        for person, _, doubtful in _found(connection, user_id, fact_id)
+        for part in doubtful
+    ]
+
+
+def _found(connection: Connection, user_id: int, fact_id: str) -> Iterator[tuple[Person, list[Part], list[Part]]]:
+    """Each person with the sentences that tell the fact, and those that may."""
+    chain = fact_repository.chain(connection, user_id, fact_id)
+    if not chain:
+        return
+    told = _told(connection, user_id, chain)
+    at_ends = {fact_repository.person_of(connection, user_id, end) for end in told.names}
+    beside = support_repository.people_told_in(connection, user_id, told.lines)
+    aside = suggestion_repository.surely_aside(connection, user_id, [one.fact.id for one in chain])
+    ids = sorted(one for one in {*at_ends, *beside} if one is not None)
+    for person in forget_repository.profiles(connection, user_id, ids):
+        loose = support.loose_parts(connection, person)
+        bio = {key: part for key, part in support.parts(person).items() if part.kind == "bio"}
+        tells = {key for key, part in bio.items() if _tells(part.text, told, person, at_end=person.id in at_ends)}
+        sure = [bio[key] for key in bio if key in tells and key in loose]
+        resting = _resting_on(connection, person, told.lines)
+        open_ = person.id in at_ends and not sure and person.id not in aside
+        may = [
+            part
+            for key, part in bio.items()
+            if (key in tells and key not in loose)
+            or (key in resting - tells and (open_ or _hints(part.text, told, person)))
+        ]
+        yield person, sure, may
+
+
+def _resting_on(connection: Connection, person: Person, lines: set[Place]) -> set[str]:
+    """The keys of what rests on these lines and no others."""
+    found = {
+        key: all_lines(connection, person.user_id, places)
+        for key, places in support_repository.places(connection, person.user_id, person.id).items()
+    }
+    return {key for key, places in found.items() if places and places <= lines}
+
+
+def _told(connection: Connection, user_id: int, chain: Sequence[Version]) -> _Told:
+    ids = [one.fact.id for one in chain]
+    ends = {end for one in chain for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
+    claims = claim_repository.of_edges(connection, user_id, ids)
+    rows = claim_repository.support(connection, user_id, [claim.id for claim in claims])
+    return _Told(
+        facts=[one.fact.fact for one in chain],
+        names={end: name_traces.names_by_id(connection, user_id, end) for end in ends},
+        lines=all_lines(connection, user_id, {(row.episode_id, row.segment) for row in rows}),
+    )
+
+
+def _tells(sentence: str, told: _Told, person: Person, *, at_end: bool) -> bool:
+    """Whether a sentence says what the fact says: the same words, or of one end that it names the other.
+
+    In the profile of somebody who only shares the line it must name both.
+    """
+    if any(not materially_different(sentence, fact) for fact in told.facts):
+        return True
+    others = [names for end, names in told.names.items() if end != person.entity_id]
+    enough = len(others) > 0 if at_end else len(others) > 1
+    return enough and all(_named(sentence, names) for names in others)
+
+
+def _hints(sentence: str, told: _Told, person: Person) -> bool:
+    """Whether a sentence shares a word with the fact besides the person's own names."""
+    own = telling_words(person.names)
+    words = {word for word in telling_words(told.facts) if not any(alike(word, name) for name in own)}
+    return any(alike(word, other) for word in words for other in telling_words([sentence]))
+
+
+def _named(sentence: str, names: Collection[str]) -> bool:
+    """Whether a sentence names something, in whatever case, form or alphabet."""
+    if name_traces.naming(names)(sentence):
+        return True
+    sounds = {sound for token in tokens(sentence) for sound in skeletons(token.key)}
+    return any(_sounds_in(name, sounds) for name in names if name_traces.is_proper(name))
+
+
+def _sounds_in(name: str, sounds: set[str]) -> bool:
+    words = [skeletons(token.key) for token in tokens(name)]
+    same = alike if len(words) == 1 else _declined
+    return bool(words) and all(any(same(one, other) for one in word for other in sounds) for word in words)
+
+
+def _declined(one: str, other: str) -> bool:
+    """Whether two words of a longer name may be one word's forms: новая, новой."""
+    shared = max(_STEM, min(len(one), len(other)) - _ENDING)
+    return one[:shared] == other[:shared]
+
+
+def put_aside(connection: Connection, user_id: int, person_id: int, part: str, fact_id: str, *, now: datetime) -> None:
+    """Sets aside one sentence that remained, known by the beginning of its key: an undo brings it back too."""
+    for person in forget_repository.profiles(connection, user_id, [person_id]):
+        hidden_parts.put(connection, person, sentences_of(person, part), fact_id, sure=False, now=now)
+
+
+def erase(connection: Connection, user_id: int, versions: Sequence[str], key: bytes, now: datetime) -> list[str]:
+    """Erases the sentences that tell a fact, given by all its versions, and those put aside for it; what they were.
+
+    Lines up to now bring none of them back.
+    """
+    told = hidden_parts.erase(connection, user_id, versions, now=now)
+    for person, parts in certain(connection, user_id, versions[-1]):
+        found = [part.text for part in parts]
+        hidden_parts.take_out(connection, person, found, now=now)
+        told += found
+    tombstones.bury_sentences(connection, user_id, told, key, now)
+    return told
+
+
+def erase_sentence(
+    connection: Connection, user_id: int, person_id: int, part: str, key: bytes | None, now: datetime
+) -> list[str]:
+    """Erases one sentence that remained, as `put_aside` names it; what it was, nothing if it is gone.
+
+    With a `key` lines up to now do not bring it back.
+    """
+    told: list[str] = []
+    for person in forget_repository.profiles(connection, user_id, [person_id]):
+        told = sentences_of(person, part)
+        hidden_parts.take_out(connection, person, told, now=now)
+    if key is not None:
+        tombstones.bury_sentences(connection, user_id, told, key, now)
+    return told
+
+
+def sentences_of(person: Person, part: str) -> list[str]:
+    """The sentences of a profile whose key begins so."""
+    return [one.text for one in support.parts(person).values() if one.kind == "bio" and one.key.startswith(part)]

@@ -1,0 +1,288 @@
+"""Erasing for good, each thing in one transaction: what was said, all that only it supports, every trace of it.
+
+Nothing here waits for an undo: `forgetting` does. A message that others cite too costs them nothing but its own words.
+What the owner said elsewhere stays, as do the bot's answers to it: they are messages of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, cast
+
+from sqlalchemy import Connection
+
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import repository as dialogue
+from internal.errors import NotFound, Refused
+from internal.flows.forgetting import bio_sentences, memories, notifications
+from internal.flows.forgetting import tombstones as forgetting_tombstones
+from internal.flows.forgetting.erasure import Erasing
+from internal.flows.forgetting.report import Fallen
+from internal.flows.indexing.fragments import lose_messages
+from internal.flows.merging import entities as merging_entities
+from internal.flows.visibility import name_traces
+from internal.flows.visibility.fact_messages import own_messages
+from internal.flows.visibility.lines import texts_of
+from internal.graph import store
+from internal.graph.store import owner_node_id
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts import repository as fact_repository
+from internal.memory import service as memory
+from internal.memory.merging import merge as merges
+from internal.people import forget_repository, hidden_parts, suggestion_repository, support_repository, tombstones
+from internal.people import repository as people
+from internal.people.bio import sentences
+from internal.people.support_repository import Lost
+from internal.storage.erasure import forgettings, traces
+from internal.storage.erasure.forgettings import Kind
+from internal.tasks import service as task_service
+from internal.teams import repository as teams
+
+_LONG_SENTENCE = 12
+"""Characters from which a sentence of a bio is looked for in stored texts; shorter ones may be anybody's."""
+
+
+P = ParamSpec("P")
+
+
+def _each_by_itself(
+    erase: Callable[Concatenate[Connection, int, P], Fallen],
+) -> Callable[Concatenate[Connection, int, P], Fallen]:
+    """What falls of merged things is told by what was told of each: they are taken apart while something is erased."""
+
+    @wraps(erase)
+    def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> Fallen:
+        with merging_entities.apart(connection, user_id, now=cast(datetime, kwargs["now"])):
+            return erase(connection, user_id, *args, **kwargs)
+
+    return erased
+
+
+def aside_for(kind: Kind, ref_id: str) -> str:
+    """Under which name parts of profiles were set aside for something else than a fact."""
+    return f"{kind}:{ref_id}"
+
+
+@_each_by_itself
+def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
+    """Erases an episode: its segments, or the messages it is made of, and everything that only it supports.
+
+    Raises NotFound, and Conflict while one of its messages is being answered.
+    """
+    episode = episodes.episode(connection, user_id, episode_id)
+    if episode is None:
+        raise NotFound(f"there is no episode {episode_id}")
+    hidden_parts.bring_back(connection, user_id, [aside_for("episode", episode_id)], now=now)
+    erased = Erasing(connection, user_id, now)
+    messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
+    erased.refuse_unanswered(messages)
+    erased.said += [episode.content, *([] if episode.source == "message" else [episode.name])]
+    erased.said += texts_of(connection, user_id, {(episode_id, 0)})
+    erased.note_claims(claim_repository.of_episode(connection, user_id, episode_id))
+    cited = erased.cited(episode_id, episodes.numbers(connection, user_id, episode_id))
+    lost = support_repository.drop_lines(connection, user_id, episode_id)
+    for person_id in support_repository.drop_mentions(connection, user_id, episode_id):
+        lost.episodes[person_id].add(episode_id)
+    erased.note_memories(memory.remove_episode(connection, user_id, episode_id, now=now))
+    erased.fallen.add(knowledge.remove_episode_claims(connection, user_id, episode_id, now=now))
+    erased.drop_episode(episode_id, messages)
+    erased.settle(lost, messages, cited)
+    forgettings.note_done(connection, user_id, "episode", episode_id, now)
+    for message in messages:  # a restored backup may hold them without their episode
+        forgettings.note_done(connection, user_id, "message", message.id, now)
+    return erased.fallen
+
+
+@_each_by_itself
+def erase_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Fallen:
+    """Erases one message and everything that only it supports; an episode that has no line left goes with it.
+
+    Raises NotFound, and Conflict while the message is being answered.
+    """
+    messages = dialogue.by_ids(connection, user_id, [message_id])
+    if not messages:
+        raise NotFound(f"there is no message {message_id}")
+    hidden_parts.bring_back(connection, user_id, [aside_for("message", message_id)], now=now)
+    erased = Erasing(connection, user_id, now)
+    erased.refuse_unanswered(messages)
+    erased.note_claims(claim_repository.supported_by(connection, user_id, message_ids=[message_id]))
+    lost, cited = Lost(), set[str]()
+    places = episodes.lines_of_messages(connection, user_id, [message_id])
+    for episode_id, number in places:
+        cited |= erased.cited(episode_id, [number])
+        lost.add(support_repository.drop_lines(connection, user_id, episode_id, [number]))
+        erased.take_back_mentions(lost, episode_id)
+        erased.empty_slices(episode_id, number)
+    erased.note_memories(memory.remove_messages(connection, user_id, [message_id], now=now))
+    erased.fallen.add(knowledge.remove_claims_of_messages(connection, user_id, [message_id], now=now))
+    erased.drop_messages(messages)
+    lose_messages(connection, user_id, dict(places))
+    erased.settle(lost, messages, cited)
+    forgettings.note_done(connection, user_id, "message", message_id, now)
+    return erased.fallen
+
+
+def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime) -> Fallen:
+    """Erases a fact in all its versions, the words that tell it, and what only it keeps. Raises NotFound.
+
+    The message that said it stays; it does not bring the fact back (`key` is that of tombstones).
+    """
+    chain = fact_repository.chain(connection, user_id, fact_id)
+    if not chain:
+        raise NotFound(f"there is no fact {fact_id}")
+    erased = Erasing(connection, user_id, now)
+    erased.note_claims(claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain]))
+    erased.told_in |= set(own_messages(connection, user_id, fact_id))
+    told = [one.fact for one in chain]
+    erased.note_memories(memories.with_facts(connection, user_id, told, list(erased.claims.values()), key=key, now=now))
+    forgetting_tombstones.bury_facts(connection, user_id, told, key, now)
+    erased.said += [words for fact in told for words in (fact.fact, fact.original_fact, fact.update_reason) if words]
+    ends, words = {(fact.source, fact.target) for fact in told}, [fact.fact for fact in told]
+    names = name_traces.names_at(connection, user_id, chain)
+    erased.note_sentences(bio_sentences.erase(connection, user_id, [fact.id for fact in told], key, now))
+    erased.fallen.add(knowledge.erase_fact(connection, user_id, fact_id, now=now))
+    erased.fallen.parts += name_traces.clear_retold(connection, user_id, ends, names, words, now)
+    erased.finish()
+    forgettings.note_done(connection, user_id, "fact", fact_id, now)
+    return erased.fallen
+
+
+def erase_sentence(
+    connection: Connection, user_id: int, person_id: int, part: str, *, key: bytes | None = None, now: datetime
+) -> Fallen:
+    """Erases a sentence of a profile, known by the beginning of its key, with its traces; nothing if it is gone."""
+    erased = Erasing(connection, user_id, now)
+    erased.note_sentences(bio_sentences.erase_sentence(connection, user_id, person_id, part, key, now))
+    erased.finish()
+    forgettings.note_erased(connection, user_id)
+    return erased.fallen
+
+
+def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+    """Erases a thing with every fact about it, and what was merged into it; a person's entity goes with the person.
+
+    So does what tells those facts once more, in bios and descriptions of what they were about. Raises NotFound, and
+    Refused("owner") for the owner himself.
+    """
+    one = partial(_erase_entity, connection, user_id, key=key, now=now)
+    return _with_merged(connection, user_id, node_id, one, now)
+
+
+def _with_merged(
+    connection: Connection, user_id: int, node_id: str, erase: Callable[[str], Fallen], now: datetime
+) -> Fallen:
+    """Erases a node, and each that was merged into it, with what is its own."""
+    others = merges.merged_into(connection, user_id, node_id)
+    with merging_entities.apart(connection, user_id, now=now):
+        fallen = erase(node_id)
+        for other in others:
+            if store.get_node(connection, user_id, other, hidden=True) is not None:
+                fallen.join(erase(other))
+    return fallen
+
+
+def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+    node = store.get_node(connection, user_id, node_id, hidden=True)
+    if node is None:
+        raise NotFound(f"there is no entity {node_id}")
+    if node_id == owner_node_id(user_id):
+        raise Refused("owner", "the owner himself is forgotten with everything")
+    person_id = fact_repository.person_of(connection, user_id, node_id)
+    if person_id is not None:
+        return erase_person(connection, user_id, person_id, key=key, asked_at=now, now=now)
+    erased = Erasing(connection, user_id, now)
+    names = name_traces.names_of(node)
+    forgetting_tombstones.bury_entity(connection, user_id, names, key, now)
+    proper = [name for name in names if name_traces.is_proper(name)]
+    # A topic is what many memories are about: they stay, and tell of it no more.
+    called = proper if node.label == "Entity" else []
+    erased.note_memories(memories.with_entities(connection, user_id, [node_id], called, key=key, asked_at=now, now=now))
+    memories.bury_told(connection, user_id, node, key, now)
+    erased.erase_node(node_id)
+    erased.said += names
+    erased.finish(traces.name_pattern(proper))
+    forgettings.note_done(connection, user_id, "entity", node_id, now)
+    return erased.fallen
+
+
+@_each_by_itself
+def erase_person(
+    connection: Connection, user_id: int, person_id: int, *, key: bytes, asked_at: datetime, now: datetime
+) -> Fallen:
+    """Erases a person with everybody merged into him, the facts about him, and every derived text that names him.
+
+    What was said up to `asked_at` does not bring him back: keyed hashes of his names and ids stay. The owner's own
+    messages stay too. Raises NotFound.
+    """
+    ids = {person_id} | people.sources_of(connection, user_id, person_id)
+    profiles = forget_repository.profiles(connection, user_id, ids)
+    if not profiles:
+        raise NotFound(f"there is no person {person_id}")
+    erased = Erasing(connection, user_id, now)
+    words: set[str] = set()
+    phrases: set[str] = set()
+    for person in profiles:
+        marks = tombstones.marks(key, user_id, person.names, person.username, person.telegram_id)
+        suggestion_repository.bury(connection, user_id, marks, asked_at)
+        words |= {*name_traces.words_of(person.names), person.username or "", str(person.telegram_id or "")}
+        phrases |= {sentence for sentence in sentences(person.bio) if len(sentence) >= _LONG_SENTENCE}
+    things = name_traces.things_named_after(connection, user_id, words)
+    called = [name_traces.names_by_id(connection, user_id, node_id) for node_id in things]
+    entities = {person.entity_id for person in profiles}
+    forget = partial(memories.with_entities, connection, user_id, key=key, asked_at=asked_at, now=now)
+    erased.note_memories(forget(entities, ()))
+    erased.erase_people(profiles)
+    own = name_traces.own_names(connection, user_id, words - {""})
+    # Older lines would make a thing of him, which needs no profile, and bring back what is called after him.
+    names = {name for person in profiles for name in person.names if name in own}
+    names |= {name for named in called if name_traces.naming(own)(named[0]) for name in named}
+    forgetting_tombstones.bury_entity(connection, user_id, names, key, asked_at)
+    suggestion_repository.bury(connection, user_id, tombstones.word_marks(key, user_id, own), asked_at)
+    erased.note_memories(forget((), own))
+    erased.erase_namings(own, key, asked_at)
+    mentions = traces.mention_pattern(words, ids, phrases)
+    erased.said += notifications.erase(connection, user_id, (), mentions, now)
+    erased.finish()
+    erased.fallen.texts += traces.blank_mentions(connection, user_id, mentions)
+    task_service.publish(connection, user_id, now)  # titles that named him are gone
+    forgettings.note_erased(connection, user_id)
+    return erased.fallen
+
+
+def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+    """Erases a node of memory with its links, everything told of it and what was merged into it.
+
+    What is a thing too is erased as a thing. The messages that told it stay; they do not bring it back (`key` is that
+    of tombstones). Raises NotFound.
+    """
+    node = store.get_node(connection, user_id, node_id, hidden=True)
+    if node is not None and node.label in ("Entity", "Topic", "Preference"):
+        return erase_entity(connection, user_id, node_id, key=key, now=now)
+    one = partial(_erase_memory, connection, user_id, key=key, now=now)
+    return _with_merged(connection, user_id, node_id, one, now)
+
+
+def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+    erased = Erasing(connection, user_id, now)
+    erased.note_memories(memories.with_node(connection, user_id, node_id, key=key, asked_at=now, now=now))
+    erased.finish()
+    forgettings.note_done(connection, user_id, "memory", node_id, now)
+    return erased.fallen
+
+
+def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: datetime) -> Fallen:
+    """Takes out of profiles what lost its last line, and erases people whom nothing supports any more."""
+    erased = Erasing(connection, user_id, now)
+    erased.settle_people(lost, ())
+    return erased.fallen
+
+
+def erase_everything(connection: Connection, user_id: int, spent_since: str) -> Fallen:
+    """Erases every row of an owner but those that `forgettings.erase_everything` names; nothing is counted."""
+    teams.erase_untold(connection, user_id)
+    forgettings.erase_everything(connection, user_id, spent_since)
+    return Fallen()

@@ -1,0 +1,250 @@
+"""One erasure as it goes: what is noted before it falls, what goes with it, the traces that are wiped at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue.model import Message
+from internal.errors import Conflict
+from internal.flows.forgetting import memories, notifications, tombstones
+from internal.flows.forgetting.report import Fallen
+from internal.flows.notifications.reminders import withdraw_about
+from internal.flows.sessions import lifecycle
+from internal.flows.visibility import name_traces
+from internal.flows.visibility.lines import all_lines, texts_of
+from internal.graph import store
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.entities import name_repository
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.model import Claim
+from internal.memory import service as memory
+from internal.memory.observations.changes import Removal
+from internal.people import forget_repository, hidden_parts, suggestion_repository, support, support_repository
+from internal.people import repository as people
+from internal.people.bio import sentences
+from internal.people.model import Person
+from internal.people.support_repository import Lost
+from internal.scheduling import repository as runs
+from internal.storage.erasure import traces
+from internal.tasks import repository as tasks
+from internal.tasks import service as task_service
+from internal.tasks.model import Task
+from internal.teams import repository as teams
+
+
+@dataclass(slots=True)
+class Erasing:
+    """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`.
+
+    `told_in` are the messages that told it: what was made of them in other words goes too.
+    """
+
+    connection: Connection
+    user_id: int
+    now: datetime
+    fallen: Fallen = field(default_factory=Fallen)
+    said: list[str] = field(default_factory=list)
+    _named: dict[str, str] = field(default_factory=dict)
+    _names: dict[str, set[str]] = field(default_factory=dict)
+    claims: dict[str, Claim] = field(default_factory=dict)
+    told_in: set[str] = field(default_factory=set)
+
+    def refuse_unanswered(self, messages: Sequence[Message]) -> None:
+        turns = {message.turn_id for message in messages if message.turn_id is not None}
+        if dialogue_erasing.being_answered(self.connection, self.user_id, turns):
+            raise Conflict("a message of this is being answered; try again in a moment")
+
+    def note_claims(self, claims: Sequence[Claim]) -> None:
+        """Remembers what may fall, with the names of what it is about: afterwards they cannot be looked up."""
+        self.claims |= {claim.id: claim for claim in claims}
+        ends = {end for claim in claims for end in (claim.source, claim.target)}
+        self._named |= fact_repository.names_of(self.connection, self.user_id, ends)
+
+    def cited(self, episode_id: str, numbers: Collection[int]) -> set[str]:
+        """The entities that these lines support."""
+        found = claim_repository.entities_cited(
+            self.connection, self.user_id, message_ids=(), episode_id=episode_id, segments={0, *numbers}
+        )
+        self._named |= fact_repository.names_of(self.connection, self.user_id, found)
+        for node_id, keys in name_repository.told_in(self.connection, self.user_id, episode_id, numbers).items():
+            self._names.setdefault(node_id, set()).update(keys)
+        return set(found)
+
+    def take_back_mentions(self, lost: Lost, episode_id: str) -> None:
+        """Whom no line of the episode tells of any more is not mentioned in it."""
+        for person_id, where in lost.episodes.items():
+            if episode_id in where and not support_repository.told_of_in(
+                self.connection, self.user_id, person_id, episode_id
+            ):
+                support_repository.drop_mentions(self.connection, self.user_id, episode_id, person_id)
+
+    def empty_slices(self, episode_id: str, number: int) -> None:
+        """The prompts and replies in which a line stood tell it; what else they hold can be derived anew."""
+        held = runs.of_slice(self.connection, self.user_id, episode_id, number)
+        runs.forget_replies(self.connection, self.user_id, [run.id for run in held])
+        traces.blank_calls(self.connection, self.user_id, episode_id=episode_id)
+
+    def drop_episode(self, episode_id: str, messages: Sequence[Message]) -> None:
+        gone = runs.drop_of_episode(self.connection, self.user_id, episode_id)
+        suggestion_repository.drop_of_runs(self.connection, self.user_id, gone)
+        traces.blank_calls(self.connection, self.user_id, episode_id=episode_id)
+        traces.blank_events(self.connection, self.user_id, episode_id)
+        self.drop_tasks(tasks.of_texts(self.connection, self.user_id, episode_id))
+        episodes.drop(self.connection, self.user_id, episode_id)
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "episode", [episode_id])
+        self.fallen.episodes += 1
+        self.drop_messages(messages)
+
+    def drop_messages(self, messages: Sequence[Message]) -> None:
+        ids = [*(message.id for message in messages), *notifications.instructions_of(messages)]
+        self.drop_tasks(tasks.of_lines(self.connection, self.user_id, ids))
+        self.told_in |= set(ids)
+        self.said += [message.content for message in messages]
+        turns = {message.turn_id for message in messages if message.turn_id is not None}
+        traces.blank_calls(self.connection, self.user_id, turn_ids=turns)
+        traces.blank_replies(self.connection, self.user_id, ids)
+        for episode_id, number in episodes.lines_of_messages(self.connection, self.user_id, ids):
+            episodes.drop_segments(self.connection, self.user_id, episode_id, [number])
+            if not episodes.numbers(self.connection, self.user_id, episode_id):
+                self.drop_episode(episode_id, ())
+        lifecycle.lose_messages(self.connection, self.user_id, ids, self.now)
+        dialogue_erasing.drop(self.connection, self.user_id, ids)
+        self.fallen.messages += len(ids)
+
+    def settle(self, lost: Lost, messages: Sequence[Message], cited: Collection[str]) -> None:
+        """After everything of its own is gone: profiles, things that stay, traces in other texts."""
+        self._add_accounts(lost, messages)
+        said = [text for text in self.said if text]
+        self.settle_people(lost, said)
+        self.fallen.parts += name_traces.clear_names(self.connection, self.user_id, cited, self._names, said, self.now)
+        # What is a thing of the knowledge graph and of memory too says what is left of both.
+        memory.project_nodes(self.connection, self.user_id, cited, now=self.now)
+        self.finish()
+
+    def settle_people(self, lost: Lost, said: Sequence[str]) -> None:
+        settled = support.settle(
+            self.connection, self.user_id, lost, said, self._texts_of, self._otherwise_known, now=self.now
+        )
+        self.fallen.parts += len(settled.texts)
+        self.said += settled.texts
+        for person in settled.unsupported:
+            self.said += [*person.names, *sentences(person.bio)]
+        self.erase_people(settled.unsupported)
+
+    def erase_people(self, profiles: Sequence[Person]) -> None:
+        for entity_id in sorted({person.entity_id for person in profiles}):
+            if store.get_node(self.connection, self.user_id, entity_id, hidden=True) is not None:
+                self.erase_node(entity_id, counted=False)
+        ids = {person.id for person in profiles}
+        touched = forget_repository.erase(self.connection, self.user_id, ids)
+        knowledge.reproject(self.connection, self.user_id, touched, now=self.now)
+        memory.reproject(self.connection, self.user_id, touched, now=self.now)
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "person", map(str, ids))
+        self.drop_tasks(tasks.of_people(self.connection, self.user_id, ids))
+        self.fallen.people += len(ids)
+
+    def note_sentences(self, told: Collection[str]) -> None:
+        self.said += told
+        self.fallen.parts += len(told)
+
+    def note_memories(self, removal: Removal) -> None:
+        self.said += memories.telling(removal)
+        self.fallen.memories += len(removal.nodes)
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "memory", removal.nodes)
+
+    def erase_node(self, node_id: str, *, counted: bool = True) -> None:
+        told = fact_repository.at_nodes(self.connection, self.user_id, [node_id])
+        names = name_traces.names_at(self.connection, self.user_id, told)
+        self.said += [one.fact.fact for one in told]
+        self.said += hidden_parts.erase(self.connection, self.user_id, [one.fact.id for one in told], now=self.now)
+        self.note_claims(claim_repository.at_nodes(self.connection, self.user_id, [node_id]))
+        self.note_memories(memory.let_go(self.connection, self.user_id, node_id, now=self.now))
+        removal = knowledge.erase_node(self.connection, self.user_id, node_id, now=self.now)
+        ends = {(one.fact.source, one.fact.target) for one in told}
+        self.fallen.parts += name_traces.clear_retold(
+            self.connection, self.user_id, ends, names, [one.fact.fact for one in told], self.now
+        )
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "entity", [node_id])
+        self.fallen.add(removal)
+        self.fallen.entities -= 0 if counted else 1
+
+    def erase_namings(self, names: Iterable[str], key: bytes, at: datetime) -> None:
+        """Facts, descriptions and bios that name what is gone, though they are about something else.
+
+        Lines up to `at` do not bring those facts back.
+        """
+        names = list(names)
+        for fact_id in name_traces.facts_naming(self.connection, self.user_id, names):
+            chain = fact_repository.chain(self.connection, self.user_id, fact_id)
+            if chain:
+                self.note_claims(
+                    claim_repository.of_edges(self.connection, self.user_id, [one.fact.id for one in chain])
+                )
+                self.said += [one.fact.fact for one in chain]
+                tombstones.bury_facts(self.connection, self.user_id, [one.fact for one in chain], key, at)
+                self.fallen.add(knowledge.erase_fact(self.connection, self.user_id, fact_id, now=self.now))
+        for node_id in name_traces.things_named_after(self.connection, self.user_id, names):
+            self.erase_node(node_id)
+        self.fallen.parts += name_traces.clear_namings(self.connection, self.user_id, names, self.now)
+
+    def finish(self, also: traces.Holds | None = None) -> None:
+        """Wipes the traces of all that fell in texts made from it."""
+        left = {claim.id for claim in claim_repository.by_ids(self.connection, self.user_id, list(self.claims))}
+        fallen = [claim for claim in self.claims.values() if claim.id not in left]
+        self.said += [claim.fact for claim in fallen]
+        there = fact_repository.names_of(self.connection, self.user_id, list(self._named))
+        self.said += [name for node_id, name in self._named.items() if node_id not in there]
+        dialogue_erasing.drop_sources(self.connection, self.user_id, "fact", self.fallen.gone)
+        self.said += notifications.erase(self.connection, self.user_id, self.told_in, self._traces(also), self.now)
+        holds = self._traces(also)
+        self.fallen.texts += traces.blank_texts(self.connection, self.user_id, holds)
+        lifecycle.drop_wiped(self.connection, self.user_id)
+        task_service.publish(self.connection, self.user_id, self.now)
+
+    def drop_tasks(self, gone: Sequence[Task]) -> None:
+        """Tasks that rest on what falls go with it, and what waits to be told of them."""
+        self.said += [words for task in gone for words in (task.title, task.details) if words]
+        for task in gone:
+            withdraw_about(self.connection, self.user_id, task.id, "forgotten", self.now)
+        teams.erase_untold(self.connection, self.user_id, [task.id for task in gone])
+        tasks.drop(self.connection, self.user_id, [task.id for task in gone])
+
+    def _traces(self, also: traces.Holds | None) -> traces.Holds:
+        lines = traces.Lines(self.said)
+        return lines if also is None else lambda text: lines(text) or also(text)
+
+    def _add_accounts(self, lost: Lost, messages: Sequence[Message]) -> None:
+        """Whoever these messages' own metadata told of may be known from nothing else."""
+        for telegram_id in {one for message in messages for one in _accounts(message)}:
+            person = people.by_telegram_id(self.connection, self.user_id, telegram_id)
+            if person is not None:
+                lost.episodes[person.id] |= set()
+
+    def _texts_of(self, places: Collection[tuple[str, int]]) -> list[str]:
+        return texts_of(self.connection, self.user_id, all_lines(self.connection, self.user_id, places))
+
+    def _otherwise_known(self, person: Person) -> bool:
+        """By a message's own metadata, by a claim about his entity, or as the target of a merge that holds others."""
+        if person.telegram_id is not None and dialogue_erasing.known_from_messages(
+            self.connection, self.user_id, person.telegram_id
+        ):
+            return True
+        if claim_repository.names_node(self.connection, self.user_id, person.entity_id):
+            return True
+        return any(
+            support_repository.places(self.connection, self.user_id, source).get("")
+            for source in people.sources_of(self.connection, self.user_id, person.id)
+        )
+
+
+def _accounts(message: Message) -> list[int]:
+    found = [message.forward.user_id if message.forward else None]
+    found += [attachment.get("telegram_id") for attachment in message.attachments]
+    return [one for one in found if one is not None]

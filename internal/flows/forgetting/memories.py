@@ -1,0 +1,92 @@
+"""What is forgotten of memories with people, things and facts, so that older lines do not bring it back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.flows.forgetting.tombstones import bury_memories
+from internal.flows.visibility import name_traces
+from internal.graph.model import Node
+from internal.graph.store import owner_node_id
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts.relations import materially_different
+from internal.knowledge.model import Claim, Fact
+from internal.memory import service as memory
+from internal.memory.model import NAMING
+from internal.memory.observations.changes import Removal
+
+_TELLING = 8
+"""Characters from which a text of more than one word is looked for elsewhere; shorter ones are in every text."""
+
+
+def with_entities(
+    connection: Connection,
+    user_id: int,
+    node_ids: Collection[str],
+    names: Iterable[str],
+    *,
+    key: bytes,
+    asked_at: datetime,
+    now: datetime,
+) -> Removal:
+    """Removes the memories that mention these entities, and whatever of memory names one of `names`."""
+    called = list(names)
+    holds = name_traces.naming(called) if called else None
+    return _buried(
+        connection,
+        user_id,
+        memory.remove_mentioning(connection, user_id, node_ids, holds, now=now),
+        key,
+        asked_at,
+    )
+
+
+def with_facts(
+    connection: Connection, user_id: int, facts: Sequence[Fact], told: Sequence[Claim], *, key: bytes, now: datetime
+) -> Removal:
+    """Removes the memories that say once more what these facts say; `told` are the claims beneath them."""
+    words = [fact.fact for fact in facts]
+    rows = claim_repository.support(connection, user_id, [claim.id for claim in told])
+    ends = {end for fact in facts for end in (fact.source, fact.target)} - {owner_node_id(user_id)}
+    removal = memory.remove_retelling(
+        connection,
+        user_id,
+        {(row.episode_id, row.segment) for row in rows},
+        ends,
+        lambda text: any(not materially_different(text, one) for one in words),
+        now=now,
+    )
+    return _buried(connection, user_id, removal, key, now)
+
+
+def with_node(
+    connection: Connection, user_id: int, node_id: str, *, key: bytes, asked_at: datetime, now: datetime
+) -> Removal:
+    """Removes a node of memory. Raises NotFound."""
+    return _buried(connection, user_id, memory.remove_node(connection, user_id, node_id, now=now), key, asked_at)
+
+
+def bury_told(connection: Connection, user_id: int, node: Node, key: bytes, at: datetime) -> None:
+    """Lines up to `at` do not bring a topic or preference back that is about to be erased as a thing."""
+    if node.label == "Entity":
+        return
+    told = [one.properties.get(NAMING[node.label]) for one in memory.observations_of(connection, user_id, node.id)]
+    words = {node.name, *node.properties.get("aliases", ()), *(one for one in told if one)}
+    bury_memories(connection, user_id, [(node.label, one) for one in words], key, at)
+
+
+def telling(removal: Removal) -> list[str]:
+    """The words of what fell that may be looked for in other texts: sentences, and names of their own.
+
+    A common word that was a concept or a keyword is in texts that have nothing to do with it.
+    """
+    sentences = [text for text in removal.said if len(text) >= _TELLING and " " in text.strip()]
+    return [*sentences, *(name for name in removal.nodes.values() if name_traces.is_proper(name))]
+
+
+def _buried(connection: Connection, user_id: int, removal: Removal, key: bytes, at: datetime) -> Removal:
+    bury_memories(connection, user_id, removal.known_as, key, at)
+    return removal

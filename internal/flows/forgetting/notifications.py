@@ -1,0 +1,37 @@
+"""What the bot tells by itself, and keeps in mind, of something that is being erased."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.dialogue import erase_repository as dialogue_erasing
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import INSTRUCTION_MARK, Message
+from internal.notifications import repository as notifications
+from internal.snapshots import repository as snapshots
+from internal.storage.erasure import traces
+
+
+def instructions_of(messages: Iterable[Message]) -> list[str]:
+    """The ids of the hidden instructions that caused these messages."""
+    told = ((message.user_metadata or {}).get(INSTRUCTION_MARK) for message in messages)
+    return [str(one) for one in told if one is not None]
+
+
+def erase(
+    connection: Connection, user_id: int, message_ids: Collection[str], holds: traces.Holds, now: datetime
+) -> list[str]:
+    """Takes what rests on these messages, or holds a trace, out of every snapshot and every notification.
+
+    Hidden instructions of such notifications go too; their assistant's messages are messages of their own. Returns the
+    words that went, whose copies in prompts and replies are to be wiped.
+    """
+    gone = snapshots.erase(connection, user_id, message_ids, holds, now)
+    fallen = notifications.erase(connection, user_id, message_ids, holds)
+    told = [one.message_id for one in fallen if one.message_id is not None]
+    dialogue_erasing.drop(connection, user_id, instructions_of(dialogue.by_ids(connection, user_id, told)))
+    traces.blank_events_about(connection, user_id, [one.id for one in fallen])
+    return [*gone, *(one.text for one in fallen)]

@@ -1,0 +1,40 @@
+"""How much fell with something that was forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from internal.knowledge.claims.changes import Removal
+
+
+@dataclass(slots=True)
+class Fallen:
+    """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied.
+
+    `gone` are the ids of the facts.
+    """
+
+    episodes: int = 0
+    messages: int = 0
+    facts: int = 0
+    entities: int = 0
+    people: int = 0
+    memories: int = 0
+    parts: int = 0
+    texts: int = 0
+    gone: list[str] = field(default_factory=list)
+
+    def add(self, removal: Removal) -> None:
+        self.facts += len(removal.changes.deleted)
+        self.entities += len(removal.nodes)
+        self.gone += removal.changes.deleted
+
+    def join(self, other: Fallen) -> None:
+        """Adds what fell with something else."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def counts(self) -> dict[str, int]:
+        """How many of each, those that are none left out."""
+        named = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: count for name, count in named.items() if count and isinstance(count, int)}

@@ -1,0 +1,160 @@
+"""What was forgotten of facts and things: keyed hashes, so that a line said before does not bring it back."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.graph import registry, store
+from internal.graph.store import owner_node_id
+from internal.knowledge.entities.resolved_names import DatedFact, NamedEntity, Refusal, Resolution
+from internal.knowledge.facts.relations import relation_name
+from internal.knowledge.model import Fact
+from internal.language.text.spelling import name_key
+from internal.memory.model import MemoryDigest, NodeRef, ProposedMemory
+from internal.people import suggestion_repository as tombstones
+
+_OWNER = "owner"
+
+
+def bury_facts(connection: Connection, user_id: int, facts: Sequence[Fact], key: bytes, at: datetime) -> None:
+    """Lines up to `at` do not bring these facts back, whatever their words."""
+    marks = {
+        mark
+        for fact in facts
+        for mark in _fact_marks(
+            key, user_id, _keys(connection, user_id, fact.source), fact.name, _keys(connection, user_id, fact.target)
+        )
+    }
+    tombstones.bury(connection, user_id, marks, at)
+
+
+def bury_entity(connection: Connection, user_id: int, names: Iterable[str], key: bytes, at: datetime) -> None:
+    """Lines up to `at` do not bring back a thing of one of these names."""
+    tombstones.bury(connection, user_id, _entity_marks(key, user_id, {name_key(name) for name in names}), at)
+
+
+def without_buried(
+    connection: Connection, user_id: int, resolved: Resolution, said_at: Mapping[int, datetime], key: bytes
+) -> Resolution:
+    """What a reply names and states, without what was forgotten after its lines were said; that is refused.
+
+    `said_at` are the times of its lines by number. Things that were made for nothing else are deleted again.
+    """
+    if not tombstones.any_buried(connection, user_id):
+        return resolved
+    sieve = _Sieve(connection, user_id, key, said_at)
+    facts = [fact for fact in resolved.facts if not sieve.holds_fact(fact)]
+    entities = [one for one in resolved.entities if not sieve.holds_entity(one)]
+    kept = {one.node_id for one in entities} | {end for fact in facts for end in (fact.source, fact.target)}
+    for node_id in resolved.created:
+        if node_id not in kept:
+            store.delete_node(connection, user_id, node_id)
+    return replace(
+        resolved,
+        nodes={name: node_id for name, node_id in resolved.nodes.items() if sieve.is_there(node_id)},
+        facts=facts,
+        entities=entities,
+        created=[node_id for node_id in resolved.created if node_id in kept],
+        refused=[*resolved.refused, *sieve.refused],
+    )
+
+
+def bury_memories(
+    connection: Connection, user_id: int, told: Iterable[tuple[str, str]], key: bytes, at: datetime
+) -> None:
+    """Lines up to `at` do not bring back nodes of memory, told by their labels and the words they are known by."""
+    tombstones.bury(connection, user_id, {_memory_mark(key, user_id, *one) for one in told}, at)
+
+
+def without_buried_memories(
+    connection: Connection, user_id: int, digest: MemoryDigest, said_at: Mapping[int, datetime], key: bytes
+) -> tuple[MemoryDigest, list[Refusal]]:
+    """A reply's memories without what was forgotten after their lines were said, and what was refused of them.
+
+    What mentions a thing or person that was forgotten is forgotten with it; a link to what was forgotten is left out,
+    and what else was told with it stays without it.
+    """
+    if not tombstones.any_buried(connection, user_id):
+        return digest, []
+    sieve = _Sieve(connection, user_id, key, said_at)
+    kept: list[ProposedMemory] = []
+    for memory in digest.memories:
+        links = tuple(link for link in memory.links if not sieve.holds_node(link.other, memory))
+        if sieve.holds_memory(memory):
+            others = (link.other for link in links if link.other.label != "Entity" and link.other.node_id is None)
+            kept += [ProposedMemory(other, (), memory.evidence) for other in others]
+        else:
+            kept.append(replace(memory, links=links))
+    return replace(digest, memories=kept), sieve.refused
+
+
+class _Sieve:
+    def __init__(self, connection: Connection, user_id: int, key: bytes, said_at: Mapping[int, datetime]) -> None:
+        self._connection, self._user_id, self._key, self._said_at = connection, user_id, key, said_at
+        self.refused: list[Refusal] = []
+
+    def holds_fact(self, fact: DatedFact) -> bool:
+        source, target = (_keys(self._connection, self._user_id, end) for end in (fact.source, fact.target))
+        marks = _fact_marks(self._key, self._user_id, source, relation_name(fact.proposed.relation), target)
+        marks |= _entity_marks(self._key, self._user_id, (source | target) - {_OWNER})
+        return self._buried(marks, fact.dates.said_at)
+
+    def holds_entity(self, entity: NamedEntity) -> bool:
+        names = _keys(self._connection, self._user_id, entity.node_id) - {_OWNER}
+        times = [self._said_at[number] for number in entity.proposed.evidence or self._said_at]
+        return self._buried(_entity_marks(self._key, self._user_id, names), max(times))
+
+    def holds_memory(self, memory: ProposedMemory) -> bool:
+        mentioned = [link.other for link in memory.links if link.type == "MENTIONS"]
+        return any(self.holds_node(ref, memory) for ref in (memory.node, *mentioned))
+
+    def holds_node(self, ref: NodeRef, memory: ProposedMemory) -> bool:
+        times = [self._said_at[number] for number in memory.evidence if number in self._said_at]
+        if ref.node_id is not None or not times:
+            return False
+        words = ref.key.words
+        if ref.label == "Entity":
+            return self._buried(_entity_marks(self._key, self._user_id, {name_key(words)} - {_OWNER}), max(times))
+        return self._buried({_memory_mark(self._key, self._user_id, ref.label, words)}, max(times))
+
+    def is_there(self, node_id: str) -> bool:
+        return store.get_node(self._connection, self._user_id, node_id) is not None
+
+    def _buried(self, marks: Collection[str], said_at: datetime) -> bool:
+        buried = tombstones.buried_at(self._connection, self._user_id, marks)
+        if buried is None or said_at > buried:
+            return False
+        self.refused.append(Refusal("forgotten", "the owner had this forgotten after it was said"))
+        return True
+
+
+def _keys(connection: Connection, user_id: int, node_id: str) -> set[str]:
+    """The folded names of a node."""
+    if node_id == owner_node_id(user_id):
+        return {_OWNER}
+    node = store.get_node(connection, user_id, node_id, hidden=True)
+    names = () if node is None else (node.name, *node.properties.get("aliases", ()))
+    return {name_key(name) for name in names} - {""}
+
+
+def _fact_marks(key: bytes, user_id: int, sources: set[str], relation: str, targets: set[str]) -> set[str]:
+    pairs = ((source, target) for source in sources for target in targets)
+    return {_hmac(key, user_id, "fact", source, relation, target) for source, target in pairs}
+
+
+def _entity_marks(key: bytes, user_id: int, names: Iterable[str]) -> set[str]:
+    return {_hmac(key, user_id, "entity", name) for name in names if name}
+
+
+def _memory_mark(key: bytes, user_id: int, label: str, words: str) -> str:
+    return _hmac(key, user_id, "memory", label, registry.key_of(label, words))
+
+
+def _hmac(key: bytes, user_id: int, *parts: str) -> str:
+    return hmac.new(key, "\x1f".join((str(user_id), *parts)).encode(), hashlib.sha256).hexdigest()

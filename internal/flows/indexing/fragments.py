@@ -1,0 +1,70 @@
+"""What a published fragment is found by: the beginning of what its messages say, whatever becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.storage import search_items
+from internal.storage.database import Database
+from internal.storage.erasure import forgettings
+from internal.storage.owner_counters import next_rev
+
+FOUND_BY: Final = 1_000
+"""Characters of an episode by which it is found: the offline embedder needs a tenth of a second for them, and a search
+that arrives meanwhile waits for four. What is told further down is found by the facts that follow from it."""
+
+EPISODE_ITEM: Final = "episode"
+"""The kind of an episode among search items."""
+
+_BATCH: Final = 50
+
+
+def follow_messages(connection: Connection, user_id: int, episode_id: str) -> None:
+    """Keeps it equal to what the messages say now; call it after they were published, edited, hidden or shown again."""
+    episode = episodes.episode(connection, user_id, episode_id)
+    if episode is None:
+        return
+    content = knowledge.episode_content(connection, user_id, episode, without=messages_asked(connection, user_id))
+    found_by = f"{episode.name}\n{content}"[:FOUND_BY]
+    search_items.put(connection, user_id, EPISODE_ITEM, episode_id, found_by, next_rev(connection, user_id))
+
+
+def lose_messages(connection: Connection, user_id: int, episode_ids: Iterable[str]) -> None:
+    """`follow_messages` after some were erased: the terms and the vector that still tell them go at once."""
+    for episode_id in episode_ids:
+        search_items.forget_words(connection, user_id, EPISODE_ITEM, episode_id)
+        follow_messages(connection, user_id, episode_id)
+
+
+def messages_asked(connection: Connection, user_id: int) -> set[str]:
+    """The ids of messages whose forgetting was asked for one by one: nobody is shown them while it can be undone."""
+    asked = forgettings.pending(connection, user_id)
+    return {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
+
+
+class FragmentsFollowing:
+    """Makes fragments findable that were published by a version that did not; once, for every later one is at once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._done = False
+
+    async def follow_due(self) -> int:
+        """How many became findable now."""
+        count = 0
+        while not self._done:
+            made = await self._database.write(_follow_some)
+            count, self._done = count + made, made < _BATCH
+        return count
+
+
+def _follow_some(connection: Connection) -> int:
+    found = episodes.fragments_not_found(connection, limit=_BATCH)
+    for user_id, episode_id in found:
+        follow_messages(connection, user_id, episode_id)
+    return len(found)

@@ -1,0 +1,279 @@
+"""Keeps a mirror of the graph up to date from the change log, and asks it. No message ever waits for it.
+
+Of each owner the mirror has a mark, and we have a cursor: the last change that both have seen. While they agree, what
+changed since is read as it stands now and written by id, so that to do it twice changes nothing. Where they do not, the
+mirror was lost, is another's, or we were restored from a backup: then it is built anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.errors import MirrorUnavailable
+from internal.flows.indexing import mirror_batch
+from internal.graph.mirror import repository
+from internal.graph.mirror.projection import PROJECTION, Batch, GraphMirror, Mark, Rows
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.commit_order import Standing
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
+from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
+from internal.storage.types import new_id
+
+log = logging.getLogger(__name__)
+
+_CHANGES: Final = 500
+"""Changes of one batch, applied and marked together."""
+
+_MANY: Final = 20_000
+"""With more changes than this behind it, a mirror is built anew: that goes faster than to follow them."""
+
+_TOGETHER_S: Final = 0.2
+"""How long a change waits for others that come with it."""
+
+_EXAMINED: Final = timedelta(minutes=1)
+"""How often a mirror is asked whether it is still there while nothing changes."""
+
+_BUILDS: Final = 3
+"""How often a mirror is built in a row: the first things of an owner may come while it is found that there are none."""
+
+_FRESH_S: Final = 5.0
+"""How long a question waits for what was written before it."""
+
+_STORE: Final = "store_id"
+
+_ALL_ANEW: Final = (EVERYTHING, FORGOTTEN)
+"""An erasure takes the forgotten words out of whatever row still tells them: no such row is to be missed here."""
+
+
+class Cursors(Protocol):
+    """Where the last change stands that was mirrored, by owner. The stored ones outlive the process."""
+
+    async def get(self, user_id: int) -> int | None: ...
+    async def move(self, user_id: int, seq: int) -> None: ...
+    async def owners(self) -> list[int]: ...
+
+
+class StoredCursors:
+    """The table `mirrors`. Moving one is commit point C12."""
+
+    def __init__(self, database: Database, clock: Clock, target: str) -> None:
+        self._database, self._clock, self._target = database, clock, target
+
+    async def get(self, user_id: int) -> int | None:
+        return await self._database.read(lambda c: repository.cursor(c, user_id, self._target))
+
+    async def move(self, user_id: int, seq: int) -> None:
+        now = self._clock.now()
+        await self._database.write(lambda c: repository.move_cursor(c, user_id, self._target, seq, now), point="C12")
+
+    async def owners(self) -> list[int]:
+        return await self._database.read(lambda c: repository.followed(c, self._target))
+
+
+class PassingCursors:
+    """Of a mirror that is there for a few questions only, and leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    async def get(self, user_id: int) -> int | None:
+        return self._seen.get(user_id)
+
+    async def move(self, user_id: int, seq: int) -> None:
+        self._seen[user_id] = seq
+
+    async def owners(self) -> list[int]:
+        return list(self._seen)
+
+
+class Mirroring:
+    """One mirror and the cursors into the log. `only_asked`: it follows the owners who were asked about, no others."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        mirror: GraphMirror,
+        cursors: Cursors,
+        *,
+        retry_base: timedelta = timedelta(seconds=2),
+        retry_max: timedelta = timedelta(minutes=15),
+        alone: Callable[[int], AbstractAsyncContextManager[None]] = lambda user_id: nullcontext(),
+    ) -> None:
+        """`alone` waits until no other process writes into this owner's mirror, and raises MirrorUnavailable."""
+        self._alone = alone
+        self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
+        self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
+        self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._looked_at = Standing()
+        self._examined = clock.now() - _EXAMINED
+        self._store: str | None = None
+        self._following: set[asyncio.Task[int]] = set()
+
+    async def run(self) -> None:
+        """Follows every commit until cancelled; a mirror that cannot be used is tried again after growing pauses."""
+        pause = self._retry_base
+        while True:
+            before = self._database.heard
+            try:
+                with acting_for_everyone():
+                    await self.follow_due()
+            except MirrorUnavailable as error:
+                log.warning("mirror_unavailable", extra={"error": str(error), "again_in_s": pause})
+            except Exception:  # border of a job: what is due is a query, so it is asked again
+                log.exception("job_failed", extra={"job": "mirror"})
+            else:
+                pause = self._retry_base
+                await self._something(before)
+                continue
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, self._retry_max)
+
+    async def follow_due(self) -> int:
+        """Brings the mirror of everybody of whom something changed up to date; how many changes that were.
+
+        Now and then it is asked whether it still has what was written. Raises MirrorUnavailable.
+        """
+        looked_at = self._looked_at
+        owners, here = await self._database.read(lambda c: repository.changed_owners(c, looked_at))
+        now = self._clock.now()
+        if not self._examined <= now < self._examined + _EXAMINED:
+            owners |= set(await self._cursors.owners())
+            self._examined = now
+        followed = 0
+        for user_id in sorted(owners):
+            followed += await self.follow(user_id)
+        self._looked_at = here
+        return followed
+
+    async def follow(self, user_id: int) -> int:
+        """Brings one owner's mirror up to date; how many changes that were. Raises MirrorUnavailable."""
+        with acting_for(user_id):
+            async with self._one_at_a_time[user_id], self._alone(user_id):
+                return await self._follow(user_id)
+
+    async def rebuild(self, user_id: int) -> int:
+        """Builds one owner's mirror anew; of how many nodes and edges. Raises NotFound and MirrorUnavailable."""
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+            async with self._one_at_a_time[user_id], self._alone(user_id):
+                return await self._rebuild(user_id, await self._version(user_id))
+
+    async def query(self, user_id: int, cypher: str, params: Mapping[str, Any]) -> Rows:
+        """Asks the mirror, as it is after what was written before the question.
+
+        Where it is behind for longer than some seconds, what it has is asked. Raises as `GraphMirror.query`, and
+        MirrorUnavailable while it is built for the first time.
+        """
+        # Not cancelled with the question: what is being built would be begun anew by the next one.
+        following = asyncio.create_task(self.follow(user_id))
+        self._following.add(following)
+        following.add_done_callback(self._following.discard)
+        done, _ = await asyncio.wait({following}, timeout=_FRESH_S)
+        if done:
+            following.result()
+        elif await self._mirror.mark(user_id) is None:
+            raise MirrorUnavailable("the mirror of this graph is being built; try again in a moment")
+        return await self._mirror.query(user_id, cypher, params)
+
+    async def aclose(self) -> None:
+        """Ends what questions began."""
+        for task in self._following:
+            task.cancel()
+        await asyncio.gather(*self._following, return_exceptions=True)
+
+    async def _something(self, before: int) -> None:
+        """Returns after a commit, or when it is time to examine; what comes together goes together."""
+        try:
+            async with asyncio.timeout(_EXAMINED.total_seconds()):
+                await self._database.committed(before)
+                await asyncio.sleep(_TOGETHER_S)
+        except TimeoutError:
+            pass
+
+    async def _follow(self, user_id: int) -> int:
+        if await self._database.read(lambda c: users.find(c, user_id)) is None:
+            return 0  # somebody wrote who was never let in
+        version, followed = await self._version(user_id), 0
+        for _ in range(_BUILDS):
+            if await self._agrees(user_id, version):
+                break
+            followed += await self._rebuild(user_id, version)
+        else:
+            raise MirrorUnavailable("the mirror does not keep what is written into it")
+        while (step := await self._step(user_id, version)) is not None:
+            followed += step
+        return followed
+
+    async def _agrees(self, user_id: int, version: str) -> bool:
+        """Whether mark and cursor tell the same, and of our log."""
+        seen, mark = await self._cursors.get(user_id), await self._mirror.mark(user_id)
+        if seen is None or mark is None:
+            return False
+        newest = await self._newest(user_id)
+        return mark.version == version and mark.seq == seen <= newest and (mark.graph or seen == newest)
+
+    async def _step(self, user_id: int, version: str) -> int | None:
+        """One batch, or all anew; how many changes were followed, None if there was nothing to do."""
+        seen = await self._cursors.get(user_id) or 0
+        changes = await self._database.read(lambda c: repository.changes_after(c, user_id, seen, _MANY + 1))
+        if not changes:
+            return None
+        if len(changes) > _MANY or any(change.kind in _ALL_ANEW for change in changes):
+            return await self._rebuild(user_id, version)
+        some = changes[:_CHANGES]
+        put = await self._database.read(lambda c: mirror_batch.put_nodes(c, user_id, some))
+        known = await self._mirror.known(user_id, put)
+        batch = await self._database.read(lambda c: mirror_batch.batch_of(c, user_id, some, known))
+        await self._mirror.apply(user_id, batch, Mark(version, some[-1].seq))
+        await self._cursors.move(user_id, some[-1].seq)
+        return len(some)
+
+    async def _newest(self, user_id: int) -> int:
+        return await self._database.read(lambda c: repository.newest(c, user_id))
+
+    async def _rebuild(self, user_id: int, version: str) -> int:
+        """What is read while others write may be older than the rows: the changes that they note are followed then."""
+
+        def begin(connection: Connection) -> tuple[int, bool]:
+            return repository.newest(connection, user_id), mirror_batch.is_empty(connection, user_id)
+
+        seq, empty = await self._database.read(begin)
+        counted = [0]
+        await self._mirror.rebuild(user_id, self._batches(user_id, counted), Mark(version, seq, graph=not empty))
+        await self._cursors.move(user_id, seq)
+        log.info("mirror_built", extra={"user_id": user_id, "things": counted[0]})
+        return counted[0]
+
+    async def _batches(self, user_id: int, counted: list[int]) -> AsyncIterator[Batch]:
+        page: mirror_batch.Page | None = mirror_batch.everything(user_id)
+        while page is not None:
+            batch, page = await self._database.read(page)
+            counted[0] += len(batch.nodes) + len(batch.edges)
+            yield batch
+
+    async def _version(self, user_id: int) -> str:
+        """A mirror that was written by another program, for another store or another zone is none of ours."""
+        user = await self._database.read(lambda c: users.get(c, user_id))
+        if self._store is None:
+            self._store = await self._database.write(_store_id)
+        return f"{PROJECTION}:{self._store}:{user.tz}"
+
+
+def _store_id(connection: Connection) -> str:
+    """By which this database is known to its mirrors; given at the first use."""
+    known = users.read_setting(connection, _STORE)
+    if known is None:
+        known = new_id()
+        users.write_setting(connection, _STORE, known)
+    return str(known)

@@ -1,0 +1,192 @@
+"""A notification becomes part of the dialogue: hidden instruction, the assistant's message, what is to be sent.
+
+All of it belongs to one transaction, so that it is told once or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.dialogue import reply_source_repository as sources
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import (
+    HIDDEN_MARK,
+    HIDDEN_PREFIX,
+    INSTRUCTION_MARK,
+    NOTIFICATION_MARK,
+    ReplySource,
+    clock_metadata,
+)
+from internal.events import repository as events
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import Outgoing, Rendered
+from internal.notifications import repository as notifications
+from internal.notifications.model import Notification
+
+SOURCE: Final = "agent:ContextManager"
+
+Render = Callable[[str], Sequence[Rendered]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """How Markdown, and text as it stands, become Telegram messages."""
+
+    markdown: Render
+    plain: Render
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What is told in one message: one notification or several, in these words. `markdown`: as a model writes."""
+
+    about: Sequence[Notification]
+    text: str
+    reason: str
+    markdown: bool
+    by_rules: bool
+
+    @property
+    def first(self) -> Notification:
+        return self.about[0]
+
+
+def tell(
+    connection: Connection, user: User, bot_id: int, telling: Telling, rendering: Rendering, now: datetime
+) -> str | None:
+    """Writes everything that telling means; the id of the assistant's message. None if nothing of it can be seen."""
+    parts = list((rendering.markdown if telling.markdown else rendering.plain)(telling.text))
+    if not parts:
+        return None
+    mark = {NOTIFICATION_MARK: telling.first.id}
+    instruction = dialogue.add(
+        connection,
+        user.user_id,
+        "user",
+        HIDDEN_PREFIX + _instruction(telling, user),
+        now=now,
+        user_metadata={**clock_metadata(now, user.tz), HIDDEN_MARK: True, **mark},
+        bot_id=bot_id,
+        chat_id=user.user_id,
+    )
+    message = dialogue.add(
+        connection,
+        user.user_id,
+        "assistant",
+        telling.text,
+        now=now,
+        user_metadata={**mark, INSTRUCTION_MARK: instruction.id},
+        delivery="pending",
+        bot_id=bot_id,
+        chat_id=user.user_id,
+    )
+    sources.add(connection, user.user_id, message.id, _sources(telling))
+    _owe(connection, user, bot_id, telling, parts, message.id, now)
+    together = [one.id for one in telling.about[1:]]
+    notifications.mark_sent(
+        connection,
+        user.user_id,
+        telling.first.id,
+        merged=together,
+        message_id=message.id,
+        reason=telling.reason,
+        now=now,
+    )
+    _tell_event(connection, user, telling, message.id, instruction.id, now)
+    return message.id
+
+
+def weighed(
+    connection: Connection, one: Notification, decision: str, reason: str, now: datetime, **payload: Any
+) -> None:
+    """Records that a notification was put off or dropped, and why."""
+    events.append(
+        connection,
+        notifications.WEIGHED,
+        source=SOURCE,
+        now=now,
+        user_id=one.user_id,
+        payload={"decision": decision, "reason": reason, **payload},
+        links={"caused_by": one.event_id, "notification": one.id},
+    )
+
+
+def _instruction(telling: Telling, user: User) -> str:
+    lines = [_asked(one, user) for one in telling.about]
+    return "Tell the owner now:\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _asked(one: Notification, user: User) -> str:
+    due = one.due_at
+    when = f" (due {due.astimezone(ZoneInfo(user.tz)):%Y-%m-%d %H:%M})" if due is not None else ""
+    return f"{one.kind.value}: {one.text}{when}"
+
+
+def _sources(telling: Telling) -> list[ReplySource]:
+    """The messages in which the owner said it: forgotten, they take this one along."""
+    said = dict.fromkeys(told for one in telling.about if (told := one.payload.get("message")))
+    return [ReplySource(n, "message", message_id, cited=True) for n, message_id in enumerate(said, start=1)]
+
+
+def _owe(
+    connection: Connection,
+    user: User,
+    bot_id: int,
+    telling: Telling,
+    parts: Sequence[Rendered],
+    message_id: str,
+    now: datetime,
+) -> None:
+    last = len(parts) - 1
+    for number, part in enumerate(parts):
+        owed = Outgoing(
+            user_id=user.user_id,
+            bot_id=bot_id,
+            chat_id=user.user_id,
+            text=part.text,
+            entities=part.entities,
+            keyboard=_keyboard(telling.about) if number == last else None,
+            dedupe=f"notification:{telling.first.id}:{number}",
+            message_id=message_id,
+            part=number,
+        )
+        mailbox.put(connection, owed, now)
+
+
+def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | None:
+    """The buttons below the message. Those of one thing change the message itself; of several each has its own rows."""
+    if len(about) == 1:
+        return about[0].buttons or None
+    return [row for one in about for row in one.together] or None
+
+
+def _tell_event(
+    connection: Connection, user: User, telling: Telling, message_id: str, instruction_id: str, now: datetime
+) -> None:
+    causes = [one.event_id for one in telling.about]
+    events.append(
+        connection,
+        notifications.SENT,
+        source=SOURCE,
+        now=now,
+        user_id=user.user_id,
+        payload={
+            "decision": "now" if len(telling.about) == 1 else "merge",
+            "reason": telling.reason,
+            "by": "rules" if telling.by_rules else "model",
+            **({"count": len(telling.about)} if len(telling.about) > 1 else {}),
+        },
+        links={
+            "caused_by": causes[0] if len(causes) == 1 else causes,
+            "notification": [one.id for one in telling.about],
+            "message": message_id,
+            "instruction": instruction_id,
+        },
+    )

@@ -1,0 +1,166 @@
+"""What is due is told: for each moment of a task one notification, with the moment after it, at once (C13)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import User, UserState
+from internal.errors import StorageError
+from internal.events import repository as events
+from internal.notifications import repository as notifications
+from internal.notifications.model import Notification, NotificationKind
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+from internal.tasks import repository as tasks
+from internal.tasks.model import Task, next_firing, time_of_day
+from internal.tasks.service import POSTPONED
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 200
+"""Most tasks looked at in one tick; the rest are due at the next."""
+
+PUNCTUAL: Final = timedelta(minutes=30)
+"""An hour that the owner set himself is kept in quiet hours too; what is later than this waits for their end."""
+
+Buttons = Callable[[User, Task], list[list[dict[str, str]]]]
+"""What stands below a reminder, in Bot API form."""
+
+
+def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
+    return []
+
+
+class Reminding:
+    """Fires tasks. Level-triggered: what is due is a query, and each moment of a task has one row, so it fires once.
+
+    After a standstill a recurring task is told of once, not for every moment that was missed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        whole_day_at: str,
+        buttons: Buttons = no_buttons,
+        together: Buttons = no_buttons,
+    ) -> None:
+        """`together` is what stands below a message that tells several at once, for each of them."""
+        self._database, self._clock = database, clock
+        self._whole_day_at, self._buttons = time_of_day(whole_day_at), buttons
+        self._together = together
+
+    async def fire_due(self) -> int:
+        """Fires every task whose moment has come; how many."""
+        now = self._clock.now()
+        due = await self._database.read(lambda c: tasks.due(c, now, BATCH))
+        fired = 0
+        for owner in dict.fromkeys(task.user_id for task in due):
+            ids = [task.id for task in due if task.user_id == owner]
+            fired += await self._fire_of(owner, ids, now)
+        return fired
+
+    async def _fire_of(self, owner: int, task_ids: list[str], now: datetime) -> int:
+        try:
+            with acting_for(owner):
+                fired = await self._database.write(lambda c: self._fire(c, owner, task_ids, now), point="C13")
+        except StorageError:
+            raise
+        except Exception:  # border of one owner: the others' tasks are due all the same
+            log.exception("firing_failed", extra={"user_id": owner})
+            return 0
+        for task, told in fired:
+            if told:
+                log.info("task_fired", extra={"user_id": owner, "task": task.id})
+        return len(fired)
+
+    def _fire(
+        self, connection: Connection, user_id: int, task_ids: list[str], now: datetime
+    ) -> list[tuple[Task, bool]]:
+        """The tasks that were due, and whether each is told of now. What was due may be done, or postponed, by now."""
+        user = users.get(connection, user_id)
+        there = (tasks.get(connection, user_id, task_id) for task_id in task_ids)
+        due = [task for task in there if task is not None and task.next_at is not None and task.next_at <= now]
+        return [(task, self._fire_one(connection, user, task, now)) for task in due]
+
+    def _fire_one(self, connection: Connection, user: User, task: Task, now: datetime) -> bool:
+        """False where its moment was told of already, by a database that this one was copied from."""
+        moment = task.next_at
+        assert moment is not None
+        following = next_firing(task.schedule, self._whole_day_at, now)
+        withdraw_about(connection, user.user_id, task.id, "told_again", now)
+        notification_id = self._generate(connection, user, task, moment, now)
+        if notification_id is None:
+            tasks.change(connection, task, now, next_at=following)
+            return False
+        tasks.fired(connection, task, notification_id, following, now)
+        return True
+
+    def _generate(self, connection: Connection, user: User, task: Task, moment: datetime, now: datetime) -> str | None:
+        told: dict[str, Any] = {
+            "task": task.id,
+            "due_at": moment.isoformat(),
+            "whole_day": task.whole_day,
+            "message": task.message_id,
+            "episode": task.episode_id,
+        }
+        if keyboard := self._buttons(user, task):
+            told["buttons"] = keyboard
+        if rows := self._together(user, task):
+            told["together"] = rows
+        return notifications.generate(
+            connection,
+            user.user_id,
+            NotificationKind.REMINDER,
+            task.title,
+            now=now,
+            dedupe=f"task:{task.id}:{moment.isoformat()}",
+            ref_id=task.id,
+            payload=told,
+            urgent=now - moment < PUNCTUAL and (not task.whole_day or self._put_off(connection, task, moment)),
+            links={"task": task.id, **({"caused_by": task.event_id} if task.event_id else {})},
+        )
+
+    def _put_off(self, connection: Connection, task: Task, moment: datetime) -> bool:
+        """Whether the owner himself named this moment of a whole day: in an hour, and not when days are told of."""
+        last = events.get(connection, task.user_id, task.event_id or "")
+        if last is None or last.event_type != POSTPONED:
+            return False
+        return moment.astimezone(ZoneInfo(task.tz)).time() != self._whole_day_at
+
+
+def rings(one: Notification, now: datetime) -> bool:
+    """Whether it is told in quiet hours too: it is urgent, and its moment has only just come."""
+    return one.urgent and (one.due_at is None or now - one.due_at < PUNCTUAL)
+
+
+def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:
+    """Drops what still waits to be told about a thing, in the caller's transaction; how many.
+
+    For whoever settles it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
+    """
+    gone = notifications.withdraw(connection, user_id, ref_id, reason, now)
+    for one in gone:
+        events.append(
+            connection,
+            notifications.WEIGHED,
+            source="agent:ContextManager",
+            now=now,
+            user_id=user_id,
+            payload={"decision": "drop", "reason": reason},
+            links={"caused_by": one.event_id, "notification": one.id, "ref": ref_id},
+        )
+    return len(gone)
+
+
+def reachable(user: User) -> bool:
+    """Whether anything may be told to a user now; what may not waits until he is back."""
+    return user.state is UserState.ACTIVE

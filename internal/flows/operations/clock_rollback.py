@@ -1,0 +1,62 @@
+"""Notices that the clock was set back, and lets nothing wait for a time that it showed too early."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from internal.scheduling.clock import Clock, MovedClock
+from internal.storage import clock_rollback
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+NOTICED = timedelta(seconds=5)
+"""A smaller step delays what waits by no more than that."""
+
+LONGEST = timedelta(hours=1)
+"""Longer than anything waits that was stored by a right clock, but for what the configuration or Telegram ask for."""
+
+
+class Setback:
+    """Compares the clock with one that only counts forward. `look` is called often; it costs nothing in between.
+
+    Of several processes the one that keeps the clock looks. What another has noticed is not to be made up for twice:
+    who does not keep it calls `forget`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        *,
+        longest: timedelta = LONGEST,
+        monotonic: Callable[[], float] | None = None,
+    ) -> None:
+        """`longest` is the longest pause of a run that the configuration allows."""
+        passing = clock.seconds if isinstance(clock, MovedClock) else time.monotonic
+        self._database, self._clock, self._monotonic = database, clock, monotonic or passing
+        self._longest = max(longest, LONGEST)
+        self._seen: tuple[datetime, float] | None = None
+
+    def forget(self) -> None:
+        """The next look is a first one: somebody else has looked meanwhile."""
+        self._seen = None
+
+    async def look(self) -> None:
+        """At its first call too: the clock may have been set back while the program was stopped."""
+        now, passed = self._clock.now(), self._monotonic()
+        before, self._seen = self._seen, (now, passed)
+        if before is None:
+            changed = await self._database.write(lambda c: clock_rollback.cap(c, now, self._longest))
+            back = None
+        else:
+            back = before[0] + timedelta(seconds=passed - before[1]) - now
+            if back <= NOTICED:
+                return
+            changed = await self._database.write(lambda c: clock_rollback.shift(c, now, back))
+        if back is not None or changed:
+            seconds = None if back is None else round(back.total_seconds())
+            log.warning("clock_set_back", extra={"seconds": seconds, "hurried": changed})

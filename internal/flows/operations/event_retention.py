@@ -1,0 +1,74 @@
+"""Events go when they are old or too many, a batch at a time; never one that a subscriber of the bus has not read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Final, Protocol
+
+from sqlalchemy import Connection
+
+from internal.config import EventsConfig
+from internal.events import retention_repository as old_events
+from internal.events.bus import Topic, read_by_all
+from internal.events.retention_repository import Old
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 500
+"""Events that one transaction deletes: nobody waits behind it for longer than some milliseconds."""
+
+
+SUBSCRIBERS: Final = {"context_manager": Topic.NOTIFICATION}
+"""Who reads which topic of every owner, also before the first cursor."""
+
+
+class Page(Protocol):
+    def __call__(self, connection: Connection, behind: Old | None) -> list[Old]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EventRetention:
+    """Keeps events for so many days, and so many of them. `subscribers` read a topic of the bus, by agent."""
+
+    database: Database
+    clock: Clock
+    config: EventsConfig
+    subscribers: Mapping[str, Topic] = field(default_factory=lambda: SUBSCRIBERS)
+
+    async def drop_old(self) -> int:
+        """Deletes what is due; how many. What nobody has read stays, and counts among those that are kept."""
+        moment = self.clock.now() - timedelta(days=self.config.keep_days)
+        dropped = await self._drop(partial(old_events.before, moment=moment, limit=BATCH))
+        place = await self.database.read(lambda c: old_events.last_beyond(c, self.config.keep_rows))
+        if place:
+            dropped += await self._drop(partial(old_events.up_to, place=place, limit=BATCH))
+        if dropped:
+            log.info("events_dropped", extra={"count": dropped})
+        return dropped
+
+    async def _drop(self, page: Page) -> int:
+        dropped = 0
+        found = await self.database.read(partial(page, behind=None))
+        while found:
+            dropped += await self.database.write(partial(self._drop_read, found))
+            found = await self.database.read(partial(page, behind=found[-1]))
+        return dropped
+
+    def _drop_read(self, found: list[Old], connection: Connection) -> int:
+        read = read_by_all(connection, self.subscribers)
+        # The event that a cursor names stays as well, or it would not be known where the cursor stands.
+        going = [one for one in found if one.seq < _read_to(read, one)]
+        old_events.drop(connection, going)
+        return len(going)
+
+
+def _read_to(read: Mapping[tuple[str, int], int], event: Old) -> float:
+    if event.user_id is None:
+        return float("inf")
+    return read.get((event.event_type, event.user_id), float("inf"))

@@ -1,0 +1,73 @@
+"""What is due by the clock: fragments, runs, forgetting, and the rows that have served their time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from internal.mailbox import repository as mailbox
+from internal.scheduling.clock import Clock
+from internal.scheduling.ticker import Ticker
+from internal.scheduling.worker_membership import Duty
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
+
+log = logging.getLogger(__name__)
+
+INBOX_KEPT = timedelta(days=2)
+"""Longer, and an update id that Telegram reuses after a quiet week would look like a duplicate."""
+
+OUTBOX_KEPT = timedelta(days=14)
+
+
+@dataclass(slots=True)
+class Job:
+    """Something asked at every tick, or not more often than `every`.
+
+    `everywhere`: in every process of a store, where others are done in the one that keeps the clock.
+    """
+
+    name: str
+    work: Callable[[], Awaitable[object]]
+    every: timedelta = timedelta(0)
+    everywhere: bool = False
+    last: datetime | None = None
+
+
+class Maintenance:
+    """Runs its jobs one after another at each tick; one that fails is due again at the next."""
+
+    def __init__(
+        self, ticker: Ticker, clock: Clock, jobs: list[Job], duty: Duty | None = None, *, modestly: bool = False
+    ) -> None:
+        """`duty` says whether this process keeps the clock; None: there is no other. `modestly`: jobs are missing."""
+        self._ticker, self._clock, self._jobs, self._duty, self._modestly = ticker, clock, jobs, duty, modestly
+
+    async def run(self) -> None:
+        duty = self._duty
+        with acting_for_everyone(), duty.standing_for_clock(modestly=self._modestly) if duty else nullcontext():
+            async for _ in self._ticker.ticks():
+                for job in self._jobs:
+                    await self._run(job)
+
+    async def _run(self, job: Job) -> None:
+        if not job.everywhere and self._duty is not None and not self._duty.leads:
+            return
+        now = self._clock.now()
+        if job.last is not None and job.last <= now < job.last + job.every:
+            return
+        job.last = now
+        try:
+            await job.work()
+        except Exception:  # border of a job: what is due is a query, so it is asked again
+            log.exception("job_failed", extra={"job": job.name})
+
+
+async def drop_settled(database: Database, clock: Clock) -> None:
+    """Deletes inbox and outbox rows that nobody needs any more."""
+    now = clock.now()
+    await database.write(lambda c: mailbox.drop_settled(c, now - INBOX_KEPT))
+    await database.write(lambda c: mailbox.drop_settled_outgoing(c, now - OUTBOX_KEPT))

@@ -1,0 +1,193 @@
+"""Moves a whole installation's store to another place or engine, while nothing works on either.
+
+A file is written beside its place and gets its name when it says the same as the source; a server's database is marked
+as half a store until then. So nothing is ever opened that was moved in part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import make_url
+
+from internal.errors import LeaseLost, Refused, StorageError
+from internal.scheduling.leases import Leases
+from internal.scheduling.model import MOVING, NAME_LENGTH
+from internal.storage.backup import backup, postgres_backup, replace_file
+from internal.storage.database import Database
+from internal.storage.engine.data_lock import LOCK_FILE, hold
+from internal.storage.engine.owner_scope import acting_for_everyone
+from internal.storage.migration import bring_up_to_date, current_revision
+from internal.storage.transfer import migrate_store as transfer_migrate_store
+from internal.storage.transfer.migrate_store import Moved, Told
+from internal.storage.transfer.row_copy import is_empty
+
+_NO_DATABASE: Final = "there is no database at"
+
+_HELD: Final = timedelta(seconds=30)
+"""How long a killed command keeps a server's store from being worked on; and an outage must be shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What came of a move. `kept` is where the target's former content is now, None if it had none."""
+
+    moved: Moved
+    kept: Path | None
+
+
+async def migrate_store(
+    source: Path | str,
+    target: Path | str,
+    *,
+    now: datetime,
+    folder: Path,
+    told: Told,
+    force: bool = False,
+    while_running: bool = False,
+) -> Move:
+    """Moves what the source says into the target; each is a database file or a server's address.
+
+    The former content of a server's database is kept as a file in `folder`, that of a file beside it. `while_running`:
+    the source is copied as it is at this moment, whoever works on it. Raises StorageLocked and Refused("running") while
+    somebody works on a store, Refused("same"), and what `transfer_migrate_store.move` raises.
+    """
+    if name_of(source) == name_of(target):
+        raise Refused("same", "the source and the target are one store")
+    with contextlib.ExitStack() as held, acting_for_everyone():
+        await asyncio.to_thread(_need_folder, source)
+        owned = [target] if while_running else [source, target]
+        folders = {store.resolve().parent: store.parent for store in owned if isinstance(store, Path)}
+        for whole, place in sorted(folders.items()):
+            held.callback(_clear_away, [one for one in (whole, *whole.parents) if not one.exists()])
+            held.enter_context(hold(place))
+        async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
+            if isinstance(target, Path):
+                return await _into_file(origin, name_of(source), Path(name_of(target)), now, told, force)
+            return await _into_server(origin, name_of(source), target, now, told, force, folder)
+
+
+@contextlib.asynccontextmanager
+async def alone(database: Database, store: Path | str) -> AsyncIterator[None]:
+    """No process works on the store, and none begins to, until the block ends: what it wrote would be lost.
+
+    A file's folder is held for that; and where no tables are, nobody works. Raises Refused("running"), and StorageError
+    when the server was out of reach for so long that somebody may have begun.
+    """
+    if not database.shared or await database.read(current_revision) is None:
+        yield
+        return
+    leases = Leases(database, secrets.token_hex(NAME_LENGTH // 2))
+    if not await leases.take(MOVING, _HELD):
+        ended = f"one that was killed counts for {_HELD.seconds} s"
+        raise Refused("running", f"another command moves or replaces {name_of(store)} ({ended})")
+    try:
+        async with leases.kept(MOVING, _HELD):
+            await _refuse_workers(leases, store)
+            yield
+    except LeaseLost:
+        raise StorageError(f"{name_of(store)} was out of reach for too long; run the same command again") from None
+
+
+async def _refuse_workers(leases: Leases, store: Path | str) -> None:
+    holders = set((await leases.standing("")).values()) - {leases.holder}
+    if holders:
+        who = f"{len(holders)} process{'es work' if len(holders) > 1 else ' works'}"
+        raise Refused("running", f"{who} on {name_of(store)}; stop every laplaced run and laplaced worker first")
+
+
+def name_of(store: Path | str) -> str:
+    """Where a store is, to be read by people: without its password."""
+    if isinstance(store, Path):
+        return str(store.expanduser().resolve())
+    address = make_url(store)
+    return f"{address.host or 'localhost'}:{address.port or 5432}/{address.database}"
+
+
+def place_for_replaced(folder: Path, now: datetime) -> Path:
+    """Where the content of a server's database is kept that something else takes the place of."""
+    return folder / f"laplaced-replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}.db"
+
+
+def _need_folder(store: Path | str) -> None:
+    """Whoever owns a folder makes it, and a mistyped one is not to be made."""
+    if isinstance(store, Path) and not store.parent.exists():
+        raise StorageError(f"{_NO_DATABASE} {store}")
+
+
+@contextlib.asynccontextmanager
+async def _opened(store: Path | str) -> AsyncIterator[Database]:
+    if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
+        raise StorageError(f"{_NO_DATABASE} {store}")
+    async with Database.open(store) as database:
+        yield database
+
+
+async def _into_server(
+    origin: Database, name: str, server: str, now: datetime, told: Told, force: bool, folder: Path
+) -> Move:
+    kept: list[Path] = []
+    async with Database.open(server) as database:
+
+        async def keep() -> None:
+            await asyncio.to_thread(backup.private_folder, folder)
+            kept.append((await postgres_backup.back_up_to(database, place_for_replaced(folder, now), now)).path)
+
+        if await database.read(current_revision) is None:
+            await transfer_migrate_store.need_source(origin)  # first: where nothing is moved, nothing is made
+            await bring_up_to_date(database)
+        async with alone(database, server):
+            moved = await transfer_migrate_store.move(origin, database, name=name, told=told, force=force, keep=keep)
+    return Move(moved, next(iter(kept), None))
+
+
+async def _into_file(origin: Database, name: str, path: Path, now: datetime, told: Told, force: bool) -> Move:
+    await asyncio.to_thread(replace_file.clear_up, path, now)
+    if not force and await asyncio.to_thread(path.exists):
+        async with Database.open(path) as there:
+            revision = await there.read(current_revision)
+            if revision is not None and not await there.read(is_empty):
+                raise Refused(
+                    "not_empty", f"there is a database at {path}; with --force it is replaced, and kept aside"
+                )
+    draft = transfer_migrate_store.draft_of(path)
+    await asyncio.to_thread(_drop, transfer_migrate_store.drafts_of(path), draft)
+    begun = False
+    try:
+        async with Database.open(draft) as database:
+            try:
+                moved = await transfer_migrate_store.move(origin, database, name=name, told=told, force=True)
+            finally:
+                begun = await database.read(transfer_migrate_store.is_half)
+    except BaseException:
+        if not begun:  # the next start would take it for an interrupted move
+            backup.remove_with_log(draft)
+        raise
+    if moved.differing:
+        return Move(moved, None)
+    await asyncio.to_thread(backup.closed_up, draft)
+    return Move(moved, await asyncio.to_thread(replace_file.put_in_place, draft, path, now))
+
+
+def _clear_away(made: Sequence[Path]) -> None:
+    """Takes back folders, the innermost first, that were made to be held and that nothing was put into."""
+    with contextlib.suppress(OSError):
+        if made and [file.name for file in made[0].iterdir()] == [LOCK_FILE]:
+            (made[0] / LOCK_FILE).unlink()
+        for folder in made:
+            folder.rmdir()
+
+
+def _drop(drafts: Iterable[Path], wanted: Path) -> None:
+    """Of another schema's program nothing can go on."""
+    for draft in drafts:
+        if draft != wanted:
+            backup.remove_with_log(draft)

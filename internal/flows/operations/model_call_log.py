@@ -1,0 +1,126 @@
+"""Every model call leaves its price with the user it was made for, and a receipt: the exact prompt and reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access import service as access
+from internal.errors import ModelError, StorageError
+from internal.llm.calls import Reply, Request
+from internal.llm.model import ChatReply, ChatRequest, Usage
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
+from internal.storage.types import new_id
+from internal.telemetry import call_repository
+from internal.telemetry.call_cause import current_cause
+
+log = logging.getLogger(__name__)
+
+KEPT = timedelta(days=7)
+BEHIND_S = 0.25
+"""The calls of one turn share a commit. A price that a crash takes is at most this old."""
+
+WAITING = 1_000
+"""Calls that wait to be written at most; beyond that the oldest are dropped: receipts, not the record of truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """What one call cost whom. Failed calls cost too, where the provider said so."""
+
+    user_id: int
+    agent: str
+    tokens: int
+    cost_usd: float
+
+
+class CallRecorder:
+    """A CallObserver that writes behind, by `BEHIND_S`. Of embedding calls only the price is kept."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._rows: deque[dict[str, Any]] = deque(maxlen=WAITING)
+        self._charges: deque[_Charge] = deque()
+        self._woken = asyncio.Event()
+
+    def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
+        usage = reply.usage if reply else None
+        if usage is not None and request.user_id is not None:
+            tokens = usage.prompt_tokens + usage.completion_tokens
+            self._charges.append(_Charge(request.user_id, request.agent, tokens, usage.cost_usd))
+            self._woken.set()
+        if not isinstance(request, ChatRequest):
+            return
+        self._rows.append(
+            {
+                "id": new_id(),
+                "user_id": request.user_id,
+                "agent": request.agent,
+                "model": reply.model if reply else request.model,
+                "at": self._clock.now(),
+                "duration_s": duration_s,
+                "prompt_tokens": usage.prompt_tokens if usage else 0,
+                "completion_tokens": usage.completion_tokens if usage else 0,
+                "cost_usd": usage.cost_usd if usage else 0.0,
+                "prompt": [{"role": message.role, "content": message.content} for message in request.messages],
+                "reply": reply.text if isinstance(reply, ChatReply) else None,
+                "error": _told(usage, error),
+                "links": current_cause(),
+            }
+        )
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Writes until cancelled."""
+        while True:
+            await self._woken.wait()
+            await asyncio.sleep(BEHIND_S)
+            self._woken.clear()
+            await self.flush()
+
+    async def flush(self) -> None:
+        rows = [self._rows.popleft() for _ in range(len(self._rows))]
+        charges = [self._charges.popleft() for _ in range(len(self._charges))]
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            call_repository.add(connection, rows)
+            owners = {charge.user_id for charge in charges}
+            known = {user_id for user_id in owners if users.find(connection, user_id) is not None}
+            for charge in charges:
+                if charge.user_id in known:
+                    access.add_spend(
+                        connection,
+                        charge.user_id,
+                        charge.agent,
+                        tokens=charge.tokens,
+                        cost_usd=charge.cost_usd,
+                        now=now,
+                    )
+
+        try:
+            with acting_for_everyone():  # calls of many owners, written together
+                await self._database.write(work)
+        except StorageError:
+            self._charges.extendleft(reversed(charges))  # a receipt may be lost, a price not
+            log.exception("calls_not_recorded", extra={"count": len(rows)})
+
+    async def drop_old(self) -> int:
+        moment = self._clock.now() - KEPT
+        return await self._database.write(lambda c: call_repository.drop_before(c, moment))
+
+
+def _told(usage: Usage | None, error: ModelError | None) -> str | None:
+    """Why a call has no whole reply, and whether its tokens are counted by us."""
+    if usage is None or not usage.estimated:
+        return str(error) if error else None
+    return f"{error or 'stopped'} (its tokens are estimated)"

@@ -1,0 +1,115 @@
+"""The nights of memory: once each night of an owner's own zone, late if it must be, its links and memories are aged."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import UserState
+from internal.config import MemoryConfig
+from internal.memory.plasticity import decay_repository, maintenance, night_repository
+from internal.memory.plasticity import repository as plasticity_repository
+from internal.memory.plasticity.decay import plasticity_of
+from internal.memory.plasticity.maintenance import OFFERED, MaintenanceReport, Step
+from internal.memory.plasticity.repository import Link
+from internal.scheduling.clock import Clock
+from internal.storage import change_log
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+
+class MaintenanceObserver(Protocol):
+    """Told after the commit."""
+
+    def memory_maintained(self, *, decayed: int, pruned: int) -> None: ...
+
+
+class Nights:
+    """Maintains memories: those that are due at every look, one owner's at once when asked."""
+
+    def __init__(
+        self, database: Database, clock: Clock, config: MemoryConfig, observer: MaintenanceObserver | None = None
+    ) -> None:
+        self._database, self._clock, self._observer = database, clock, observer
+        self._hour, self.plasticity = config.maintenance_hour, plasticity_of(config)
+
+    async def maintain_due(self) -> None:
+        """Maintains the memory of every owner whose latest night has not been seen to."""
+        now = self._clock.now()
+        for user_id, last in await self._database.read(lambda c: self._due(c, now)):
+            with acting_for(user_id):
+                report = await self._maintain(user_id, prune=maintenance.may_prune(last, now))
+            log.info("memory_maintained", extra={"user_id": user_id, **report.counts()})
+
+    async def maintain(self, user_id: int, *, dry_run: bool = False) -> MaintenanceReport:
+        """Maintains one owner's memory now; a dry run tells what it would come to. Raises NotFound."""
+        with acting_for(user_id):
+            await self._database.read(lambda c: users.get(c, user_id))
+            return await self._maintain(user_id, dry_run=dry_run)
+
+    async def _maintain(self, user_id: int, *, prune: bool = True, dry_run: bool = False) -> MaintenanceReport:
+        now = self._clock.now()
+        links, memories = await self._database.read(lambda c: _counts(c, user_id))
+        done = await self._age_links(user_id, now, prune=prune, dry_run=dry_run)
+        offered, kept = await self._database.read(
+            lambda c: maintenance.faded_memories(c, user_id, self.plasticity, now)
+        )
+        report = MaintenanceReport(
+            user_id=user_id,
+            at=now,
+            dry_run=dry_run,
+            links=links,
+            decayed=done.decayed,
+            pruned=done.pruned,
+            memories=memories,
+            faded=len(offered),
+            kept=kept,
+            offered=offered[:OFFERED],
+        )
+        if not dry_run:
+            await self._database.write(lambda c: maintenance.finish(c, report))
+            await change_log.compact(self._database, user_id)
+            if self._observer is not None:
+                self._observer.memory_maintained(decayed=done.decayed, pruned=done.pruned)
+        return report
+
+    async def _age_links(self, user_id: int, now: datetime, *, prune: bool, dry_run: bool) -> Step:
+        """A page after the other, each in a transaction of its own, so that messages come between."""
+        decayed = pruned = 0
+        after: Link | None = None
+        while True:
+            start = after
+            page = await self._database.read(lambda c: maintenance.page_of_links(c, user_id, start))  # noqa: B023 - awaited here
+            if not page:
+                return Step(decayed, pruned)
+            done = maintenance.forecast(page, self.plasticity, now)
+            if not dry_run and (done.decayed or done.pruned):
+                done = await self._database.write(
+                    lambda c: maintenance.step(c, user_id, page, self.plasticity, now, prune=prune)  # noqa: B023 - as above
+                )
+            decayed, pruned, after = decayed + done.decayed, pruned + done.pruned, page[-1]
+
+    def _due(self, connection: Connection, now: datetime) -> list[tuple[int, datetime]]:
+        """Owners, each with when he was maintained last. A new one was as good as maintained when he came."""
+        nights = night_repository.last_nights(connection)
+        kept = [user for user in users.everybody(connection) if user.state is not UserState.REMOVED]
+        lasts = [(user, nights.get(user.user_id, user.created_at)) for user in kept]
+        return [
+            (user.user_id, last)
+            for user, last in lasts
+            if maintenance.night_due(last, now, ZoneInfo(user.tz), self._hour)
+        ]
+
+
+def _counts(connection: Connection, user_id: int) -> tuple[int, int]:
+    return (
+        plasticity_repository.count_links(connection, user_id),
+        decay_repository.count_memories(connection, user_id),
+    )

@@ -1,0 +1,107 @@
+"""Restoring a backup: verified, brought to today's schema, told what was forgotten since, only then put in place."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from internal.errors import Refused, StorageError
+from internal.flows.forgetting.hide import hide, show
+from internal.flows.forgetting.requests import Eraser
+from internal.scheduling.clock import Clock
+from internal.storage.backup import backup, replace_file
+from internal.storage.backup.carry_over import Legacy, Successor, read_legacy, take_over_answers, take_over_forgettings
+from internal.storage.database import Database
+from internal.storage.migration import migrate, refuse_newer
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """`revision` is the backup's schema. `kept` is where the replaced database is now, None if there was none.
+
+    `forgotten` counts forgettings since the backup that were done again, None if the replaced database could not be
+    read; `answered` turns and messages had been answered since, and are not answered again.
+    """
+
+    revision: str
+    kept: Path | None
+    forgotten: int | None
+    answered: int
+
+
+async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: bytes, force: bool) -> Restored:
+    """Puts a backup in the place of the database. The caller owns the data folder, and nothing has the database open.
+
+    A kill at any moment leaves the old database or the new one. Raises Refused when there is a database and not
+    `force`, SchemaTooNew, StorageDamaged for a damaged backup, and StorageError; then the old database is in use.
+    """
+    database = await asyncio.to_thread(_prepared, file, database, clock.now(), force)
+    draft = replace_file.draft_of(database)
+    legacy = await _legacy(database) if await asyncio.to_thread(database.exists) else None
+    try:
+        revision = await backup.until_stopped(lambda stopped: backup.copy(file, draft, stopped=stopped))
+        forgotten, answered = await bring_up(draft, legacy, clock, tombstone_key)
+        kept = await asyncio.to_thread(replace_file.put_in_place, draft, database, clock.now())
+    except BaseException:
+        backup.remove_with_log(draft)
+        raise
+    return Restored(revision, kept, forgotten if legacy is not None or kept is None else None, answered)
+
+
+def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
+    """The database's real path, once nothing speaks against replacing it."""
+    database = database.resolve()
+    with backup.failures_told("the database's folder cannot be used"):
+        database.parent.mkdir(parents=True, exist_ok=True)
+    replace_file.clear_up(database, now)
+    refuse_newer(backup.verify(file))
+    if database.exists() and not force:
+        raise Refused("exists", f"there is a database at {database}; with --force it is replaced, and kept aside")
+    return database
+
+
+async def _legacy(database: Path) -> Legacy | None:
+    """What the database to be replaced knows; None if it cannot be read."""
+    try:
+        async with Database.open(database) as old:
+            return await old.read(read_legacy)
+    except (StorageError, SQLAlchemyError):
+        log.warning("replaced_database_unreadable", exc_info=True)
+        return None
+
+
+async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes) -> tuple[int, int]:
+    """How many forgettings were done again, and how many turns and messages are not answered again."""
+    async with Database.open(draft) as restored:
+        await restored.exclusive(migrate)
+        if legacy is None:
+            return 0, 0
+        answered = await restored.write(partial(take_over_answers, legacy=legacy))
+        forgotten = await restored.write(partial(_take_over_forgettings, legacy=legacy, now=clock.now()))
+        eraser = Eraser(restored, clock, key)
+        while await eraser.erase_due():
+            pass
+        return forgotten, answered
+
+
+def _take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> int:
+    changed = take_over_forgettings(connection, legacy, now)
+    for successor in changed:
+        _hide_or_show(connection, successor)
+    return sum(successor.state == "pending" for successor in changed)
+
+
+def _hide_or_show(connection: Connection, successor: Successor) -> None:
+    if successor.state == "pending":
+        hide(connection, successor.forgetting)
+    elif successor.state == "undone":
+        show(connection, successor.forgetting)

@@ -1,0 +1,368 @@
+"""Works off runs: claim, ask, keep the reply, apply its effects once; or try later, or park as dead.
+
+Level-triggered: what is due is a query, so a crash at any point loses no work. A handler holds one agent's part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.agents.model import AgentReply
+from internal.config import RunsConfig
+from internal.errors import (
+    LaplacedError,
+    ModelAccessDenied,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelReplyTruncated,
+    ModelUnavailable,
+)
+from internal.events import repository as events
+from internal.events.trigger import on_occasion
+from internal.flows.forgetting.requests import everything_asked
+from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleDigest, StaleInput
+from internal.knowledge import episode_repository as episodes
+from internal.scheduling import repository as runs
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import DAILY_COST, Run, RunState, pause
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
+from internal.storage.types import new_id
+from internal.telemetry.call_cause import caused_by
+
+log = logging.getLogger(__name__)
+
+PARALLEL = 4
+"""Most runs at once: they wait for a model, and different owners must not wait for one another."""
+
+COST_RECHECK = timedelta(minutes=10)
+"""How long archival waits before it looks again whether its owner's daily cost allows it."""
+
+
+class CrashLoop(LaplacedError):
+    """The program ended in the middle of this run as often as it may be tried."""
+
+
+Notify = Callable[[Connection, int, str, str, datetime], None]
+"""Owes a user a sentence: (connection, user_id, phrase key, dedupe key, now)."""
+
+
+class RunObserver(Protocol):
+    def agent_run(self, agent: str, outcome: str) -> None:
+        """`outcome` is applied, halved, stale, outage, denied, failed or dead."""
+        ...
+
+
+class RunLoop:
+    """Starts what is ready, one run an owner and agent at a time, owners side by side."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        handlers: Sequence[RunHandler[Any, Any]],
+        config: RunsConfig,
+        observer: RunObserver,
+        daily_cost_usd: float,
+        notify: Notify,
+        worker: str | None = None,
+    ) -> None:
+        """`worker` is this process's name where others may work on the same store; None: there are none."""
+        self._worker = worker
+        self._database, self._clock, self._handlers = database, clock, handlers
+        self._config, self._observer, self._daily_cost = config, observer, daily_cost_usd
+        self._working: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._notify = notify
+        self._outages: dict[str, int] = {}
+        self._answers: dict[str, int] = {}
+        self._answers_at_outage: dict[str, int] = {}
+        self._lookups: set[asyncio.Task[None]] = set()
+        self._stopping = False
+
+    async def start_ready(self) -> None:
+        """Starts every run that may be worked on now; each that ends looks for the next."""
+        for handler, ready in zip(self._handlers, await self._ready(), strict=True):
+            for run in ready:
+                self._start(handler, run)
+
+    async def work_off(self, user_id: int, seconds: float) -> None:
+        """Starts this owner's runs without waiting for a tick; returns when none is ready, or after `seconds`."""
+        deadline = self._clock.now() + timedelta(seconds=seconds)
+        while self._clock.now() < deadline:
+            await self.start_ready()
+            working = [task for (_, owner), task in self._working.items() if owner == user_id]
+            if not working and not await self._ready_for(user_id):
+                return
+            await asyncio.wait(working, timeout=1) if working else await asyncio.sleep(0.1)
+
+    async def _ready_for(self, user_id: int) -> bool:
+        now, agents = self._clock.now(), [handler.agent for handler in self._handlers]
+        with acting_for(user_id):
+            return await self._database.read(lambda c: runs.any_ready(c, user_id, agents, now))
+
+    async def drain(self, seconds: float) -> None:
+        """Gives what is running `seconds` to end, then cancels it: its claim dies with the process, or its lease."""
+        self._stopping = True
+        tasks = [*self._working.values(), *self._lookups]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _ready(self) -> list[list[Run]]:
+        """The runs that may be worked on now, of each handler."""
+        now, worker, agents = self._clock.now(), self._worker, [handler.agent for handler in self._handlers]
+
+        def read(connection: Connection) -> list[list[Run]]:
+            return [runs.ready(connection, agent, now, limit=PARALLEL * 4, worker=worker) for agent in agents]
+
+        with acting_for_everyone():
+            return await self._database.read(read)
+
+    def _start(self, handler: RunHandler[Any, Any], run: Run) -> None:
+        place = (handler.agent, run.user_id)
+        if self._stopping or place in self._working or len(self._working) >= PARALLEL:
+            return
+        task = asyncio.create_task(self._work(handler, run), name=f"run-{handler.agent}-{run.user_id}")
+        self._working[place] = task
+        task.add_done_callback(lambda _: self._ended(place))
+
+    def _ended(self, place: tuple[str, int]) -> None:
+        del self._working[place]
+        if not self._stopping:
+            lookup = asyncio.create_task(self._guarded_start(), name="runs-next")
+            self._lookups.add(lookup)
+            lookup.add_done_callback(self._lookups.discard)
+
+    async def _guarded_start(self) -> None:
+        try:
+            await self.start_ready()
+        except Exception:  # the next tick asks again
+            log.exception("runs_lookup_failed")
+
+    async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
+        try:
+            # Begun while a command is dealt with, it is caused by what it works on all the same.
+            with acting_for(run.user_id), on_occasion(None):
+                claimed = await self._claim(handler, run)
+                if claimed is not None:
+                    await self._attempt(handler, claimed)
+        except Exception:  # border of a run: it stays claimed in the database and is due again at the next tick
+            log.exception("run_interrupted", extra={"run": run.id, "agent": handler.agent})
+            # Its place is kept for a moment, or a database that refuses everything would be asked without a pause.
+            await asyncio.sleep(self._config.retry_base.total_seconds())
+
+    async def _claim(self, handler: RunHandler[Any, Any], run: Run) -> Run | None:
+        now = self._clock.now()
+        if run.attempts >= self._config.max_attempts:  # only crashes lead here: other failures end in `_fail`
+            await self._bury(handler, run, CrashLoop())
+            return None
+
+        def work(connection: Connection) -> Run | None:
+            paid = run.state == RunState.REPLIED
+            if not paid and not access.within_daily_cost(connection, run.user_id, now, self._daily_cost):
+                runs.postpone(connection, run, now + COST_RECHECK, DAILY_COST, charge=True)
+                return None
+            asked = everything_asked(connection, run.user_id)
+            if asked is not None:
+                runs.postpone(connection, run, asked.due_at, "forgetting", charge=True)
+                return None
+            claimed = runs.claim(connection, run, f"{self._worker or ''}{new_id()}", worker=self._worker)
+            if claimed is not None:
+                self._tell(connection, handler, claimed, "agent_activity_start", now, {"attempt": claimed.attempts})
+            return claimed
+
+        return await self._database.write(work, point="C8")
+
+    async def _attempt(self, handler: RunHandler[Any, Any], run: Run) -> None:
+        try:
+            await self._ask_and_apply(handler, run)
+        except ModelReplyTruncated as error:
+            await self._shorten(handler, run, error)
+        except ModelAccessDenied as error:
+            due_at = self._clock.now() + self._config.retry_max
+            await self._give_back(handler, run, due_at, error, charge=False, outcome="denied")
+        except ModelUnavailable as error:
+            await self._wait_out(handler, run, error)
+        except StaleInput as error:
+            await self._give_back(handler, run, self._clock.now(), error, charge=False, outcome="stale")
+        except ModelRefused as error:
+            await self._bury(handler, run, error)
+        except Exception as error:  # border of an attempt: charged, tried again with growing pauses, then parked
+            if not isinstance(error, ModelReplyInvalid):
+                log.exception("run_failed", extra={"run": run.id, "agent": handler.agent})
+            await self._fail(handler, run, error)
+
+    async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
+        prepared = await handler.read(run)
+        if run.state != RunState.REPLIED:
+            with caused_by(**_links(run)):
+                reply = await handler.ask(prepared)
+            self._provider_works(handler.agent)
+            stored = await self._store(handler, run, prepared, reply)
+            if stored is None:
+                return
+            run = stored
+        await self._apply(handler, run, prepared)
+
+    async def _store(
+        self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any], reply: AgentReply
+    ) -> Run | None:
+        usage = reply.usage
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        prompt = "\n".join(message.content for message in reply.prompt)
+
+        def work(connection: Connection) -> Run | None:
+            return runs.store_reply(
+                connection,
+                run,
+                reply=reply.text,
+                snapshot=prepared.snapshot,
+                model=reply.model,
+                prompt_hash=hashlib.sha256(prompt.encode()).hexdigest(),
+                tokens=tokens,
+                cost_usd=usage.cost_usd,
+            )
+
+        return await self._database.write(work, point="C9")
+
+    async def _apply(self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]) -> None:
+        while True:
+            try:
+                effects = await self._digest_and_write(handler, run, prepared)
+                break
+            except StaleDigest:
+                log.info("digest_stale", extra={"run": run.id, "agent": handler.agent})
+        if effects is not None:
+            self._answers_at_outage.pop(run.id, None)
+            effects.after_commit()
+            self._observer.agent_run(handler.agent, "applied")
+            log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
+
+    async def _digest_and_write(
+        self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]
+    ) -> Effects | None:
+        digested = await handler.digest(run, prepared, run.reply or "")
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Effects | None:
+            if not runs.finish(connection, run, now):
+                return None
+            effects = handler.apply(connection, run, prepared, digested, now)
+            episodes.mark_processed(connection, run.user_id, run.episode_id, now)
+            return effects
+
+        return await self._database.write(work, point="C10")
+
+    async def _shorten(self, handler: RunHandler[Any, Any], run: Run, error: ModelReplyTruncated) -> None:
+        if run.length < 2:
+            await self._fail(handler, run, error)
+            return
+        now = self._clock.now()
+        await self._database.write(lambda c: runs.halve(c, run, now))
+        self._observer.agent_run(handler.agent, "halved")
+
+    def _provider_works(self, agent: str) -> None:
+        self._outages.pop(agent, None)
+        self._answers[agent] = self._answers.get(agent, 0) + 1
+
+    async def _wait_out(self, handler: RunHandler[Any, Any], run: Run, error: ModelUnavailable) -> None:
+        """An outage costs no attempt, unless the provider answered others meanwhile: then it is this run's own fault.
+
+        A prompt on which a provider always times out would otherwise be paid for for ever.
+        """
+        agent = handler.agent
+        answers = self._answers.get(agent, 0)
+        before, self._answers_at_outage[run.id] = self._answers_at_outage.get(run.id, answers), answers
+        if before != answers:
+            await self._fail(handler, run, error)
+            return
+        everybody = self._outages[agent] = self._outages.get(agent, 0) + 1
+        wait = pause(max(everybody, run.outages + 1), self._config.retry_base, self._config.retry_max)
+        if error.retry_after is not None:
+            wait = max(wait, timedelta(seconds=min(error.retry_after, self._config.retry_max.total_seconds())))
+        await self._give_back(handler, run, self._clock.now() + wait, error, charge=False, outcome="outage")
+
+    async def _fail(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
+        if run.attempts >= self._config.max_attempts:
+            await self._bury(handler, run, error)
+            return
+        due_at = self._clock.now() + pause(run.attempts, self._config.retry_base, self._config.retry_max)
+        await self._give_back(handler, run, due_at, error, charge=True, outcome="failed")
+
+    async def _give_back(
+        self, handler: RunHandler[Any, Any], run: Run, due_at: datetime, error: Exception, *, charge: bool, outcome: str
+    ) -> None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> bool:
+            outages = run.outages + 1 if outcome == "outage" else 0
+            if not runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages):
+                return False
+            self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_told(error)})
+            return True
+
+        if not await self._database.write(work):
+            return  # another worker took it over, or it is gone with what it was about
+        self._observer.agent_run(handler.agent, outcome)
+        log.warning("run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_told(error)})
+
+    async def _bury(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
+        now = self._clock.now()
+        self._answers_at_outage.pop(run.id, None)
+        if not await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error)):
+            return
+        self._observer.agent_run(handler.agent, "dead")
+        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
+
+    def _write_off(
+        self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
+    ) -> bool:
+        """Parks the run and owes its owner a sentence about it, at most one a day; False if the claim is lost."""
+        if not runs.bury(connection, run, now, _describe(error)):
+            return False
+        episodes.mark_processed(connection, run.user_id, run.episode_id, now)
+        self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
+        self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
+        return True
+
+    @staticmethod
+    def _tell(
+        connection: Connection,
+        handler: RunHandler[Any, Any],
+        run: Run,
+        kind: str,
+        now: datetime,
+        payload: dict[str, Any],
+    ) -> None:
+        events.append(
+            connection,
+            kind,
+            source=handler.source,
+            now=now,
+            user_id=run.user_id,
+            payload=payload,
+            links=_links(run),
+        )
+
+
+def _links(run: Run) -> dict[str, str]:
+    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
+    return {"run": run.id} | place
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+def _told(error: Exception) -> dict[str, str]:
+    return {"error": _describe(error)}

@@ -1,0 +1,109 @@
+"""What one slice of an episode shows an archivist: numbered lines, and where each of them comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.agents.model import TranscriptLine
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.flows.forgetting.requests import messages_to_forget
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.claims.changes import ClaimLine
+from internal.knowledge.model import Segment
+from internal.people.operations import SourceLine
+from internal.scheduling.model import Run
+
+
+@dataclass(frozen=True, slots=True)
+class SliceLine:
+    """One line of a slice. `message_id` and `message_rev` are of the message it is, None and 0 for other texts."""
+
+    shown: TranscriptLine
+    segment: int
+    said_at: datetime
+    message_id: str | None = None
+    message_rev: int = 0
+
+    @property
+    def source(self) -> SourceLine:
+        """As evidence of what is told about people."""
+        return SourceLine(self.said_at, self.segment, self.message_id, self.shown.telegram_ids, self.shown.text)
+
+    @property
+    def claimed(self) -> ClaimLine:
+        """As evidence of a fact, with the words as they were said."""
+        return ClaimLine(self.segment, self.shown.text, self.message_id)
+
+
+def read_slice(connection: Connection, run: Run, user: User, persona: str) -> tuple[SliceLine, ...]:
+    """The lines of a run's slice, numbered from 1; messages that were or are to be erased are left out."""
+    parts = episodes.episode_segments(connection, run.user_id, run.episode_id, run.first_n, run.last_n)
+    ids = [part.message_id for part in parts if part.message_id is not None]
+    going = messages_to_forget(connection, run.user_id)
+    messages = {message.id: message for message in dialogue.by_ids(connection, run.user_id, ids)}
+    messages = {message_id: message for message_id, message in messages.items() if message_id not in going}
+    there = [part for part in parts if part.message_id is None or part.message_id in messages]
+    return tuple(_line(number, part, messages, user, persona) for number, part in enumerate(there, start=1))
+
+
+def revs(lines: Sequence[SliceLine]) -> dict[str, int]:
+    """The revs of the messages that were shown, by id: evidence that changes afterwards proves nothing."""
+    return {line.message_id: line.message_rev for line in lines if line.message_id is not None}
+
+
+def current_revs(connection: Connection, user_id: int, message_ids: Sequence[str]) -> dict[str, int]:
+    """The revs that these messages have now; deleted ones are left out."""
+    return {message.id: message.rev for message in dialogue.by_ids(connection, user_id, message_ids)}
+
+
+def _line(number: int, part: Segment, messages: Mapping[str, Message], user: User, persona: str) -> SliceLine:
+    if part.message_id is None:
+        return _text_line(number, part, user)
+    message = messages[part.message_id]
+    return SliceLine(message_line(number, message, user, persona), part.n, message.timestamp, message.id, message.rev)
+
+
+def message_line(number: int, message: Message, user: User, persona: str) -> TranscriptLine:
+    """A stored message as a transcript shows it."""
+    assistant = message.role == "assistant"
+    return TranscriptLine(
+        number=number,
+        role="assistant" if assistant else "user",
+        speaker=persona if assistant else user.name,
+        at=message.timestamp.astimezone(ZoneInfo(user.tz)),
+        text=message.content or _described(message.attachments),
+        forwarded_from=message.forward.name if message.forward else None,
+        telegram_ids=_vouched_ids(message),
+    )
+
+
+def _text_line(number: int, part: Segment, user: User) -> SliceLine:
+    shown = TranscriptLine(
+        number=number,
+        role="user",
+        speaker=part.speaker or "",
+        at=part.at.astimezone(ZoneInfo(user.tz)),
+        text=part.text or "",
+        forwarded_from=part.forwarded_from,
+        own=part.own,
+    )
+    return SliceLine(shown, part.n, part.at)
+
+
+def _described(attachments: Sequence[Mapping[str, Any]]) -> str:
+    return " ".join(f"[{attachment.get('kind', 'attachment')}]" for attachment in attachments)
+
+
+def _vouched_ids(message: Message) -> tuple[int, ...]:
+    """The Telegram ids that the message's own metadata holds; an id is never taken from a model's word."""
+    ids = [message.forward.user_id if message.forward else None]
+    ids += [attachment.get("telegram_id") for attachment in message.attachments]
+    return tuple(dict.fromkeys(found for found in ids if found is not None))

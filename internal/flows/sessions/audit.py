@@ -1,0 +1,208 @@
+"""The audit of a chronicle as a whole: its line, its judgements, its entities; and the repair of what can be mended."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import combinations
+from typing import Final, ParamSpec, Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+from internal.chronicle import audit, audit_repository
+from internal.chronicle.audit_repository import Name
+from internal.chronicle.model import Audit
+from internal.errors import ModelError, NotFound, Refused
+from internal.flows.merging import entities
+from internal.flows.sessions.lifecycle import Chronicling
+from internal.language.names import entities as names_entities
+from internal.language.names.entities import NameForms
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.memory.merging import merge as nodes
+from internal.people import merge, suggestion_repository
+from internal.people import repository as people
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_PART: Final = 100
+"""Names in one call of the language process: other questions wait behind it for a tenth of a second at most."""
+
+_PERSON: Final = "person"
+_ANYTHING: Final = "concept"
+"""The type of what nobody gave a closer one: it may be the same as a thing of any other."""
+
+
+class LanguageRunner(Protocol):
+    async def run_bulk(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of a function, called where morphology holds nothing up. Raises as `LanguageWorker.run_bulk`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Doubled:
+    """Two entities that differ only in case, alphabet or declension. Of people their owner decides."""
+
+    first: Name
+    second: Name
+
+    @property
+    def people(self) -> bool:
+        return self.first.person_id is not None and self.second.person_id is not None
+
+    @property
+    def things(self) -> bool:
+        return self.first.person_id is None and self.second.person_id is None
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What a repair did: `mended` by kind, and the audit before and after it; `doubled` are the names left doubled.
+
+    Judgements and merges that it asked for are still to come when it returns: `judged` and `offered` count them.
+    """
+
+    before: Audit
+    after: Audit
+    mended: Mapping[str, int]
+    judged: int = 0
+    offered: int = 0
+    doubled: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+class Auditing:
+    """Audits and repairs; `chronicling` is what gives a session to those who judge it."""
+
+    def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, chronicling: Chronicling) -> None:
+        self._database, self._clock, self._worker, self._chronicling = database, clock, worker, chronicling
+
+    async def audit(self, user_id: int) -> Audit:
+        """The figures of one owner's chronicle now; nothing is changed."""
+        found = await self._database.read(lambda c: audit.examine(c, user_id))
+        names, doubled = await self._doubled(user_id)
+        return found.audit(audit.uniqueness(len(names), _doubles(doubled)))
+
+    async def repair(self, user_id: int) -> Repaired:
+        """Mends what can be mended, merges doubled things, has sessions judged, and offers to merge doubled people."""
+        before = await self.audit(user_id)
+        _, doubled = await self._doubled(user_id)
+        now = self._clock.now()
+        mended, judged, offered = await self._database.write(lambda c: self._repair(c, user_id, doubled, now))
+        after = await self.audit(user_id)
+        _, left = await self._doubled(user_id)
+        pairs = tuple((one.first.name, one.second.name) for one in left)
+        return Repaired(before, after, mended, judged, offered, pairs)
+
+    def _repair(
+        self, connection: Connection, user_id: int, doubled: Sequence[Doubled], now: datetime
+    ) -> tuple[Mapping[str, int], int, int]:
+        mended = audit.repair(connection, user_id)
+        judged = sum(
+            self._chronicling.judge_again(connection, user_id, session_id, now) for session_id in mended.unanalysed
+        )
+        mended.add("doubled", sum(_merge(connection, user_id, one, now) for one in doubled if one.things))
+        offered = sum(_offer(connection, user_id, one, now) for one in doubled if one.people)
+        return mended.counts, judged, offered
+
+    async def _doubled(self, user_id: int) -> tuple[list[Name], list[Doubled]]:
+        names = await self._database.read(lambda c: audit_repository.entity_names(c, user_id))
+        forms = await self._forms([name.name for name in names])
+        pairs = [Doubled(names[one], names[other]) for one, other in _alike(names, forms)]
+        return names, await self._database.read(lambda c: [one for one in pairs if _may_be_one(c, user_id, one)])
+
+    async def _forms(self, names: Sequence[str]) -> list[NameForms]:
+        """Without the language process only case and quotation marks are seen through."""
+        found: list[NameForms] = []
+        try:
+            for start in range(0, len(names), _PART):
+                found += await self._worker.run_bulk(names_entities.name_forms, list(names[start : start + _PART]))
+        except (ModelError, LanguageCallFailed) as error:
+            log.warning("names_not_compared", extra={"error": type(error).__name__})
+            return [names_entities.plain_forms(name) for name in names]
+        return found
+
+
+def _alike(names: Sequence[Name], forms: Sequence[NameForms]) -> list[tuple[int, int]]:
+    """Places of names that mean one thing by their form, each pair once."""
+    buckets: dict[str, list[int]] = defaultdict(list)
+    for place, form in enumerate(forms):
+        for key in _keys(form):
+            buckets[key].append(place)
+    found: dict[tuple[int, int], None] = {}
+    for together in buckets.values():
+        for one, other in combinations(dict.fromkeys(together), 2):
+            if _of_one_type(names[one], names[other]) and _same(forms[one], forms[other]):
+                found[one, other] = None
+    return list(found)
+
+
+def _keys(form: NameForms) -> Iterable[str]:
+    """Whatever two names have in common that are alike; sounds without their alphabet."""
+    return (*form.keys, *form.bases, *form.places, *(sound.split(":", 1)[1] for sound in form.sounds))
+
+
+def _same(one: NameForms, other: NameForms) -> bool:
+    return bool(one.keys & other.keys) or names_entities.likeness(one, other) is not None
+
+
+def _of_one_type(one: Name, other: Name) -> bool:
+    if _PERSON in (one.subtype, other.subtype):
+        return one.subtype == other.subtype
+    return one.subtype == other.subtype or _ANYTHING in (one.subtype, other.subtype)
+
+
+def _may_be_one(connection: Connection, user_id: int, pair: Doubled) -> bool:
+    """Not people whom their accounts, or their owner, keep apart, nor things that were split."""
+    if pair.first.person_id is None or pair.second.person_id is None:
+        return not nodes.split_before(connection, user_id, pair.first.node_id, pair.second.node_id)
+    source = people.get(connection, user_id, pair.second.person_id)
+    target = people.get(connection, user_id, pair.first.person_id)
+    if source is None or target is None:
+        return False
+    try:
+        merge.refuse(connection, user_id, source, target)
+    except Refused:
+        return False
+    return not merge.split_before(connection, user_id, source.id, target.id)
+
+
+def _merge(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:
+    """Makes one of two things: what was known first stays, unless only the other has a type. False if it cannot be."""
+    source, target = pair.second, pair.first
+    if target.subtype == _ANYTHING != source.subtype:
+        source, target = target, source
+    try:
+        entities.merge(connection, user_id, source.node_id, target.node_id, now=now, by="audit")
+    except (NotFound, Refused):  # it went into another of those that are alike
+        return False
+    return True
+
+
+def _offer(connection: Connection, user_id: int, pair: Doubled, now: datetime) -> bool:
+    """Asks the owner whether two people are one; the one who was known first stays. False if he was asked before."""
+    source, target = pair.second.person_id or 0, pair.first.person_id or 0
+    payload = {"source_id": source, "target_id": target, "reason": f"{pair.second.name} = {pair.first.name}"}
+    return suggestion_repository.suggest(connection, user_id, "merge", target, payload, now=now) is not None
+
+
+def _doubles(pairs: Sequence[Doubled]) -> int:
+    """How many entities are one too many: all but one of those that are alike, also by way of others."""
+    above: dict[str, str] = {}
+
+    def root(node_id: str) -> str:
+        while node_id in above:
+            node_id = above[node_id]
+        return node_id
+
+    for pair in pairs:
+        one, other = root(pair.first.node_id), root(pair.second.node_id)
+        if one != other:
+            above[other] = one
+    return len(above)

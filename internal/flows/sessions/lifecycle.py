@@ -1,0 +1,179 @@
+"""The chronicle within the transactions of turns: what is said joins its line, and a session that closes gets its runs.
+
+`/db` opens a session, `/sa` goes on with it, `/ss` closes it; without a command the first message opens one and silence
+closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.chronicle import repository as line
+from internal.chronicle import service as chronicle
+from internal.chronicle.model import Event, Session, Trigger
+from internal.chronicle.service import Lost, Spoken
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import Message
+from internal.events import repository as events
+from internal.memory.observations import sessions as memory
+from internal.scheduling import repository as runs
+from internal.scheduling.model import BEHIND, EDITING, RunState
+from internal.storage.erasure import traces
+from internal.storage.owner_counters import next_rev
+
+ANALYST: Final = "analyst"
+
+ANSWERING: Final = timedelta(minutes=1)
+"""How long the analyst waits for an answer that is still being written when its session is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chronicling:
+    """Notes turns in the chronicle. `agents` get a run over every session that closes."""
+
+    agents: Sequence[str] = ()
+
+    def heard(
+        self, connection: Connection, message: Message, *, tz: str, now: datetime, command: Trigger | None = None
+    ) -> bool:
+        """C2: a user's message joins the line; True if it closed another session first, as `/db` does."""
+        if message.hidden:
+            return False
+        closed = None
+        if command == chronicle.OPENING:
+            closed = self.close(connection, message.user_id, now, before_seq=message.seq)
+        chronicle.hear(connection, _spoken(message), tz=tz, command=command)
+        return closed is not None
+
+    def answered(
+        self, connection: Connection, message: Message, asked: Sequence[Message], *, tz: str, now: datetime
+    ) -> Event:
+        """C4: an answer joins the session of what it answers; one that is closed already is analysed with it."""
+        event = chronicle.answer(connection, _spoken(message), asked[-1].id if asked else None, tz=tz)
+        session = line.session(connection, message.user_id, event.session_id)
+        if session is not None and session.closed_at is not None:
+            self._analyse(connection, session, now, now)
+        return event
+
+    def close(
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        command: Trigger | None = None,
+        *,
+        before_seq: int | None = None,
+    ) -> Session | None:
+        """C7, `/ss` or `/db`: ends the open session and has it analysed; None if there is none.
+
+        `before_seq` is the message that opens the next one: its own turn is none of this session's.
+        """
+        session = chronicle.close(connection, user_id, now, command=command)
+        if session is not None:
+            memory.complete_session(connection, user_id, session.id, now=now)
+            asked = turns.first_open_seq(connection, user_id, None)
+            writing = asked is not None and (before_seq is None or asked < before_seq)
+            self._analyse(connection, session, now, now + ANSWERING if writing else now)
+            _tell_closed(connection, session, now)
+        return session
+
+    def judge_again(self, connection: Connection, user_id: int, session_id: str, now: datetime) -> bool:
+        """Has a closed session judged that nobody works on; False where it is open, or somebody does already."""
+        session = line.session(connection, user_id, session_id)
+        held = runs.of_session(connection, user_id, session_id)
+        busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
+        if session is None or session.closed_at is None or not set(self.agents) - busy:
+            return False
+        Chronicling([agent for agent in self.agents if agent not in busy])._analyse(connection, session, now, now)
+        return True
+
+    def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
+        """Has closed sessions judged that never were, or with `again` every one; how many."""
+        closed = [session for session in line.listing(connection, user_id) if session.closed_at is not None]
+        wanted = [one for one in closed if again or not runs.of_session(connection, user_id, one.id)]
+        return sum(self.judge_again(connection, user_id, one.id, now) for one in wanted)
+
+    def _analyse(self, connection: Connection, session: Session, now: datetime, due_at: datetime) -> None:
+        """Makes the runs of a closed session; one that has not begun yet is only made due at that time."""
+        for agent in self.agents:
+            held = [run for run in runs.of_session(connection, session.user_id, session.id) if run.agent == agent]
+            if held and held[-1].state is RunState.DUE:
+                runs.set_due(connection, held[-1], due_at)
+                continue
+            replaces = held[-1].id if held else None
+            rev = next_rev(connection, session.user_id)
+            runs.create_for_session(
+                connection, session.user_id, agent, session.id, rev=rev, now=now, due_at=due_at, replaces=replaces
+            )
+
+
+def _tell_closed(connection: Connection, session: Session, now: datetime) -> None:
+    said = [one.message_id for one in line.events_of_session(connection, session.user_id, session.id)]
+    events.append(
+        connection,
+        "session_closed",
+        source="system:chronicle",
+        now=now,
+        user_id=session.user_id,
+        payload={"messages": len(said)},
+        links={"session": session.id},
+        about={"messages": [message_id for message_id in said if message_id is not None]},
+    )
+
+
+UNJUDGED: Final = Chronicling()
+"""Where no agent looks at closed sessions."""
+
+
+def after_edit(connection: Connection, message: Message, now: datetime) -> None:
+    """The event of an edited message has its new words; the topic and the mirror follow, and a judgement is made anew.
+
+    A session that nobody has judged yet needs nothing: its analyst sees the new words.
+    """
+    chronicle.edited(connection, _spoken(message))
+    for session_id in line.session_of_messages(connection, message.user_id, [message.id]).values():
+        _judge_anew(connection, message.user_id, session_id, now, now + EDITING, behind=BEHIND)
+
+
+def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> Lost:
+    """Takes messages that are being erased out of the chronicle, before they leave the log.
+
+    What the analyst was told and answered of their sessions is emptied; one it has judged is judged anew.
+    """
+    lost = chronicle.lose_messages(connection, user_id, message_ids)
+    for session_id in (*lost.gone, *lost.touched):
+        traces.blank_calls(connection, user_id, session_id=session_id)
+    for session_id in lost.gone:
+        runs.drop_of_session(connection, user_id, session_id)
+    for session_id in lost.touched:
+        held = runs.of_session(connection, user_id, session_id)
+        runs.forget_replies(connection, user_id, [run.id for run in held])
+        _judge_anew(connection, user_id, session_id, now, now)
+    return lost
+
+
+def _judge_anew(
+    connection: Connection, user_id: int, session_id: str, now: datetime, due_at: datetime, *, behind: int = 0
+) -> None:
+    """Makes a run for each agent whose last one over the session is applied."""
+    latest = {run.agent: run for run in runs.of_session(connection, user_id, session_id)}
+    for agent, run in sorted(latest.items()):
+        if run.state is RunState.APPLIED:
+            rev = next_rev(connection, user_id) + behind
+            runs.create_for_session(
+                connection, user_id, agent, session_id, rev=rev, now=now, due_at=due_at, replaces=run.id
+            )
+
+
+def drop_wiped(connection: Connection, user_id: int) -> None:
+    """After texts were emptied that held erased words: an Analysis without its words is none."""
+    chronicle.drop_emptied(connection, user_id)
+
+
+def _spoken(message: Message) -> Spoken:
+    return Spoken(message.user_id, message.id, message.content, message.timestamp)

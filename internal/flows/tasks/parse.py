@@ -1,0 +1,80 @@
+"""Tasks and times that a user types after a command, read in the language process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ParamSpec, Protocol, TypeVar
+from zoneinfo import ZoneInfo
+
+from internal.access.model import User
+from internal.errors import Refused
+from internal.language.tasks.requests import find_tasks
+from internal.language.tasks.times import TimeFound, find_time
+from internal.language.tasks.titles import title_of
+from internal.language.text.spelling import Language, text_language
+from internal.tasks.model import Schedule, TaskKind, recurrence_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LONGEST = 1000
+"""Characters; more is a text and no task."""
+
+
+class Runs(Protocol):
+    """Where language is understood: the language process."""
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TypedTask:
+    """A task in its user's own words: the title without the time, and the time."""
+
+    title: str
+    schedule: Schedule
+    kind: TaskKind
+
+
+class TypedTasks:
+    def __init__(self, language: Runs) -> None:
+        self._language = language
+
+    async def task(self, text: str, user: User, now: datetime) -> TypedTask:
+        """A task as typed, "buy bread tomorrow at 9". Raises Refused("no_title" | "too_long"), and what `run` does."""
+        if len(text) > LONGEST:
+            raise Refused("too_long", f"at most {LONGEST} characters are expected")
+        title, time = await self._language.run(_typed, text, now.astimezone(ZoneInfo(user.tz)), user.lang)
+        if not title:
+            raise Refused("no_title", "a task needs words")
+        schedule = schedule_in(time, user.tz)
+        return TypedTask(title, schedule, TaskKind.REMINDER if schedule.due_at else TaskKind.TASK)
+
+    async def schedule(self, text: str, user: User, now: datetime) -> Schedule | None:
+        """A time as typed; None if none can be read. Raises what `run` does."""
+        if len(text) > LONGEST:
+            return None
+        at = now.astimezone(ZoneInfo(user.tz))
+        time = await self._language.run(find_time, text, at, text_language(text, user.lang))
+        return None if time is None else schedule_in(time, user.tz)
+
+
+def _typed(text: str, at: datetime, language: Language) -> tuple[str, TimeFound | None]:
+    spoken = text_language(text, language)
+    requests = [one for one in find_tasks(text, at, spoken) if one.asked and one.title]
+    if requests:
+        return requests[0].title, requests[0].time
+    time = find_time(text, at, spoken)
+    return title_of(text, time.spans if time else ()), time
+
+
+def schedule_in(time: TimeFound | None, tz: str) -> Schedule:
+    """A time that was found in a text, in the zone it was said in."""
+    if time is None:
+        return Schedule(tz=tz)
+    rule = recurrence_of(time.recurrence, time.moment, tz) if time.recurrence else None
+    return Schedule(time.moment, time.whole_day, rule, tz)

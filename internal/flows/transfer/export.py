@@ -1,0 +1,28 @@
+"""Everything of one owner as a document he can keep and read."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.storage.transfer import owner_export
+
+FORMAT: Final = "laplaced-export/2"
+
+
+def export_owner(connection: Connection, user_id: int, *, now: datetime) -> dict[str, Any]:
+    """`{"format", "user_id", "exported_at", "tables": {table: [row]}}`; vectors and other derived numbers left out."""
+    return {
+        "format": FORMAT,
+        "user_id": user_id,
+        "exported_at": now.isoformat(),
+        "tables": dict(owner_export.rows_by_table(connection, user_id)),
+    }
+
+
+def export_document(connection: Connection, user_id: int, *, now: datetime) -> str:
+    """The export as JSON text in UTF-8, readable: indented, letters of every alphabet as they are."""
+    return json.dumps(export_owner(connection, user_id, now=now), ensure_ascii=False, indent=2)

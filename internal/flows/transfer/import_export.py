@@ -1,0 +1,115 @@
+"""Reads an export back into a store that knows nothing of its owner: the same rows under the same ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import Role
+from internal.chronicle import audit
+from internal.dialogue import search_item_repository as message_items
+from internal.errors import Conflict, Refused
+from internal.events import link_repository
+from internal.flows.archival.ingestion import put_episode_item
+from internal.flows.indexing.fragments import follow_messages
+from internal.flows.transfer.export import FORMAT
+from internal.graph import store
+from internal.graph.store import owner_node_id
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.facts import repository as fact_repository
+from internal.memory import service as memory
+from internal.people import repository as people
+from internal.storage.owner_counters import next_rev
+from internal.storage.tables import chronicle, claims, graph_nodes, messages
+from internal.storage.tables import episodes as episodes_table
+from internal.storage.tables import people as people_table
+from internal.storage.tables import users as users_table
+from internal.storage.transfer import owner_export
+
+_MEMORY: Final = (messages, episodes_table, people_table, graph_nodes, claims)
+"""Whoever has a row in one of these has a memory of his own."""
+
+
+_LAST_SEGMENT: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """How many rows came into each table; all zero, and `known`, if this was read back before."""
+
+    user_id: int
+    rows: Mapping[str, int]
+    known: bool = False
+
+
+def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBack:
+    """Stores an export (parsed JSON) as it was, in one transaction; vectors and terms follow in the background.
+
+    Where everything said in it is there already, nothing is done. Raises Refused("format" | "malformed" | "owner" |
+    "taken") and Conflict where the owner has another memory here.
+    """
+    told = _checked(document, user_id)
+    rows = owner_export.decoded(user_id, told)
+    if users_table not in rows or len(rows[users_table]) != 1:
+        raise Refused("malformed", "users: exactly one row, the owner's own, is expected")
+    if owner_export.holds_any(connection, user_id, _MEMORY):
+        if rows.get(messages) and owner_export.holds_all(connection, user_id, rows):
+            return ReadBack(user_id, {}, known=True)
+        raise Conflict(
+            f"user {user_id} has a memory here already: forget everything of his first, or use another store"
+        )
+    [owner] = rows[users_table]
+    owner_export.put_user(connection, owner, role=_role(connection, owner["role"]))
+    stored = owner_export.put_rows(connection, rows)
+    if chronicle not in rows:  # written by a program that kept none
+        audit.fill_from_log(connection, user_id)
+    link_repository.derive(connection, user_id)
+    make_findable(connection, user_id)
+    return ReadBack(user_id, stored)
+
+
+def make_findable(connection: Connection, user_id: int) -> None:
+    """Makes anew what everything of an owner is found by: search items, from which vectors and terms follow."""
+    for person in people.listing(connection, user_id):
+        people.put_search_item(connection, person)
+    for fact in fact_repository.every(connection, user_id):
+        fact_repository.put_item(connection, fact)
+    for node_id in store.node_ids(connection, user_id):
+        if _is_found_by_itself(connection, user_id, node_id):
+            store.make_findable(connection, user_id, node_id)
+    for episode in episodes.listing(connection, user_id, limit=None):
+        if episode.first_seq is not None:
+            follow_messages(connection, user_id, episode.id)
+            continue
+        segments = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
+        put_episode_item(connection, episode, segments, next_rev(connection, user_id))
+    message_items.put_later(connection, user_id)
+
+
+def _checked(document: Any, user_id: int) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        found = document.get("format") if isinstance(document, Mapping) else None
+        raise Refused("format", f"format: {FORMAT} is expected, not {found!r}")
+    if document.get("user_id") != user_id:
+        raise Refused("owner", f"this is the export of user {document.get('user_id')}, not of {user_id}")
+    told = document.get("tables")
+    if not isinstance(told, Mapping):
+        raise Refused("malformed", "tables: an object of tables is expected")
+    return told
+
+
+def _role(connection: Connection, told: str) -> str:
+    """An instance has one owner: whoever was that elsewhere is a member where there is one already."""
+    return Role.MEMBER.value if told == Role.OWNER.value and users.has_owner(connection) else told
+
+
+def _is_found_by_itself(connection: Connection, user_id: int, node_id: str) -> bool:
+    """Not people, who are found by their profiles, nor the owner, nor what is found through something else."""
+    node = store.get_node(connection, user_id, node_id, hidden=True)
+    if node is None or not memory.is_found_by_words(node) or node_id == owner_node_id(user_id):
+        return False
+    return fact_repository.person_of(connection, user_id, node_id) is None

@@ -1,0 +1,168 @@
+"""Imported conversations are stored: what is new of them, each episode whole or not at all, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.errors import Refused
+from internal.flows.archival.ingestion import add_episode
+from internal.flows.forgetting.requests import everything_asked
+from internal.import_formats.model import Draft, answering
+from internal.import_formats.split import numbered
+from internal.knowledge import episode_repository as episodes
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+ARCHIVIST = "archivist"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerTerms:
+    """What an importer has to know of an owner, and what the archivist has cost everybody so far.
+
+    `tz` is an IANA name; `own_bot` the bot's own Telegram id, None before its first start.
+    """
+
+    name: str
+    tz: str
+    own_bot: int | None
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of some drafts: `new` has for each the numbers of its segments that were not there before.
+
+    `known` were there, `changed` of them with other words. The words that were imported first stay.
+    """
+
+    new: list[list[int]]
+    known: int = 0
+    changed: int = 0
+
+    @property
+    def episodes(self) -> int:
+        return sum(1 for numbers in self.new if numbers)
+
+    @property
+    def messages(self) -> int:
+        return sum(map(len, self.new))
+
+
+class Admission(Protocol):
+    """Who may have a memory here, though he has not written yet."""
+
+    async def stored(self, user_id: int) -> bool:
+        """Whether there can be anything of a known or allowed user. Raises NotFound for any other."""
+        ...
+
+    def expect(self, connection: Connection, user_id: int, now: datetime) -> None:
+        """Makes room in the store for a user who passed `stored`."""
+        ...
+
+
+class Importing:
+    """Stores drafts of one owner after another. `agents` get runs; `woken` is called when there are some."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        agents: Sequence[str],
+        admission: Admission,
+        *,
+        woken: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._database, self._clock, self._agents, self._woken = database, clock, agents, woken
+        self._admission = admission
+
+    async def terms(self, user_id: int) -> OwnerTerms:
+        """Raises NotFound for an owner who is not let in, Refused while everything of his is about to be forgotten."""
+        await self._admission.stored(user_id)
+        with acting_for(user_id):
+            return await self._database.read(lambda c: _terms(c, user_id))
+
+    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+        """Stores what is new, each episode in a transaction of its own, and they share commits; `dry_run` only looks.
+
+        Raises what `add_episode` raises; the episodes before that stay.
+        """
+        with acting_for(user_id):
+            return await self._take(user_id, drafts, dry_run=dry_run)
+
+    async def _take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken:
+        if dry_run:
+            return _joined(await self._database.read(lambda c: [_look(c, user_id, draft) for draft in drafts]))
+        now = self._clock.now()
+        if drafts and not await self._admission.stored(user_id):
+            await self._database.write(lambda c: self._admission.expect(c, user_id, now))
+        works = [partial(self._store, user_id=user_id, draft=draft, now=now) for draft in drafts]
+        taken = _joined(await asyncio.gather(*(self._database.write(work, point="C7") for work in works)))
+        if taken.messages:
+            self._woken()
+        return taken
+
+    def _store(self, connection: Connection, user_id: int, draft: Draft, now: datetime) -> Taken:
+        found = _look(connection, user_id, draft)
+        wanted = set(found.new[0])
+        segments = numbered([segment for segment in draft.segments if segment.n in wanted])
+        if segments:
+            add_episode(
+                connection,
+                user_id,
+                source="text",
+                name=draft.name,
+                segments=segments,
+                source_description=draft.source_description,
+                source_url=draft.source_url,
+                reference_time=segments[0].at,
+                dedupe=f"import:{segments[0].key}",
+                agents=self._agents,
+                now=now,
+                behind=True,
+            )
+        return found
+
+
+def _terms(connection: Connection, user_id: int) -> OwnerTerms:
+    owner = users.find(connection, user_id)
+    if everything_asked(connection, user_id) is not None:
+        raise Refused("forgetting", "everything of this user is about to be forgotten")
+    calls, tokens, cost = users.spent_by(connection, ARCHIVIST)
+    name, tz = (str(user_id), "UTC") if owner is None else (owner.name, owner.tz)
+    return OwnerTerms(name, tz, users.read_setting(connection, "bot_id"), calls, tokens, cost)
+
+
+def _look(connection: Connection, user_id: int, draft: Draft) -> Taken:
+    keys = [segment.key for segment in draft.segments if segment.key is not None]
+    stored = episodes.texts_by_key(connection, user_id, keys)
+    seen: set[str | None] = set()
+    new: list[int] = []
+    changed = 0
+    for segment in draft.segments:
+        if segment.key in stored:
+            # Replies were not kept at first, and name people as the export of the day does: no word is another one.
+            changed += answering(stored[segment.key])[1] != answering(segment.text or "")[1]
+        elif segment.key not in seen:
+            new.append(segment.n)
+        seen.add(segment.key)
+    return Taken([new], known=len(draft.segments) - len(new), changed=changed)
+
+
+def _joined(several: Sequence[Taken]) -> Taken:
+    return Taken(
+        [numbers for taken in several for numbers in taken.new],
+        known=sum(taken.known for taken in several),
+        changed=sum(taken.changed for taken in several),
+    )

@@ -1,0 +1,391 @@
+"""A turn gets its answer: freeze what was asked (C3), recall, let the responder write, keep the answer (C4)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from internal.access.model import Role, User
+from internal.agents.citations import with_numbers, without_citations
+from internal.agents.model import Responder, ResponderRequest
+from internal.dialogue import reply_source_repository as sources
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import Message, Turn, TurnState
+from internal.errors import (
+    ModelAccessDenied,
+    ModelError,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelReplyTruncated,
+    ModelUnavailable,
+)
+from internal.events import bus
+from internal.events import repository as events
+from internal.events.bus import Topic
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.turn.cancellation import or_stop
+from internal.flows.turn.enqueue import Told, owe
+from internal.flows.turn.intake import Phrases
+from internal.flows.turn.prompt import Prompts, Question, freeze
+from internal.flows.turn.reminder_requests import Granted, Requested, Requests
+from internal.flows.turn.reply_sources import sources_of, used_memories
+from internal.llm.model import ChatReply, Usage
+from internal.mailbox.model import Rendered
+from internal.memory.plasticity.decay import PRESETS, Plasticity
+from internal.memory.plasticity.operations import touch_used
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage.database import Database
+from internal.telemetry.call_cause import caused_by
+
+log = logging.getLogger(__name__)
+
+RESPONDER = "agent:Responder"
+"""Its name in events."""
+
+MAX_ATTEMPTS = 3
+"""Attempts at one answer, by one process, before its user is told that it failed."""
+
+MAX_STARTS = 10
+"""Attempts altogether, kept in the database: a crash counts too, for a question that kills the program must not do so
+for ever. More than the above, for mostly it is something else that killed it, and the question deserves its answer."""
+
+RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(seconds=8)
+
+STOPPED = "⏹"
+"""Takes the place of a placeholder whose answer was stopped before its first word."""
+
+CUT = " …"
+"""Ends an answer that its length limit cut: it was paid for, and most of it is there."""
+
+Renderer = Callable[[str], Sequence[Rendered]]
+
+
+class Drafts(Protocol):
+    """Where an answer is shown while it is written. Cosmetic: may be shed, never fails."""
+
+    async def begin(self, turn: Turn) -> None:
+        """Shows that an answer is being prepared; called again, that it is being prepared anew."""
+        ...
+
+    async def show(self, turn: Turn, text: str) -> None:
+        """Shows the Markdown written so far."""
+        ...
+
+    async def end(self, turn: Turn) -> str | None:
+        """Stops showing, if it is shown. The outbox key of a placeholder that the answer is to replace, or None."""
+        ...
+
+
+class TurnObserver(Protocol):
+    def turn_ended(self, outcome: str, seconds: float) -> None:
+        """`outcome` is answered, cancelled or failed; `seconds` since the turn was opened."""
+        ...
+
+
+class _Outcome(Enum):
+    DONE = auto()
+    AGAIN = auto()
+
+
+class TurnFlow:
+    """Answers turns, each once. A turn that a crash interrupted is answered by calling `answer` again."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        prompts: Prompts,
+        responder: Responder,
+        *,
+        render: Renderer,
+        phrases: Phrases,
+        drafts: Drafts,
+        observer: TurnObserver,
+        wake_outbox: Callable[[], None],
+        retry_base: timedelta = RETRY_BASE,
+        chronicling: Chronicling = UNJUDGED,
+        plasticity: Plasticity = PRESETS["default"],
+        grants: Requests | None = None,
+    ) -> None:
+        self._grants = grants
+        self._retry_base, self._chronicling, self._plasticity = retry_base, chronicling, plasticity
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._prompts, self._responder, self._render, self._phrases = prompts, responder, render, phrases
+        self._drafts, self._observer, self._wake_outbox = drafts, observer, wake_outbox
+        self._stops: dict[str, asyncio.Event] = {}
+        self._requests: dict[str, tuple[int, ResponderRequest]] = {}
+
+    async def answer(self, turn: Turn) -> None:
+        """Brings a turn whose window has closed to its end.
+
+        Raises what is no fault of the model's; the turn is open then, and `answer` is to be called again.
+        """
+        stop = self._stops[turn.id] = asyncio.Event()
+        try:
+            with caused_by(turn=turn.id):
+                await self._until_done(turn, stop)
+        except asyncio.CancelledError:
+            await self._interrupted(turn)
+            raise
+        except Exception:
+            await self._drafts.end(turn)
+            raise
+        finally:
+            del self._stops[turn.id]
+            self._requests.pop(turn.id, None)
+        self._wake_outbox()
+
+    async def _until_done(self, turn: Turn, stop: asyncio.Event) -> None:
+        for attempt in itertools.count(1):
+            question = await self._start(turn)
+            if question is None:
+                return
+            last = attempt >= MAX_ATTEMPTS or question.turn.attempts >= MAX_STARTS
+            if await self._attempt(question, stop, last=last) is _Outcome.DONE:
+                return
+
+    def stop(self, turn_id: str) -> bool:
+        """Ends the writing of an answer: what is written so far is kept. False if none is being written."""
+        event = self._stops.get(turn_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    async def _interrupted(self, turn: Turn) -> None:
+        """The program stops in order: that is no failed attempt."""
+        await self._drafts.end(turn)
+        await self._database.write(lambda connection: turns.discount(connection, turn))
+
+    async def _start(self, turn: Turn) -> Question | None:
+        now = self._clock.now()
+
+        def work(connection: Connection) -> Question | None:
+            question = freeze(connection, turn)
+            if question is not None:
+                told = {"attempt": question.turn.attempts, "messages": len(question.asked)}
+                _tell(connection, "agent_activity_start", turn, now, told)
+            return question
+
+        return await self._database.write(work, point="C3")
+
+    async def _attempt(self, question: Question, stop: asyncio.Event, *, last: bool) -> _Outcome:
+        if not any(message.content.strip() for message in question.asked):
+            return await self._say(question, self._cannot_read(question), TurnState.ANSWERED)
+        if question.turn.attempts > MAX_STARTS:
+            return await self._say(question, self._sorry(question, "answer-failed"), TurnState.FAILED)
+        await self._drafts.begin(question.turn)
+        requested = await self._requests_in(question)
+        if requested is not None and requested.only:
+            return await self._keep(question, _GRANTED_REPLY, [], requested, stopped=False, last=last)
+        try:
+            reply = await self._write(question, requested, stop)
+            parts = list(self._render(with_numbers(reply.text)))
+            if not parts and not stop.is_set():
+                raise ModelReplyInvalid("nothing in the answer can be seen")
+        except ModelError as error:
+            return await self._failed(question, error, stop, last=last)
+        return await self._keep(question, reply, parts, requested, stopped=stop.is_set(), last=last)
+
+    async def _requests_in(self, question: Question) -> Requested | None:
+        return None if self._grants is None else await self._grants.read(question)
+
+    async def _write(self, question: Question, requested: Requested | None, stop: asyncio.Event) -> ChatReply:
+        request = await or_stop(self._request(question), stop)
+        if request is None:
+            return _STOPPED_REPLY
+        if requested is not None:
+            request = replace(request, system_lines=[*request.system_lines, requested.note])
+        written: list[str] = []
+        try:
+            final = await self._stream(question, request, written, stop)
+        except ModelReplyTruncated:
+            if not "".join(written).strip():
+                raise
+            log.info("answer_cut", extra={"turn": question.turn.id})
+            return replace(_STOPPED_REPLY, text="".join(written).rstrip() + CUT)
+        return final or replace(_STOPPED_REPLY, text="".join(written))
+
+    async def _stream(
+        self, question: Question, request: ResponderRequest, written: list[str], stop: asyncio.Event
+    ) -> ChatReply | None:
+        """Shows the reply as it is written, into `written` too; None if it was stopped."""
+        async with contextlib.aclosing(self._responder.reply(request)) as deltas:  # type: ignore[type-var]
+            while (delta := await or_stop(anext(deltas, None), stop)) is not None:
+                if delta.final is not None:
+                    return delta.final
+                written.append(delta.text)
+                await self._drafts.show(question.turn, with_numbers("".join(written)))
+        return None
+
+    async def _request(self, question: Question) -> ResponderRequest:
+        """What the responder is asked; built once for all attempts at the same question: recall costs calls too."""
+        built = self._requests.get(question.turn.id)
+        if built is None or built[0] != question.rev:
+            built = self._requests[question.turn.id] = (question.rev, await self._prompts.request(question))
+        return built[1]
+
+    async def _keep(
+        self,
+        question: Question,
+        reply: ChatReply,
+        parts: Sequence[Rendered],
+        requested: Requested | None = None,
+        *,
+        stopped: bool,
+        last: bool,
+    ) -> _Outcome:
+        """C4: the answer, its parts in the outbox, events, memories used, reminders; or once more, if edited."""
+        turn, now = question.turn, self._clock.now()
+        placeholder = await self._drafts.end(turn)
+        state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
+        _, request = self._requests.get(turn.id, (question.rev, None))
+
+        def work(connection: Connection) -> tuple[Message | None, Sequence[Granted]]:
+            # Who edits for ever is answered all the same.
+            if not stopped and not last and turns.revision(connection, turn) != question.rev:
+                raise _Edited
+            if not turns.finish(connection, turn, state):
+                return None, ()
+            granted: Sequence[Granted] = ()
+            if self._grants is not None and requested is not None:
+                granted = self._grants.grant(connection, question, requested, now)
+            shown = [Told(one) for one in parts] + [Told(one.part, one.keyboard) for one in granted]
+            text = "\n\n".join([without_citations(reply.text)] * bool(parts) + [one.part.text for one in granted])
+            message = self._add_answer(connection, question, text, now) if shown else None
+            if message is not None and request is not None:
+                sources.add(connection, turn.user_id, message.id, sources_of(request, reply.text))
+                touch_used(connection, turn.user_id, used_memories(request, reply.text), now, self._plasticity)
+            shown = shown or ([Told(Rendered(STOPPED))] if placeholder else [])
+            owe(connection, turn, shown, now, message_id=message.id if message else None, placeholder=placeholder)
+            answer = message.id if message else None
+            told = {"message": answer, "model": reply.model, "stopped": stopped}
+            _publish(connection, turn, now, told, message=answer)
+            return message, granted
+
+        try:
+            message, granted = await self._database.write(work, point="C4")
+        except _Edited:
+            log.info("turn_edited", extra={"turn": turn.id})
+            return _Outcome.AGAIN
+        if message is not None:
+            self._buffers.add(message, now)
+        if self._grants is not None and granted:
+            self._grants.count(granted)
+        self._ended(turn, "cancelled" if stopped else "answered")
+        return _Outcome.DONE
+
+    def _add_answer(self, connection: Connection, question: Question, text: str, now: datetime) -> Message:
+        turn = question.turn
+        message = dialogue.add(
+            connection,
+            turn.user_id,
+            "assistant",
+            text,
+            now=now,
+            turn_id=turn.id,
+            bot_id=turn.bot_id,
+            chat_id=turn.chat_id,
+            thread_id=turn.thread_id,
+            delivery="pending",
+        )
+        dialogue.touch(connection, turn.user_id, now)
+        self._chronicling.answered(connection, message, question.asked, tz=question.user.tz, now=now)
+        return message
+
+    async def _failed(self, question: Question, error: ModelError, stop: asyncio.Event, *, last: bool) -> _Outcome:
+        """Tries again after a pause, unless trying cannot help or has been tried enough; then says so plainly."""
+        turn = question.turn
+        if stop.is_set():
+            return await self._keep(question, _STOPPED_REPLY, [], stopped=True, last=last)
+        log.warning("answer_failed", extra={"turn": turn.id, "attempt": turn.attempts, "error": str(error)})
+        if isinstance(error, ModelRefused | ModelAccessDenied) or last:
+            return await self._say(
+                question, self._sorry(question, _sorry_key(error, question.user)), TurnState.FAILED, str(error)
+            )
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._pause(turn, error).total_seconds()):
+                await stop.wait()
+        return _Outcome.AGAIN
+
+    def _pause(self, turn: Turn, error: ModelError) -> timedelta:
+        wait = pause(turn.attempts, self._retry_base, RETRY_MAX)
+        asked = error.retry_after if isinstance(error, ModelUnavailable) else None
+        return wait if asked is None else min(max(wait, timedelta(seconds=asked)), RETRY_MAX)
+
+    async def _say(self, question: Question, text: str, state: TurnState, error: str | None = None) -> _Outcome:
+        """Ends a turn with a sentence of the program's own, which never becomes part of the dialogue."""
+        turn, now = question.turn, self._clock.now()
+        placeholder = await self._drafts.end(turn)
+        parts = list(self._render(text))
+
+        def work(connection: Connection) -> None:
+            if turns.finish(connection, turn, state, error):
+                owe(connection, turn, [Told(part) for part in parts], now, message_id=None, placeholder=placeholder)
+                told = {"error": error} if error else {}
+                if state is TurnState.FAILED:
+                    _tell(connection, "agent_run_failed", turn, now, told)
+                else:
+                    _publish(connection, turn, now, told)
+
+        await self._database.write(work, point="C4")
+        self._ended(turn, state.value)
+        return _Outcome.DONE
+
+    def _ended(self, turn: Turn, outcome: str) -> None:
+        self._observer.turn_ended(outcome, (self._clock.now() - turn.opened_at).total_seconds())
+
+    def _sorry(self, question: Question, key: str) -> str:
+        return self._phrases(question.user.lang, key)
+
+    def _cannot_read(self, question: Question) -> str:
+        kinds = [str(found.get("kind")) for message in question.asked for found in message.attachments]
+        return self._phrases(question.user.lang, "cannot-read", kind=kinds[0] if kinds else "other")
+
+
+def _sorry_key(error: ModelError, user: User) -> str:
+    match error:
+        case ModelAccessDenied():
+            return "model-denied-owner" if user.role is Role.OWNER else "model-denied"
+        case ModelUnavailable():
+            return "model-unreachable"
+        case ModelRefused():
+            return "answer-refused"
+        case _:
+            return "answer-failed"
+
+
+def _tell(connection: Connection, kind: str, turn: Turn, now: datetime, payload: dict[str, Any]) -> None:
+    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": {"turn": turn.id}}
+    events.append(connection, kind, payload=payload, **told)
+
+
+def _publish(
+    connection: Connection, turn: Turn, now: datetime, payload: dict[str, Any], message: str | None = None
+) -> None:
+    links = {"turn": turn.id} | ({"message": message} if message else {})
+    told: dict[str, Any] = {"source": RESPONDER, "now": now, "user_id": turn.user_id, "links": links}
+    bus.publish(connection, Topic.PROCESSED, payload=payload, **told)
+
+
+class _Edited(Exception):
+    """The question changed while it was being answered."""
+
+
+_STOPPED_REPLY = ChatReply("", "stopped", Usage())
+"""What stands for the reply of a model that was interrupted: the text so far. Its bill is kept by the call recorder."""
+
+_GRANTED_REPLY = ChatReply("", "rules", Usage())
+"""What stands for a reply where a question is nothing but requests: the tasks that are opened are the answer."""

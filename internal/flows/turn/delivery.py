@@ -1,0 +1,189 @@
+"""What becomes of a reply on its way out: about to be sent (C5), sent (C6), tried again, unknown, refused or held.
+
+The stated policy for "unknown" (no answer came, so it may have been delivered): wait, send once more, count both;
+after a second one it is given up and shown as failed. So a reply can be doubled only between C5 and C6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.events import repository as events
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import OutboxRow, Outgoing, answered_update
+from internal.scheduling.clock import Clock
+from internal.scheduling.model import pause
+from internal.storage.database import Database
+
+UNKNOWN_WAIT = timedelta(seconds=30)
+MAX_UNCERTAIN = 2
+RETRY_BASE, RETRY_MAX = timedelta(seconds=1), timedelta(minutes=5)
+MAX_ATTEMPTS = 50
+"""With pauses up to five minutes this is about four hours of an unreachable Telegram; then it is shown as failed."""
+
+
+class Delivery:
+    """Moves outbox rows through their states. Knows nothing of Telegram's wire."""
+
+    def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
+        self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
+
+    async def recover(self, bot_id: int, districts: Collection[int] | None = None) -> int:
+        """At start: what was being sent when the process died is unknown now, or given up. Returns how many that are.
+
+        `districts` = in their chats, which were another worker's. What other bots owe waits until their token is set
+        again; what this one owed before goes on.
+        """
+        now = self._clock.now()
+
+        def work(connection: Connection) -> int:
+            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection, districts))
+            mailbox.hold_others(connection, bot_id)
+            mailbox.release_own(connection, bot_id, now)
+            return unknown
+
+        return await self._database.write(work)
+
+    async def look(
+        self, limit: int, districts: Collection[int] | None = None
+    ) -> tuple[list[OutboxRow], datetime | None]:
+        """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due.
+
+        `districts` = only those to their chats.
+        """
+        now = self._clock.now()
+
+        def work(connection: Connection) -> tuple[list[OutboxRow], datetime | None]:
+            due = mailbox.due(connection, now, limit=limit, districts=districts)
+            return due, mailbox.next_due_at(connection, districts)
+
+        return await self._database.read(work)
+
+    async def sending(self, row: OutboxRow) -> Outgoing | None:
+        """C5: what to send, an edit with its target. None if the row is settled already."""
+
+        def work(connection: Connection) -> Outgoing | None:
+            return (
+                _addressed(connection, row.outgoing)
+                if mailbox.mark_sending(connection, row.outgoing.user_id, row.id)
+                else None
+            )
+
+        return await self._database.write(work, point="C5")
+
+    async def sent(self, row: OutboxRow, tg_id: int | None) -> None:
+        """C6."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            if not mailbox.mark_sent(connection, row.outgoing.user_id, row.id, tg_id):
+                return  # another worker, which took this for lost, was told so first
+            events.append(
+                connection,
+                "message_sent",
+                source="system:delivery",
+                now=now,
+                user_id=row.outgoing.user_id,
+                payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "tg_id": tg_id},
+                links=_links(row),
+            )
+            self._settled(connection, row, "sent", tg_id)
+
+        await self._database.write(work, point="C6")
+
+    async def retry(self, row: OutboxRow, error: str, after: float | None = None) -> None:
+        """Not delivered for sure (no connection, 429, 5xx): again after `after` seconds or a growing pause."""
+        if row.attempts >= MAX_ATTEMPTS:
+            await self.refused(row, error)
+            return
+        wait = timedelta(seconds=after) if after is not None else pause(row.attempts + 1, RETRY_BASE, RETRY_MAX)
+        due_at = self._clock.now() + wait
+        await self._database.write(lambda c: mailbox.postpone(c, row.outgoing.user_id, row.id, due_at, error))
+
+    async def unknown(self, row: OutboxRow, error: str) -> None:
+        """May have been delivered: once more after a while, and given up the second time."""
+        now = self._clock.now()
+        await self._database.write(lambda c: self._doubt(c, row, error, now))
+
+    async def refused(self, row: OutboxRow, error: str) -> None:
+        """Will never be delivered: shown as failed."""
+        now = self._clock.now()
+        await self._database.write(lambda c: self._refuse(c, row, error, now))
+
+    async def left(self, row: OutboxRow, error: str) -> None:
+        """The user blocked the bot: everything owed to him waits until he writes again. A stranger gets nothing."""
+        now = self._clock.now()
+
+        def work(connection: Connection) -> None:
+            if access.pause(connection, row.outgoing.user_id):
+                mailbox.hold(connection, row.outgoing.user_id, error)
+            else:
+                self._refuse(connection, row, error, now)
+
+        await self._database.write(work)
+
+    async def moved(self, row: OutboxRow, chat_id: int) -> None:
+        """The chat got another id: what is owed to it goes there."""
+        due_at, old = self._clock.now(), row.outgoing.chat_id
+
+        def work(connection: Connection) -> None:
+            mailbox.move_chat(connection, old, chat_id)
+            mailbox.postpone(connection, row.outgoing.user_id, row.id, due_at, "chat moved")
+
+        await self._database.write(work)
+
+    def _interrupted(self, connection: Connection, row: OutboxRow, now: datetime) -> bool:
+        """Whether it is in doubt now. An edit is not: made once more it shows the same."""
+        if _addressed(connection, row.outgoing).repeatable:
+            mailbox.postpone(connection, row.outgoing.user_id, row.id, now, "interrupted")
+            return False
+        self._doubt(connection, row, "interrupted", now)
+        return True
+
+    def _doubt(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
+        mailbox.mark_unknown(connection, row.outgoing.user_id, row.id, now + self._unknown_wait, error)
+        if row.uncertain + 1 >= MAX_UNCERTAIN:
+            # Else a program that dies whenever it sends would send the same message at every start.
+            self._refuse(connection, row, f"delivery unknown twice: {error}", now)
+
+    def _refuse(self, connection: Connection, row: OutboxRow, error: str, now: datetime) -> None:
+        mailbox.refuse(connection, row.outgoing.user_id, row.id, error)
+        events.append(
+            connection,
+            "message_refused",
+            source="system:delivery",
+            now=now,
+            user_id=row.outgoing.user_id,
+            payload={"message": row.outgoing.message_id, "part": row.outgoing.part, "error": error},
+            links=_links(row),
+        )
+        self._settled(connection, row, "refused", None)
+
+    @staticmethod
+    def _settled(connection: Connection, row: OutboxRow, delivery: str, tg_id: int | None) -> None:
+        out = row.outgoing
+        if out.message_id is not None and (out.part == 0 or delivery == "refused"):
+            dialogue.mark_delivery(connection, out.user_id, out.message_id, delivery, tg_id)
+        if out.turn_id is not None and not mailbox.owed_to_turn(connection, out.user_id, out.turn_id):
+            turns.close_answered(connection, out.user_id, out.turn_id)
+
+
+def _addressed(connection: Connection, out: Outgoing) -> Outgoing:
+    """With the message that it edits, if that was delivered by now."""
+    if out.replaces is None:
+        return out
+    replaced = mailbox.by_dedupe(connection, out.user_id, out.replaces)
+    return replace(out, tg_id=replaced.tg_id if replaced else None)
+
+
+def _links(row: OutboxRow) -> dict[str, str]:
+    out = row.outgoing
+    known = {"turn": out.turn_id, "message": out.message_id, "outbox": row.id, "update": answered_update(out.dedupe)}
+    return {name: ref for name, ref in known.items() if ref is not None}

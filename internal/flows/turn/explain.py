@@ -1,0 +1,109 @@
+"""What an answer rests on: what it cites of facts, memories and messages, what else was given, and the people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.dialogue import reply_source_repository as sources
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.errors import NotFound
+from internal.flows.forgetting.requests import everything_asked, messages_to_forget
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import service as knowledge
+from internal.knowledge.model import Episode, Fact
+from internal.mailbox import repository as mailbox
+from internal.people import service as people
+from internal.people.model import Person
+from internal.storage.erasure import forgettings
+
+Source = Fact | Node | Message | Episode
+"""What an answer can rest on: an episode is what came by import or REST, as a message is what was said here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`cited` is in the order of the numbers in the answer, from ¹ on, None for what is gone.
+
+    `given` are those that the model was shown as well; `people` those whose profiles it was shown.
+    """
+
+    reply: Message
+    cited: Sequence[Source | None]
+    given: Sequence[Source]
+    people: Sequence[Person]
+
+    @property
+    def empty(self) -> bool:
+        return not (self.cited or self.given or self.people)
+
+
+def reply_at(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
+    """The answer that a message of Telegram's belongs to: as any part of it, or as the question it answers."""
+    said = sources.at_place(connection, user_id, bot_id, chat_id, tg_id)
+    if said is not None:
+        return said if said.role == "assistant" else sources.reply_to(connection, said)
+    message_id = mailbox.message_shown(connection, user_id, bot_id, chat_id, tg_id)
+    found = dialogue.by_ids(connection, user_id, [message_id]) if message_id else []
+    return found[0] if found else None
+
+
+def last_reply(connection: Connection, user_id: int) -> Message | None:
+    """The latest answer."""
+    return sources.last_reply(connection, user_id)
+
+
+def explain(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Explanation:
+    """What is still known of what an answer was written from. Raises NotFound if the answer is gone."""
+    found = dialogue.by_ids(connection, user_id, [message_id])
+    if not found:
+        raise NotFound("that answer is gone")
+    kept = sources.of_reply(connection, user_id, message_id)
+    facts = knowledge.facts(connection, user_id, [one.ref_id for one in kept if one.kind == "fact"], now=now)
+    memories = store.nodes_by_ids(connection, user_id, [one.ref_id for one in kept if one.kind == "memory"])
+    said = _messages(connection, user_id, [one.ref_id for one in kept if one.kind == "message"])
+    imported = _episodes(connection, user_id, [one.ref_id for one in kept if one.kind == "episode"])
+    told: Mapping[str, Source] = {**facts, **memories, **said, **imported}
+    rested = [one for one in kept if one.kind != "person"]
+    return Explanation(
+        reply=found[0],
+        cited=[told.get(one.ref_id) for one in rested if one.cited],
+        given=[told[one.ref_id] for one in rested if not one.cited and one.ref_id in told],
+        people=_people(connection, user_id, [int(one.ref_id) for one in kept if one.kind == "person"]),
+    )
+
+
+def _messages(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Message]:
+    """Those that are there and that their owner did not ask to forget."""
+    if not ids:
+        return {}
+    going, everything = messages_to_forget(connection, user_id), everything_asked(connection, user_id)
+    found = [one for one in dialogue.by_ids(connection, user_id, ids) if one.id not in going]
+    return {one.id: one for one in found if everything is None or one.timestamp > everything.created_at}
+
+
+def _episodes(connection: Connection, user_id: int, ids: Sequence[str]) -> dict[str, Episode]:
+    if not ids:
+        return {}
+    asked = forgettings.pending(connection, user_id)
+    if any(one.kind == forgettings.EVERYTHING for one in asked):
+        return {}
+    return episodes.by_ids(connection, user_id, set(ids) - {one.ref_id for one in asked if one.kind == "episode"})
+
+
+def _people(connection: Connection, user_id: int, ids: Sequence[int]) -> list[Person]:
+    """Those who are still known, each once: two may be one person by now."""
+    found: dict[int, Person] = {}
+    for person_id in ids:
+        try:
+            person = people.person(connection, user_id, person_id)
+        except NotFound:
+            continue
+        found[person.id] = person
+    return list(found.values())

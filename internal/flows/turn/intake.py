@@ -1,0 +1,207 @@
+"""A message enters the log: message, number, dialogue state, turn, event and the settled update commit as one (C2)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.access.model import Allowed, Language, TooFast, User, Verdict
+from internal.chronicle.service import OPENING
+from internal.config import AccessConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.buffers import DialogueBuffers
+from internal.dialogue.model import Incoming, Message, Turn, clock_metadata
+from internal.errors import Refused
+from internal.events import repository as events
+from internal.flows.runs.rerun import after_edit
+from internal.flows.sessions import lifecycle
+from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.mailbox import repository as mailbox
+from internal.mailbox.model import InboxState, Outgoing, update_key
+from internal.people import service as people
+from internal.scheduling.clock import Clock
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for
+
+log = logging.getLogger(__name__)
+
+TELEGRAM_RESOLUTION = timedelta(seconds=1)
+"""Telegram dates messages in whole seconds, so two that are `group_window` apart may look a second further apart."""
+
+LONGEST_COLLECTION = timedelta(seconds=30)
+"""A turn closes after this, however fast its user goes on writing: he is waiting for an answer."""
+
+
+class Phrases(Protocol):
+    def __call__(self, lang: Language, key: str, **values: str | int | float) -> str:
+        """The localised sentence of that key, as Markdown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What C2 stored: the message, and the turn that will answer it (None: nothing will, or something else did).
+
+    `closed` = it opened a session, and the one before it ended.
+    """
+
+    message: Message | None
+    turn: Turn | None
+    closed: bool = False
+
+
+class Intake:
+    """Takes messages into the log. What is over a limit is stored too, and gets a plain answer instead of a turn."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        buffers: DialogueBuffers,
+        limits: AccessConfig,
+        phrases: Phrases,
+        group_window: timedelta,
+        chronicling: Chronicling = UNJUDGED,
+    ) -> None:
+        self._database, self._clock, self._buffers = database, clock, buffers
+        self._limits, self._phrases, self._window = limits, phrases, group_window
+        self._chronicling = chronicling
+
+    async def take(self, update_n: int, user: User, incoming: Incoming, *, answer: bool = True) -> Taken:
+        """Stores a new message, once. Without `answer` it opens no turn: a handler replies to it."""
+        now = self._clock.now()
+        with acting_for(user.user_id):
+            taken, refusal = await self._database.write(
+                lambda c: self._take(c, update_n, user, incoming, now, answer=answer), point="C2"
+            )
+        if refusal is not None:  # the message is kept all the same: it is his owner's
+            log.info("author_not_remembered", extra={"reason": refusal})
+        if taken.message is not None:
+            self._buffers.add(taken.message, now)
+        return taken
+
+    async def edit(self, update_n: int, incoming: Incoming) -> Message | None:
+        """Gives a stored message its new text and returns it so; None if it was never stored, or says the same."""
+        now = self._clock.now()
+        with acting_for(incoming.user_id):
+            return await self._database.write(lambda c: self._edit(c, update_n, incoming, now))
+
+    def _take(
+        self, connection: Connection, update_n: int, user: User, incoming: Incoming, now: datetime, *, answer: bool
+    ) -> tuple[Taken, str | None]:
+        """What was stored, and why the author of a forward was not remembered."""
+        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=user.user_id):
+            return Taken(None, None), None
+        verdict = self._verdict(connection, user, incoming) if answer else Allowed()
+        metadata = clock_metadata(incoming.timestamp, user.tz)
+        message = dialogue.add_incoming(connection, incoming, metadata=metadata, turn_id=None)
+        if message is None:
+            return Taken(None, None), None
+        dialogue.touch(connection, user.user_id, now)
+        refusal = _remember_author(connection, incoming, now)
+        turn = None
+        if answer and isinstance(verdict, Allowed):
+            turn = self._turn_for(connection, incoming, message, now)
+            message = dialogue.assign_turn(connection, message, turn.id)
+        elif answer:
+            mailbox.put(connection, self._limit_reached(user, incoming, verdict, now), now)
+        closed = self._chronicling.heard(connection, message, tz=user.tz, now=now, command=incoming.command)
+        limit = None if isinstance(verdict, Allowed) else type(verdict).__name__
+        _tell(connection, "message_received", update_n, message, now, turn=turn, limit=limit)
+        return Taken(message, turn, closed), refusal
+
+    def _verdict(self, connection: Connection, user: User, incoming: Incoming) -> Verdict:
+        return access.may_speak(
+            connection,
+            user,
+            incoming.timestamp,
+            messages_per_minute=self._limits.messages_per_minute,
+            daily_cost_usd=self._limits.daily_cost_usd,
+        )
+
+    def _turn_for(self, connection: Connection, incoming: Incoming, message: Message, now: datetime) -> Turn:
+        """The lane's collecting turn if this message is close enough to its last one; otherwise a new turn."""
+        turn = turns.collecting(connection, incoming.user_id, incoming.bot_id, incoming.lane)
+        if turn is not None and self._belongs(connection, turn, incoming, now):
+            return turns.extend(
+                connection, turn, close_at=min(now + self._window, self._longest(turn)), seq=message.seq
+            )
+        if turn is not None:
+            turns.freeze(connection, turn)
+        return turns.open_turn(connection, incoming, now=now, close_at=now + self._window, seq=message.seq)
+
+    def _belongs(self, connection: Connection, turn: Turn, incoming: Incoming, now: datetime) -> bool:
+        """By Telegram's own dates: however late we are to read what was sent together, it is answered together."""
+        if not self._window or now > self._longest(turn) or incoming.command == OPENING:
+            return False  # what opens a session is answered in it, and what was asked before in the one before
+        last = dialogue.of_episode(connection, turn.user_id, turn.last_seq, turn.last_seq)
+        return not last or incoming.timestamp - last[0].timestamp <= self._window + TELEGRAM_RESOLUTION
+
+    def _longest(self, turn: Turn) -> datetime:
+        return turn.opened_at + max(LONGEST_COLLECTION, self._window)
+
+    def _limit_reached(self, user: User, incoming: Incoming, verdict: Verdict, now: datetime) -> Outgoing:
+        if isinstance(verdict, TooFast):
+            text = self._phrases(user.lang, "too-fast", limit=verdict.limit, seconds=verdict.retry_after_s)
+            dedupe = f"too-fast:{user.user_id}:{int(now.timestamp()) // 60}"
+        else:
+            text = self._phrases(user.lang, "daily-cost-reached", limit=self._limits.daily_cost_usd)
+            dedupe = f"daily-cost:{user.user_id}:{incoming.chat_id}:{incoming.tg_id}"
+        return Outgoing(user.user_id, incoming.bot_id, incoming.chat_id, text, dedupe, thread_id=incoming.thread_id)
+
+    @staticmethod
+    def _edit(connection: Connection, update_n: int, incoming: Incoming, now: datetime) -> Message | None:
+        if not mailbox.settle(connection, update_n, InboxState.INGESTED, user_id=incoming.user_id):
+            return None
+        message = dialogue.find_incoming(connection, incoming)
+        if message is None or message.content == incoming.text:
+            return None
+        message = dialogue.edit(connection, message, incoming.text, incoming.edited_at or now)
+        after_edit(connection, message, now)
+        lifecycle.after_edit(connection, message, now)
+        _tell(connection, "message_edited", update_n, message, now)
+        return message
+
+
+def _tell(
+    connection: Connection,
+    kind: str,
+    update_n: int,
+    message: Message,
+    now: datetime,
+    *,
+    turn: Turn | None = None,
+    **more: str | None,
+) -> None:
+    update_id = mailbox.update_id(connection, update_n)
+    links = {"message": message.id, "turn": turn.id if turn else None}
+    if message.bot_id is not None:
+        links["update"] = update_key(message.bot_id, update_n)
+    events.append(
+        connection,
+        kind,
+        source=f"user:{message.user_id}",
+        now=now,
+        user_id=message.user_id,
+        payload={"message": message.id, "seq": message.seq, "update_id": update_id, **more},
+        links={name: ref for name, ref in links.items() if ref is not None},
+    )
+
+
+def _remember_author(connection: Connection, incoming: Incoming, now: datetime) -> str | None:
+    """A forward with an author creates or updates that person by Telegram id; the reason where it is refused."""
+    origin = incoming.forward
+    if origin is None or origin.user_id is None or origin.user_id in (incoming.user_id, incoming.bot_id):
+        return None
+    sender = people.Sender(origin.user_id, origin.name, origin.username)
+    try:
+        people.from_metadata(connection, incoming.user_id, sender, seen_at=incoming.timestamp, now=now)
+    except Refused as refusal:
+        return refusal.reason
+    return None

@@ -1,0 +1,145 @@
+"""What a turn asks, frozen at C3, and what the responder is given to answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.access.model import User
+from internal.agents.model import DialogueLine, OwnerProfile, ResponderRequest, TranscriptLine
+from internal.agents.prompts import with_metadata
+from internal.config import PersonaConfig
+from internal.config_agents import ResponderConfig
+from internal.dialogue import repository as dialogue
+from internal.dialogue import turn_repository as turns
+from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
+from internal.flows.forgetting.requests import everything_asked, messages_to_forget
+from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.visibility.snapshot import shown_snapshot
+from internal.llm.tokens import count_tokens
+from internal.recall.prompt.context import TurnRecall
+from internal.scheduling.clock import Clock
+from internal.snapshots.model import EMPTY, Snapshot
+
+HISTORY = 200
+"""Most earlier messages looked at for the recent dialogue; the token budget cuts further."""
+
+UNREAD = frozenset({"voice", "audio", "video", "video_note", "photo", "sticker", "animation", "document", "poll"})
+"""Kinds of attachments whose content the model is not shown; it is told that there was one."""
+
+RECENT = 8
+"""Messages before the question that the enricher sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The frozen inputs of one attempt."""
+
+    turn: Turn
+    user: User
+    asked: tuple[Message, ...]
+    earlier: tuple[Message, ...]
+    rev: int
+    snapshot: Snapshot = EMPTY
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message.content for message in self.asked if message.content)
+
+
+def freeze(connection: Connection, turn: Turn) -> Question | None:
+    """C3: closes the window and counts an attempt; None if the turn is over. What it read is what is answered."""
+    started = turns.start(connection, turn)
+    if started is None:
+        return None
+    asked = dialogue.of_turn(connection, turn)
+    earlier = visible(_remembered(connection, turn))
+    user = users.get(connection, turn.user_id)
+    snapshot = shown_snapshot(connection, turn.user_id)
+    return Question(started, user, tuple(asked), tuple(earlier), turns.revision(connection, turn), snapshot)
+
+
+def _remembered(connection: Connection, turn: Turn) -> list[Message]:
+    """The messages before a turn, without those that its owner asked to forget."""
+    earlier = dialogue.recent(connection, turn.user_id, before_seq=turn.first_seq, limit=HISTORY)
+    going = messages_to_forget(connection, turn.user_id)
+    asked = everything_asked(connection, turn.user_id)
+    kept = [message for message in earlier if message.id not in going]
+    return [message for message in kept if asked is None or message.timestamp > asked.created_at]
+
+
+class Prompts:
+    """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
+
+    def __init__(
+        self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig, unspoken: Unspoken
+    ) -> None:
+        self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
+        self._unspoken = unspoken
+
+    async def request(self, question: Question) -> ResponderRequest:
+        earlier = await self._unspoken.messages(question.user.user_id, question.earlier)
+        user, remembered = question.user, self._within_budget(earlier)
+        owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
+        recent = [self._transcript_line(number, m, user) for number, m in enumerate(earlier[-RECENT:], 1)]
+        recalled = await self._recall.recall(
+            owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq
+        )
+        return ResponderRequest(
+            owner=owner,
+            persona_name=self._persona.name,
+            persona_tone=self._persona.tone,
+            inner_circle=recalled.inner_circle,
+            relevant_people=recalled.relevant_people,
+            dialogue=_dialogue([*remembered, *question.asked]),
+            now=self._clock.now(),
+            query=recalled.query,
+            system_lines=[message.content for message in remembered if message.role == "system"],
+            facts=recalled.facts,
+            memories=recalled.memories,
+            passages=await self._unspoken.passages(user.user_id, recalled.passages),
+            lessons=recalled.lessons,
+            snapshot=question.snapshot,
+        )
+
+    def _within_budget(self, earlier: Sequence[Message]) -> list[Message]:
+        """As many of the latest messages as the token budget holds, each counted as it is sent."""
+        left, place = self._config.history_tokens, len(earlier)
+        while place:
+            left -= _tokens(earlier[place - 1])
+            if left < 0:
+                break
+            place -= 1
+        return list(earlier[place:])
+
+    def _transcript_line(self, number: int, message: Message, user: User) -> TranscriptLine:
+        assistant = message.role == "assistant"
+        speaker = self._persona.name if assistant else user.name
+        role: Literal["assistant", "user"] = "assistant" if assistant else "user"
+        forwarded = message.forward.name if message.forward else None
+        at = message.timestamp.astimezone(ZoneInfo(user.tz))
+        return TranscriptLine(number, role, speaker, at, message.content, forwarded)
+
+
+def _dialogue(messages: Sequence[Message]) -> list[DialogueLine]:
+    return [_dialogue_line(message) for message in messages if message.role != "system" and message.content]
+
+
+def _dialogue_line(message: Message) -> DialogueLine:
+    role: Literal["assistant", "user"] = "assistant" if message.role == "assistant" else "user"
+    metadata = {k: str(v) for k, v in (message.user_metadata or {}).items() if k not in INNER_MARKS}
+    if message.forward is not None:
+        metadata["forwarded_from"] = message.forward.name
+    if unread := [str(found["kind"]) for found in message.attachments if found.get("kind") in UNREAD]:
+        metadata["came_with_unread"] = " ".join(unread)
+    return DialogueLine(role, message.content, metadata or None)
+
+
+def _tokens(message: Message) -> int:
+    line = _dialogue_line(message)
+    return count_tokens(with_metadata(line.text, line.metadata or {}))

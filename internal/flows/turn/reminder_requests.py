@@ -1,0 +1,209 @@
+"""A plain request to be reminded is granted in the turn that makes it: the task is opened with the answer (C4).
+
+The fragment that holds the message is read later too; the task knows its message, so it is not opened twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.access.model import User
+from internal.agents.task_manager.offline import titled
+from internal.dialogue.model import Message
+from internal.errors import ModelUnavailable, Refused
+from internal.flows.tasks.parse import schedule_in
+from internal.flows.turn.prompt import Question
+from internal.language.tasks.completion import same_task
+from internal.language.tasks.requests import find_tasks, may_request, only_requests
+from internal.language.tasks.times import TimeFound
+from internal.language.text.spelling import Language, text_language
+from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
+from internal.mailbox.model import Rendered
+from internal.people import repository as people
+from internal.people.model import Person
+from internal.storage.database import Database
+from internal.tasks import repository as tasks
+from internal.tasks import service
+from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState, first_firing, time_of_day
+
+log = logging.getLogger(__name__)
+
+MOST: Final = 10
+"""Requests of one message that are granted at once; the task manager finds the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """One request, read: `time` is None where no moment was named. `message_id` is the message that makes it."""
+
+    title: str
+    time: TimeFound | None
+    message_id: str
+    people: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a question asks to be reminded of; `only`: it says nothing else."""
+
+    reminders: Sequence[Reminder]
+    only: bool
+
+    @property
+    def note(self) -> str:
+        """What the responder is told where it has more to answer."""
+        titles = "; ".join(one.title for one in self.reminders)
+        return (
+            f"The program sets the reminders that the owner's newest message asks for ({titles}) and confirms them in a"
+            " message of its own below your answer. Do not confirm them, and answer what else was said."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """A task that was opened (None: it could not be), as it is told, and what stands below, in Bot API form.
+
+    `refused` is why it could not be, a short stable word.
+    """
+
+    task: Task | None
+    part: Rendered
+    keyboard: list[list[dict[str, Any]]]
+    refused: str | None = None
+
+
+Told = Callable[[User, Task | str, datetime], tuple[Rendered, list[list[dict[str, Any]]]]]
+"""How an opened reminder is told in the chat, with its buttons; a word: why it cannot be opened."""
+
+
+class Mentions(Protocol):
+    async def mentions(self, people: Sequence[Person], texts: Sequence[str]) -> list[set[int]]:
+        """For each text, the ids of the people whom it means."""
+        ...
+
+
+class TaskObserver(Protocol):
+    def tasks_changed(self, outcome: str, count: int = 1) -> None: ...
+
+
+class Requests:
+    """Reads requests in a question and opens their tasks."""
+
+    def __init__(
+        self,
+        database: Database,
+        worker: LanguageWorker,
+        names: Mentions,
+        observer: TaskObserver,
+        *,
+        whole_day_at: str,
+        told: Told,
+    ) -> None:
+        self._database, self._worker, self._names, self._observer = database, worker, names, observer
+        self._whole_day_at, self._told = time_of_day(whole_day_at), told
+
+    async def read(self, question: Question) -> Requested | None:
+        """What a question asks to be reminded of; None for nearly every one, at no cost, and without the worker."""
+        messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
+        if not any(may_request(message.content) for message in messages):
+            return None
+        try:
+            return await self._read(question, messages)
+        except (ModelUnavailable, LanguageCallFailed) as error:  # the task manager finds it in the fragment
+            log.warning("request_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
+            return None
+
+    async def _read(self, question: Question, messages: Sequence[Message]) -> Requested | None:
+        user = question.user
+        said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
+        told = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
+        reminders, only = await self._worker.run(_reminders, told, said[-1] if said else None, user.lang)
+        if not reminders:
+            return None
+        everybody = await self._database.read(lambda c: people.listing(c, user.user_id))
+        if everybody:
+            named = await self._names.mentions(everybody, [one.title for one in reminders])
+            reminders = [
+                Reminder(one.title, one.time, one.message_id, frozenset(meant))
+                for one, meant in zip(reminders, named, strict=True)
+            ]
+        return Requested(reminders, only)
+
+    def grant(self, connection: Connection, question: Question, requested: Requested, now: datetime) -> list[Granted]:
+        """Opens a task for each, in the caller's transaction; one that is open already is told of once more."""
+        user = question.user
+        granted = []
+        for reminder in requested.reminders:
+            task: Task | None = None
+            refused: str | None = None
+            try:
+                task = self._opened(connection, question, reminder, now)
+            except Refused as refusal:
+                refused = refusal.reason
+            granted.append(Granted(task, *self._told(user, task or refused or "", now), refused))
+        return granted
+
+    def count(self, granted: Sequence[Granted]) -> None:
+        """Counts what was opened and logs what was not, after the commit."""
+        for one in granted:
+            if one.refused is not None:
+                log.info("request_refused", extra={"reason": one.refused})
+        self._observer.tasks_changed("opened", sum(one.task is not None for one in granted))
+
+    def _opened(self, connection: Connection, question: Question, reminder: Reminder, now: datetime) -> Task:
+        user = question.user
+        of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
+        schedule = schedule_in(reminder.time, user.tz)
+        links = {"turn": question.turn.id, "message": reminder.message_id}
+        teller = service.Teller(f"user:{user.user_id}", now, self._whole_day_at, links)
+        same = [one for one in of_message if one.title == reminder.title and not one.state.closed]
+        if same:  # the turn was answered before, and its answer was lost
+            return service.change(connection, user.user_id, same[0].id, teller, schedule=schedule)
+        if schedule.due_at is not None and first_firing(schedule, self._whole_day_at, now) is None:
+            raise Refused("past", "that moment is over")
+        new = service.NewTask(
+            title=reminder.title,
+            schedule=schedule,
+            kind=TaskKind.REMINDER,
+            origin=TaskOrigin.CHAT,
+            person_id=min(reminder.people) if len(reminder.people) == 1 else None,
+            message_id=reminder.message_id,
+        )
+        return self._proposed_before(connection, new, teller) or service.open_task(
+            connection, user.user_id, new, teller
+        )
+
+    def _proposed_before(self, connection: Connection, new: service.NewTask, teller: service.Teller) -> Task | None:
+        """A task of the very same words that waits for a yes: asking to be reminded of it is one."""
+        user_id = int(teller.source.removeprefix("user:"))
+        for one in tasks.pending(connection, user_id):
+            if one.state is TaskState.PROPOSED and one.title.casefold() == new.title.casefold():
+                when = new.schedule if new.schedule.due_at else one.schedule
+                service.change(connection, user_id, one.id, teller, schedule=when)
+                return service.confirm(connection, user_id, one.id, teller)
+        return None
+
+
+def _reminders(
+    told: Sequence[tuple[str, str, datetime]], before: str | None, language: Language
+) -> tuple[list[Reminder], bool]:
+    """The requests of a turn's messages, and whether they hold nothing else; for one call of the language process."""
+    found: list[Reminder] = []
+    only = True
+    for message_id, text, at in told:
+        read = find_tasks(text, at, text_language(text, language))
+        requests = [one for one in read if one.asked]
+        only = only and (only_requests(text, read) or not requests)
+        for one in requests[:MOST]:
+            title = titled(one, text, before)
+            if not any(same_task(title, other.title) and one.time == other.time for other in found):
+                found.append(Reminder(title, one.time, message_id))
+        before = text
+    return found, only and all(may_request(text) for _, text, _ in told)

@@ -1,0 +1,37 @@
+"""What a reply was written from: what it cites under the numbers that it shows, and what it only was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from internal.agents.citation_forms import Mark
+from internal.agents.citations import marks_in
+from internal.agents.model import ResponderRequest
+from internal.dialogue.model import ReplySource, SourceKind
+
+
+def sources_of(request: ResponderRequest, reply: str) -> list[ReplySource]:
+    """What the reply cites, as numbered in it, then the rest of what was given: facts, memories, messages, people."""
+    given = _given(request)
+    marked = [mark for mark in marks_in(reply) if mark in given]
+    ordered = [*marked, *(mark for mark in given if mark not in marked)]
+    people = (*request.relevant_people, *request.inner_circle)
+    shown = [ReplySource(n, *given[mark], mark in marked) for n, mark in enumerate(ordered, start=1)]
+    return shown + [ReplySource(n, "person", str(one.id)) for n, one in enumerate(people, start=len(shown) + 1)]
+
+
+def used_memories(request: ResponderRequest, reply: str) -> list[str]:
+    """The memories that an answer used: those it cites; if it cites none, those that were found for the question.
+
+    What only came along over a link counts once it is cited: else a link would strengthen itself by being recalled.
+    """
+    marked = set(marks_in(reply))
+    cited = [one.node_id for one in request.memories if Mark("M", one.n) in marked]
+    return cited or [one.node_id for one in request.memories if not one.associated]
+
+
+def _given(request: ResponderRequest) -> Mapping[Mark, tuple[SourceKind, str]]:
+    """Kind and id of what each mark names."""
+    given: dict[Mark, tuple[SourceKind, str]] = {Mark("F", one.n): ("fact", one.fact_id) for one in request.facts}
+    given |= {Mark("M", one.n): ("memory", one.node_id) for one in request.memories}
+    return given | {Mark("S", one.n): (one.kind, one.ref_id) for one in request.passages}

@@ -1,0 +1,51 @@
+"""One memory with all that its owner may want to know of it: what it says, where it comes from, whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge.facts import citations
+from internal.knowledge.model import Citation, EvidenceLine
+from internal.memory import service as memory
+from internal.memory.model import NAMING
+from internal.memory.observations import repository as observations
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedNode:
+    """A node of the memory graph with the lines that tell of it and the episodes they stand in.
+
+    `held` is False for a memory that lost a contradiction by the owner's word.
+    """
+
+    node: Node
+    lines: Sequence[EvidenceLine]
+    citations: Sequence[Citation]
+    held: bool = True
+
+
+def remembered(connection: Connection, user_id: int, node_id: str) -> RememberedNode:
+    """Raises NotFound for what is gone, or is being forgotten."""
+    node = store.resolve_node(connection, user_id, node_id)
+    if node is None or node.label not in NAMING:
+        raise NotFound(f"there is no memory {node_id}")
+    told = memory.observations_of(connection, user_id, node.id)
+    support = observations.support(connection, user_id, [one.id for one in told])
+    rows = [row for one in told for row in support.get(one.id, ())]
+    return RememberedNode(
+        node=node,
+        lines=citations.evidence_lines(connection, user_id, rows),
+        citations=citations.citations_of_episodes(connection, user_id, list({row.episode_id: 0 for row in rows})),
+        held=not memory.superseded(connection, user_id, [node.id]),
+    )
+
+
+def told_naturally(node: Node) -> str:
+    """The words by which a memory is known: a goal's description, a question's text, a memory's content."""
+    return str(node.properties.get(NAMING[node.label], ""))

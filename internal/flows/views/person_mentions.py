@@ -1,0 +1,58 @@
+"""Where a person is told of, down to the messages; what is being forgotten is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from internal.flows.indexing.fragments import messages_asked
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge.facts.citations import evidence_lines
+from internal.knowledge.model import Episode, EvidenceLine
+from internal.people import mention_repository
+from internal.people.model import Person
+from internal.storage.erasure.forgettings import EVERYTHING, pending
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An episode that mentions somebody, with the lines that do, as far as they are known."""
+
+    episode: Episode
+    lines: Sequence[EvidenceLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """A page of mentions, newest first; of all of them how many there are, and how many in each month ("2026-03")."""
+
+    page: Sequence[Mention]
+    count: int
+    months: Sequence[tuple[str, int]]
+
+
+def mentions_of(
+    connection: Connection, person: Person, *, zone: ZoneInfo, limit: int = 20, offset: int = 0
+) -> Mentions:
+    """Months are those of the owner's zone, oldest first."""
+    user_id = person.user_id
+    asked = pending(connection, user_id)
+    if any(one.kind == EVERYTHING for one in asked):
+        return Mentions((), 0, ())
+    hidden = {one.ref_id for one in asked if one.kind == "episode"}
+    seen = [one for one in mention_repository.mentioned(connection, user_id, person.id) if one.episode_id not in hidden]
+    shown = [one.episode_id for one in seen[offset : offset + limit]]
+    told = mention_repository.support(connection, user_id, person.id, person.entity_id, shown)
+    unseen = messages_asked(connection, user_id)
+    lines: dict[str, list[EvidenceLine]] = {}
+    for line in evidence_lines(connection, user_id, told):
+        if line.message_id not in unseen:
+            lines.setdefault(line.episode_id, []).append(line)
+    known = episodes.episodes_by_ids(connection, user_id, shown)
+    months = Counter(f"{one.at.astimezone(zone):%Y-%m}" for one in seen)
+    page = [Mention(known[one], lines.get(one, [])) for one in shown if one in known]
+    return Mentions(page, len(seen), sorted(months.items()))

@@ -1,0 +1,53 @@
+"""What the program is doing for one owner, in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.access import service as access
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import own_words
+from internal.flows.forgetting.requests import everything_asked
+from internal.mailbox import repository as mailbox
+from internal.people import repository as people
+from internal.scheduling import repository as runs
+from internal.scheduling.model import RunState
+from internal.storage.erasure.forgettings import Forgetting
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`buffered` are the owner's own messages in no fragment yet, `waiting` and `dead` runs.
+
+    None of them counts what he has asked to forget. `quarantined` is the instance's.
+    """
+
+    buffered: int
+    waiting: int
+    dead: int
+    people: int
+    quarantined: int
+    spent_usd: float
+
+
+def read_status(connection: Connection, user_id: int, now: datetime) -> Status:
+    """`spent_usd` is since the owner's midnight. Raises NotFound for an unknown owner."""
+    asked = everything_asked(connection, user_id)
+    # Nothing is published while everything is being forgotten, so every run is of what goes.
+    counts = runs.counts(connection, user_id) if asked is None else {}
+    return Status(
+        buffered=_unpublished(connection, user_id, asked),
+        waiting=sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)),
+        dead=counts.get(RunState.DEAD, 0),
+        people=sum(people.counts(connection, user_id).values()),
+        quarantined=mailbox.quarantined(connection),
+        spent_usd=access.spent_today(connection, user_id, now),
+    )
+
+
+def _unpublished(connection: Connection, user_id: int, asked: Forgetting | None) -> int:
+    said = own_words(dialogue.waiting(connection, user_id))
+    return sum(asked is None or message.timestamp > asked.created_at for message in said)

@@ -1,0 +1,21 @@
+"""The owner's own messages that told a fact: they stay when it is forgotten, unless he has them forgotten too."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from internal.dialogue import repository as dialogue
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts import repository as fact_repository
+
+
+def own_messages(connection: Connection, user_id: int, fact_id: str) -> list[str]:
+    """The ids of the messages in his own words that support any version of a fact, oldest first.
+
+    What the bot said, and what he only forwarded, is not among them. Empty for a fact that is gone.
+    """
+    versions = [one.fact.id for one in fact_repository.chain(connection, user_id, fact_id)]
+    claims = [claim.id for claim in claim_repository.of_edges(connection, user_id, versions)]
+    told = {row.message_id for row in claim_repository.support(connection, user_id, claims)} - {None}
+    messages = dialogue.by_ids(connection, user_id, sorted(told))
+    return [one.id for one in messages if one.role == "user" and one.forward is None]

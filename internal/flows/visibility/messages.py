@@ -1,0 +1,85 @@
+"""What was said, as screens may show it: without messages that are about to be forgotten, and prompts with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from internal.chronicle import repository as line
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import Message
+from internal.events.timeline_repository import Placed
+from internal.flows.forgetting.requests import everything_asked, messages_to_forget
+from internal.flows.visibility.snapshot import telling
+from internal.knowledge import episode_repository as episodes
+from internal.storage.erasure import forgettings, traces
+
+
+class _Going:
+    """The messages of one owner that are about to be forgotten: single ones, or all up to a moment."""
+
+    def __init__(self, connection: Connection, user_id: int) -> None:
+        everything = everything_asked(connection, user_id)
+        self.ids = messages_to_forget(connection, user_id)
+        self._until = None if everything is None else everything.created_at
+
+    def all_at(self, at: datetime) -> bool:
+        return self._until is not None and at <= self._until
+
+    def has(self, message_id: str, at: datetime) -> bool:
+        return message_id in self.ids or self.all_at(at)
+
+
+def messages_shown(connection: Connection, user_id: int, found: Iterable[Message]) -> list[Message]:
+    """Those of an owner's messages that he did not ask to forget."""
+    going = _Going(connection, user_id)
+    return [one for one in found if not going.has(one.id, one.timestamp)]
+
+
+def events_shown(connection: Connection, found: Iterable[Placed]) -> list[Placed]:
+    """The same events, of any owners, without the words of messages that are about to be forgotten."""
+    known: dict[int, _Going] = {}
+
+    def shown(placed: Placed) -> Placed:
+        user_id, said_at = placed.event.user_id, placed.said_at
+        if user_id is None or said_at is None:
+            return placed
+        if user_id not in known:
+            known[user_id] = _Going(connection, user_id)
+        going = known[user_id].has(placed.event.payload["message"], said_at)
+        return replace(placed, text=None) if going else placed
+
+    return [shown(one) for one in found]
+
+
+def call_in_sight(connection: Connection, call: Row[Any]) -> bool:
+    """Whether a model call's prompt and reply may be read: not if they tell what is about to be forgotten.
+
+    They tell a message if they were made for its turn, fragment or session, or hold a sentence of it; a fact or a
+    memory by its words, a person or a thing by the name. Erasing empties them for good.
+    """
+    if call.user_id is None or call.prompt is None:
+        return True
+    going = _Going(connection, call.user_id)
+    if going.all_at(call.at):
+        return False
+    asked = forgettings.pending(connection, call.user_id)
+    if not asked:
+        return True
+    prompt, reply = json.dumps(call.prompt, ensure_ascii=False), call.reply or ""
+    tells = telling(connection, asked)
+    if tells(prompt) or tells(reply):
+        return False
+    said = dialogue.by_ids(connection, call.user_id, sorted(going.ids))
+    causes = {one.turn_id for one in said} | {one.episode_id for one in said}
+    causes |= {episode_id for episode_id, _ in episodes.lines_of_messages(connection, call.user_id, going.ids)}
+    causes |= set(line.session_of_messages(connection, call.user_id, going.ids).values())
+    if causes.intersection((call.links or {}).values()):
+        return False
+    told = traces.Lines(one.content for one in said)
+    return not told(prompt) and not told(reply)

@@ -1,0 +1,203 @@
+"""Words about one thing in what is told of others: names in facts, descriptions and bios."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import Connection
+
+from internal.access import repository as users
+from internal.flows.visibility.lines import texts_of
+from internal.graph import store
+from internal.graph.model import Node, NodeFilter
+from internal.graph.store import item_kind, owner_node_id
+from internal.knowledge import service as knowledge
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.relations import materially_different
+from internal.knowledge.facts.repository import Version
+from internal.language.facts.overlap import gives_away
+from internal.people import forget_repository, support
+from internal.people import repository as people
+from internal.people.model import Person
+from internal.storage import search_items
+from internal.storage.erasure import traces
+
+_SHORTEST = 3
+"""Letters of a name that is looked for in the words of others."""
+
+_THINGS = ("Entity", "Preference", "Topic")
+_PAGE = 500
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def names_of(node: Node) -> list[str]:
+    """What a thing is called, its own name first."""
+    return [name for name in (node.name, *node.properties.get("aliases", ())) if name]
+
+
+def names_by_id(connection: Connection, user_id: int, node_id: str) -> list[str]:
+    """What a thing, hidden or not, is called; a person by all names of the profile too."""
+    node, person = store.get_node(connection, user_id, node_id, hidden=True), _person_of(connection, user_id, node_id)
+    return list(dict.fromkeys([*(names_of(node) if node else ()), *(person.names if person else ())]))
+
+
+def words_of(names: Iterable[str]) -> set[str]:
+    """Names of people, and each word of them that can stand for the whole: a surname, a first name."""
+    words = {word for name in names for word in _WORD.findall(name) if len(word) >= _SHORTEST}
+    return {*names, *words}
+
+
+def is_proper(name: str) -> bool:
+    """Whether a name is one of its own, not a common word: it has a capital letter or a digit."""
+    return any(letter.isupper() or letter.isdigit() for letter in name)
+
+
+def own_names(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
+    """Those of a forgotten person's names by which nobody else is called: of two Annas the other one stays."""
+    others = [name for person in people.listing(connection, user_id) for name in person.names]
+    others.append(users.get(connection, user_id).name)
+    return [name for name in names if not any(map(naming([name]), others))]
+
+
+def facts_naming(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
+    """The ids of facts, in any version, whose words name one of these."""
+    holds = naming(names)
+    return [fact_id for fact_id, words in fact_repository.all_words(connection, user_id) if holds(words)]
+
+
+def things_named_after(connection: Connection, user_id: int, names: Iterable[str]) -> list[str]:
+    """The ids of things, people apart, whose own name holds one of these."""
+    holds = naming(names)
+    return [node.id for node in _things(connection, user_id) if holds(node.name)]
+
+
+def clear_namings(connection: Connection, user_id: int, names: Iterable[str], now: datetime) -> int:
+    """Takes out descriptions and aliases of things, and parts of profiles, that name one of these; how many."""
+    holds = naming(names)
+    cleared = sum(_clear(connection, node, holds, now) for node in _things(connection, user_id))
+    for person in people.listing(connection, user_id):
+        parts = [part for part in support.loose_parts(connection, person).values() if holds(part.text)]
+        cleared += len(support.take_out(connection, person, parts, now))
+    return cleared
+
+
+def names_at(connection: Connection, user_id: int, told: Sequence[Version]) -> dict[str, str]:
+    """What the things at the ends of these facts are called, the owner apart; asked before they fall."""
+    ends = {end for one in told for end in (one.fact.source, one.fact.target)} - {owner_node_id(user_id)}
+    return fact_repository.names_of(connection, user_id, ends)
+
+
+def clear_retold(
+    connection: Connection,
+    user_id: int,
+    ends: Collection[tuple[str, str]],
+    names: Mapping[str, str],
+    facts: Sequence[str],
+    now: datetime,
+) -> int:
+    """Takes out of the bios and descriptions at the ends (node ids) of a fact what tells it once more; how many.
+
+    That is what names the other end (`names` by node id), or says the same.
+    """
+    cleared = 0
+    for source, target in ends:
+        for node_id, other in ((source, target), (target, source)):
+            holds = _retelling(facts, [names[other]] if other in names else [])
+            node = store.get_node(connection, user_id, node_id)
+            person = _person_of(connection, user_id, node_id)
+            if person is not None:
+                parts = [
+                    part
+                    for part in support.loose_parts(connection, person).values()
+                    if part.kind == "bio" and holds(part.text)
+                ]
+                cleared += len(support.take_out(connection, person, parts, now))
+            elif node is not None:
+                cleared += _clear(connection, node, holds, now, aliases=False)
+    return cleared
+
+
+def clear_names(
+    connection: Connection,
+    user_id: int,
+    node_ids: Collection[str],
+    lost: Mapping[str, Collection[str]],
+    said: Sequence[str],
+    now: datetime,
+) -> int:
+    """Takes from things that stay the names that only these erased lines told; of how many.
+
+    `lost` are the keys of names that these lines supported, by node id. A name of which nobody knows who told it, or
+    that others tell too, goes if none of the lines and facts left to its thing holds its words.
+    """
+    cleared = 0
+    for node in store.nodes_by_ids(connection, user_id, {*node_ids, *lost}).values():
+        if fact_repository.person_of(connection, user_id, node.id) is not None:
+            continue  # his names know their own lines
+        search_items.forget_words(connection, user_id, item_kind(node.label), node.id)
+        left = _left_to(connection, user_id, node.id)
+        cleared += knowledge.drop_names(
+            connection,
+            user_id,
+            node,
+            lost.get(node.id, ()),
+            now=now,
+            gives_away=partial(gives_away, said=said, left=left),
+        )
+    return cleared
+
+
+def _left_to(connection: Connection, user_id: int, node_id: str) -> list[str]:
+    rows = claim_repository.node_support(connection, user_id, [f"entity:{node_id}"])
+    told = claim_repository.at_nodes(connection, user_id, [node_id])
+    return [
+        *texts_of(connection, user_id, {(row.episode_id, row.segment) for row in rows}),
+        *(one.fact for one in told),
+    ]
+
+
+def _clear(connection: Connection, node: Node, holds: traces.Holds, now: datetime, *, aliases: bool = True) -> int:
+    """Empties the description, and drops the aliases, of a thing that hold something, unless the owner set them."""
+    changes: dict[str, object] = {}
+    told = node.properties.get("description")
+    if told and not node.owner_set("description") and holds(told):
+        changes["description"] = None
+    names = node.properties.get("aliases", [])
+    if aliases and any(map(holds, names)):
+        changes["aliases"] = [name for name in names if not holds(name)]
+    if changes:
+        search_items.forget_words(connection, node.user_id, item_kind(node.label), node.id)
+        store.update_node(connection, node.user_id, node.id, changes, now=now)
+    return len(changes)
+
+
+def naming(names: Iterable[str]) -> traces.Holds:
+    """A test for texts that name one of these, in any ending; names of one or two letters are not looked for."""
+    return traces.name_pattern([name for name in names if len(name.strip()) >= _SHORTEST])
+
+
+def _retelling(facts: Sequence[str], names: Sequence[str]) -> traces.Holds:
+    named = naming(names)
+    return lambda text: named(text) or any(not materially_different(text, fact) for fact in facts)
+
+
+def _things(connection: Connection, user_id: int) -> list[Node]:
+    """Every visible thing, those with a profile and the owner apart."""
+    wanted, found = NodeFilter(labels=_THINGS), list[Node]()
+    while page := store.nodes(connection, user_id, wanted, limit=_PAGE, offset=len(found)):
+        found += page
+    return [
+        node
+        for node in found
+        if node.id != owner_node_id(user_id) and fact_repository.person_of(connection, user_id, node.id) is None
+    ]
+
+
+def _person_of(connection: Connection, user_id: int, node_id: str) -> Person | None:
+    person_id = fact_repository.person_of(connection, user_id, node_id)
+    profiles = [] if person_id is None else forget_repository.profiles(connection, user_id, [person_id])
+    return profiles[0] if profiles else None

@@ -1,0 +1,43 @@
+"""Notifications as prompts and screens may show them: without what is about to be forgotten."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.flows.forgetting.requests import everything_asked, messages_to_forget
+from internal.notifications import repository as notifications
+from internal.notifications.model import Notification, NotificationKind, NotificationState
+from internal.storage.erasure import forgettings
+from internal.tasks import repository as tasks
+
+ABOUT_TASKS: Final = (NotificationKind.REMINDER, NotificationKind.CONFIRM)
+
+_ALL: Final = 1_000_000
+
+
+def shown(
+    connection: Connection, user_id: int, state: NotificationState | None, *, limit: int, offset: int
+) -> tuple[list[Notification], int]:
+    """A page of a user's notifications, newest first, and how many there are."""
+    if not forgettings.pending(connection, user_id):
+        page = notifications.listing(connection, user_id, state=state, limit=limit, offset=offset)
+        return page, notifications.count(connection, user_id, state=state)
+    going = messages_to_forget(connection, user_id)
+    everything = everything_asked(connection, user_id)
+    there = [
+        one
+        for one in notifications.listing(connection, user_id, state=state, limit=_ALL)
+        if in_sight(connection, one, going) and (everything is None or one.created_at > everything.created_at)
+    ]
+    return there[offset : offset + limit], len(there)
+
+
+def in_sight(connection: Connection, one: Notification, going: set[str]) -> bool:
+    """Whether what it tells is not about to be forgotten; `going` are the messages that are."""
+    if one.payload.get("message") in going or one.message_id in going:
+        return False
+    if one.kind not in ABOUT_TASKS or not forgettings.pending(connection, one.user_id):
+        return True
+    return tasks.get(connection, one.user_id, one.ref_id or "") is not None

@@ -1,0 +1,101 @@
+"""What no answer may quote: lines said of a forgotten person, up to the moment when the owner asked to forget him.
+
+The messages stay in the chat. They are told apart by keyed hashes of his names, and while the forgetting can be
+undone by the names themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.agents.model import RecalledPassage
+from internal.dialogue.model import Message
+from internal.language.text.spelling import name_key
+from internal.people import forget_repository, suggestion_repository, tombstones
+from internal.people import repository as people
+from internal.storage.database import Database
+from internal.storage.erasure import forgettings
+
+_WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
+_SHORTEST: Final = 3
+_CHUNK: Final = 500
+
+Line = tuple[str, datetime]
+"""What was said, and when."""
+
+
+class Unspoken:
+    """Leaves what tells of forgotten people out of prompts. `key` is that of tombstones."""
+
+    def __init__(self, database: Database, key: bytes) -> None:
+        self._database, self._key = database, key
+
+    async def messages(self, user_id: int, said: Sequence[Message]) -> list[Message]:
+        """Those of these messages that may be shown."""
+        may = await self._may(user_id, [(message.content or "", message.timestamp) for message in said])
+        return [message for message, shown in zip(said, may, strict=True) if shown]
+
+    async def passages(self, user_id: int, found: Sequence[RecalledPassage]) -> list[RecalledPassage]:
+        """These passages without such lines, under their own numbers; none whose line that led to it is gone."""
+        lines = [line for passage in found for line in passage.lines]
+        may = iter(await self._may(user_id, [(line.text, line.at) for line in lines]))
+        shown = [replace(one, lines=[line for line in one.lines if next(may)]) for one in found]
+        return [one for one in shown if any(line.found for line in one.lines)]
+
+    async def _may(self, user_id: int, said: Sequence[Line]) -> list[bool]:
+        return await self._database.read(partial(_speakable, user_id=user_id, said=said, key=self._key)) if said else []
+
+
+def _speakable(connection: Connection, *, user_id: int, said: Sequence[Line], key: bytes) -> list[bool]:
+    """For each line whether it names nobody who was forgotten after it was said."""
+    going = _going(connection, user_id)
+    if not going and not suggestion_repository.any_buried(connection, user_id):
+        return [True] * len(said)
+    words = [_words(text) for text, _ in said]
+    gone = going | _buried(connection, user_id, set().union(*words) - going.keys(), key)
+    known = _known(connection, user_id) if gone else set()
+    return [
+        not any(at <= gone[word] for word in named & gone.keys() - known)
+        for named, (_, at) in zip(words, said, strict=True)
+    ]
+
+
+def _words(text: str) -> set[str]:
+    """The folded words of a line, and every two that stand together, as names do."""
+    single = [key for word in _WORD.findall(text) if len(key := name_key(word)) >= _SHORTEST]
+    return {*single, *(f"{one} {other}" for one, other in pairwise(single))}
+
+
+def _going(connection: Connection, user_id: int) -> dict[str, datetime]:
+    """The words of those who are about to be forgotten, each with the moment when that was asked."""
+    found: dict[str, datetime] = {}
+    for asked in forgettings.pending(connection, user_id):
+        if asked.person_id is not None:
+            ids = {asked.person_id} | people.sources_of(connection, user_id, asked.person_id)
+            names = [name for one in forget_repository.profiles(connection, user_id, ids) for name in one.names]
+            found |= dict.fromkeys(tombstones.word_forms(names), asked.created_at)
+    return found
+
+
+def _buried(connection: Connection, user_id: int, words: Iterable[str], key: bytes) -> dict[str, datetime]:
+    """Those of these words that name somebody forgotten, each with the latest moment of that."""
+    by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
+    marks, found = list(by_mark), dict[str, datetime]()
+    for start in range(0, len(marks), _CHUNK):
+        for mark, at in suggestion_repository.buried_when(connection, user_id, marks[start : start + _CHUNK]).items():
+            found[by_mark[mark]] = max(at, found.get(by_mark[mark], at))
+    return found
+
+
+def _known(connection: Connection, user_id: int) -> set[str]:
+    """The words by which those who are known may be meant: of two Annas the other one stays."""
+    names = [name for person in people.listing(connection, user_id) for name in person.names]
+    return tombstones.word_forms(names)

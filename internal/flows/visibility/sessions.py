@@ -1,0 +1,85 @@
+"""The chronicle as it may be shown: sessions, one as graph, its transcript; what is being forgotten is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from internal.chronicle import repository, view
+from internal.chronicle.model import AGENT, Event, Session
+from internal.chronicle.transcript import Language, markdown
+from internal.chronicle.view import Veil, View
+from internal.flows.visibility.chronicle import veil
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session with its events in the order of NEXT, and both as graph."""
+
+    session: Session
+    events: list[Event]
+    view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    session: Session
+    markdown: str
+
+
+def sessions(
+    connection: Connection, user_id: int, *, limit: int, offset: int = 0, newest_first: bool = False
+) -> list[Session]:
+    """Sessions of an owner, oldest first unless asked otherwise."""
+    hidden = veil(connection, user_id)
+    if hidden == Veil():
+        return repository.listing(connection, user_id, limit=limit, offset=offset, newest_first=newest_first)
+    shown = _shown(connection, user_id, hidden)
+    return (shown[::-1] if newest_first else shown)[offset : offset + limit]
+
+
+def count_sessions(connection: Connection, user_id: int) -> int:
+    hidden = veil(connection, user_id)
+    if hidden == Veil():
+        return repository.count_sessions(connection, user_id)
+    return len(_shown(connection, user_id, hidden))
+
+
+def session(connection: Connection, user_id: int, session_id: str) -> ShownSession | None:
+    """One session; None if it is not there, is another owner's, or is about to be forgotten whole."""
+    known, hidden = repository.session(connection, user_id, session_id), veil(connection, user_id)
+    shown = view.of_session(connection, user_id, session_id, veil=hidden)
+    if known is None or shown is None:
+        return None
+    stored = repository.events_of_session(connection, user_id, session_id)
+    return ShownSession(view.topic_shown(known, stored, hidden), view.visible(stored, hidden), shown)
+
+
+def transcript(
+    connection: Connection,
+    user_id: int,
+    session_id: str,
+    *,
+    lang: Language = "en",
+    agent: str = AGENT,
+    plain: Callable[[str], str] = str,
+) -> Transcript | None:
+    """The Markdown of one session (`plain` as in `markdown`); None as `session`."""
+    found = session(connection, user_id, session_id)
+    if found is None:
+        return None
+    names = [node.name for node in found.view.entities]
+    return Transcript(found.session, markdown(found.session, found.events, names, lang=lang, agent=agent, plain=plain))
+
+
+def _shown(connection: Connection, user_id: int, hidden: Veil) -> list[Session]:
+    events: dict[str, list[Event]] = {}
+    for event in repository.events(connection, user_id):
+        events.setdefault(event.session_id, []).append(event)
+    return [
+        view.topic_shown(one, events[one.id], hidden)
+        for one in repository.listing(connection, user_id)
+        if view.visible(events.get(one.id, ()), hidden)
+    ]

@@ -1,0 +1,96 @@
+"""The snapshot as prompts and screens may show it: without what is about to be forgotten, however it was put there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.events import repository as events
+from internal.flows.forgetting.requests import everything_asked, messages_to_forget
+from internal.flows.visibility import name_traces
+from internal.flows.visibility.fact_messages import own_messages
+from internal.graph import store
+from internal.knowledge.facts import repository as fact_repository
+from internal.people import forget_repository
+from internal.snapshots import repository as snapshots
+from internal.snapshots.model import EMPTY, Snapshot, Version
+from internal.storage.erasure import forgettings, traces
+from internal.storage.erasure.forgettings import Forgetting
+
+
+def shown_snapshot(connection: Connection, user_id: int) -> Snapshot:
+    """The latest one; empty before the first."""
+    version = snapshots.current(connection, user_id)
+    return EMPTY if version is None else veiled(connection, user_id)(version).snapshot
+
+
+def veiled(connection: Connection, user_id: int) -> Callable[[Version], Version]:
+    """What makes versions of this owner fit to be shown."""
+    asked = forgettings.pending(connection, user_id)
+    if not asked:
+        return lambda version: version
+    everything = everything_asked(connection, user_id)
+    messages = messages_to_forget(connection, user_id)
+    for one in asked:
+        messages |= _told_in(connection, one)
+    going = telling(connection, asked)
+
+    def show(version: Version) -> Version:
+        if everything is not None and version.created_at <= everything.created_at:
+            return replace(version, snapshot=EMPTY)
+        return replace(version, snapshot=version.snapshot.without(messages, going))
+
+    return show
+
+
+def telling(connection: Connection, asked: Sequence[Forgetting]) -> traces.Holds:
+    """A test for texts that tell a fact or memory, or name a person or thing, whose forgetting was asked."""
+    of_lines = traces.Lines(line for one in asked for line in _lines(connection, one))
+    of_names = traces.name_pattern(name for one in asked for name in _names(connection, one))
+    return lambda text: of_lines(text) or of_names(text)
+
+
+def _told_in(connection: Connection, asked: Forgetting) -> set[str]:
+    """The messages that tell a fact: what rests on them may tell it in other words."""
+    if asked.kind != "fact" or asked.ref_id is None:
+        return set()
+    return set(own_messages(connection, asked.user_id, asked.ref_id))
+
+
+def _lines(connection: Connection, asked: Forgetting) -> list[str]:
+    if asked.kind == "fact" and asked.ref_id is not None:
+        chain = fact_repository.chain(connection, asked.user_id, asked.ref_id)
+        return [words for one in chain for words in (one.fact.fact, one.fact.original_fact) if words]
+    if asked.kind == "memory" and asked.ref_id is not None:
+        node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
+        told = node.properties.values() if node else ()
+        # A single word, its status for one, is in texts that have nothing to do with it.
+        return [words for words in told if isinstance(words, str) and " " in words.strip()]
+    return []
+
+
+def _names(connection: Connection, asked: Forgetting) -> list[str]:
+    if asked.person_id is not None:
+        found = forget_repository.profiles(connection, asked.user_id, {asked.person_id})
+        return sorted(name_traces.words_of([name for person in found for name in person.names]))
+    if asked.kind == "entity" and asked.ref_id is not None:
+        node = store.get_node(connection, asked.user_id, asked.ref_id, hidden=True)
+        return [name for name in name_traces.names_of(node) if name_traces.is_proper(name)] if node else []
+    return []
+
+
+def restored(connection: Connection, user_id: int, version: int, now: datetime) -> Version:
+    """Makes an earlier version the latest again, as a new one that names it. Raises NotFound."""
+    again = snapshots.restore(connection, user_id, version, now)
+    events.append(
+        connection,
+        "snapshot_restored",
+        source=f"user:{user_id}",
+        now=now,
+        user_id=user_id,
+        payload={"version": again.version, "restored_from": version},
+    )
+    return veiled(connection, user_id)(again)

@@ -1,0 +1,194 @@
+"""What hangs on a node when it is merged, split or erased: edges, claims, and mentions in the chronicle."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, select, update
+
+from internal.errors import NotFound
+from internal.graph import mention_repository, name_repository
+from internal.graph.edge_repository import delete_edges
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
+from internal.graph.node_repository import CHUNK, get_node, item_kind
+from internal.graph.relationships import FACT
+from internal.storage import search_items
+from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes
+
+NAME_EVIDENCE: Final = "name:"
+"""What supports a name of a thing stands in evidence under this, the node and a key of the name."""
+
+_ENDS: Final = ("source", "target")
+_TIMES: Final = ("valid_at", "invalid_at", "expired_at")
+
+
+def repoint(connection: Connection, user_id: int, from_id: str, to_id: str) -> Moved:
+    """Moves edges and claims from one node to another; the origins stay, and what they cannot tell is returned.
+
+    An edge that would double one of the target's, or lead from it to itself, is deleted and returned. Facts are spared
+    that: they are a projection of their claims and are projected anew afterwards.
+    """
+    told = _rows(connection, claims, user_id, [from_id, to_id])
+    shared = {row.name for row in told if from_id in (row.source, row.target)}
+    live = _live(connection, user_id, {row.edge_id for row in told if row.name in shared})
+    projected = tuple((row.id, row.edge_id) for row in told if row.name in shared and row.edge_id in live)
+    removed = _take_doubles(connection, user_id, from_id, to_id)
+    for end in _ENDS:
+        _move(connection, user_id, graph_edges.c[end] == from_id, end, to_id)
+        one = (claims.c.user_id == user_id) & (claims.c[end] == from_id)
+        connection.execute(update(claims).where(one).values({end: to_id}))
+    mention_repository.repoint(connection, user_id, from_id, to_id)
+    return Moved(removed, projected)
+
+
+def restore_ends(
+    connection: Connection, user_id: int, from_id: str, to_id: str, origins: Collection[str], moved: Moved
+) -> None:
+    """Moves back what `repoint(from_id, to_id)` moved: what was written at one of `origins`, and what it returned.
+
+    `origins` are `from_id` and every node merged into it before. What came to the target since stays with it.
+    """
+    for end in _ENDS:
+        origin = f"{end}_origin"
+        _move(connection, user_id, (graph_edges.c[end] == to_id) & graph_edges.c[origin].in_(origins), end, from_id)
+        one = (claims.c[end] == to_id) & claims.c[origin].in_(origins)
+        connection.execute(update(claims).where(claims.c.user_id == user_id, one).values({end: from_id}))
+    mention_repository.restore(connection, user_id, from_id, to_id, origins)
+    _put_back(connection, user_id, moved)
+    _project_as_before(connection, user_id, moved)
+
+
+def delete_node(connection: Connection, user_id: int, node_id: str) -> Deleted:
+    """Deletes a node, its edges, the claims about it and every row that is about it alone. Raises NotFound."""
+    node = get_node(connection, user_id, node_id, hidden=True)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    deleted = _delete_edges_at(connection, user_id, node_id)
+    search_items.remove(connection, user_id, item_kind(node.label), [node_id])
+    name_repository.drop_names(connection, user_id, [node_id])
+    mention_repository.drop(connection, user_id, node_id)
+    about = evidence.c.target.in_([f"entity:{node_id}", f"node:{node_id}"])
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, about))
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports_names(node_id)))
+    connection.execute(delete(graph_nodes).where(graph_nodes.c.user_id == user_id, graph_nodes.c.id == node_id))
+    record_change(connection, user_id, NODE_CHANGE, node_id, "delete")
+    return deleted
+
+
+def supports_names(node_id: str) -> ColumnElement[bool]:
+    """The rows of evidence that say who called a node so, by a range, so that the index is used."""
+    first = f"{NAME_EVIDENCE}{node_id}:"
+    return and_(evidence.c.target >= first, evidence.c.target < first[:-1] + ";")
+
+
+def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Deleted:
+    """Edges and claims at a node, with the evidence of those claims."""
+    edges = _rows(connection, graph_edges, user_id, [node_id])
+    told = _rows(connection, claims, user_id, [node_id])
+    for start in range(0, len(told), CHUNK):
+        ids = [row.id for row in told[start : start + CHUNK]]
+        supports = evidence.c.target.in_([f"claim:{claim_id}" for claim_id in ids])
+        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports))
+        connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(ids)))
+    others = {end for row in (*edges, *told) for end in (row.source, row.target)} - {node_id}
+    return Deleted(tuple(delete_edges(connection, user_id, [row.id for row in edges])), tuple(sorted(others)))
+
+
+def _take_doubles(connection: Connection, user_id: int, from_id: str, to_id: str) -> tuple[dict[str, Any], ...]:
+    """Deletes the edges at `from_id` that moving them would make superfluous; their rows as plain JSON values."""
+    rows = [row for row in _rows(connection, graph_edges, user_id, [from_id, to_id]) if row.type != FACT]
+    known = {_identity(row, from_id, to_id) for row in rows if from_id not in (row.source, row.target)}
+    doubles = []
+    for row in rows:
+        if from_id not in (row.source, row.target):
+            continue
+        identity = _identity(row, from_id, to_id)
+        if identity in known or identity[1] == identity[2]:
+            doubles.append(_plain(row))
+    delete_edges(connection, user_id, [double["id"] for double in doubles])
+    return tuple(doubles)
+
+
+def _identity(row: Row[Any], from_id: str, to_id: str) -> tuple[Any, ...]:
+    ends = [to_id if end == from_id else end for end in (row.source, row.target)]
+    return (row.type, *ends, *(getattr(row, name) for name in _TIMES))
+
+
+def _move(connection: Connection, user_id: int, moving: ColumnElement[bool], end: str, to_id: str) -> None:
+    ids = connection.execute(select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, moving)).scalars().all()
+    for edge_id in ids:
+        one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
+        moved = {end: to_id, "rev": next_rev(connection, user_id)}
+        connection.execute(update(graph_edges).where(one).values(moved))
+        record_change(connection, user_id, EDGE_CHANGE, edge_id)
+
+
+def _put_back(connection: Connection, user_id: int, moved: Moved) -> None:
+    for plain in moved.removed:
+        row = {column.name: _stored(column.name, plain[column.name]) for column in graph_edges.columns}
+        ends = [get_node(connection, user_id, row[end], hidden=True) for end in _ENDS]
+        if None in ends:
+            continue  # an end was forgotten since
+        connection.execute(insert(graph_edges).values(row | {"rev": next_rev(connection, user_id)}))
+        record_change(connection, user_id, EDGE_CHANGE, row["id"])
+
+
+def _project_as_before(connection: Connection, user_id: int, moved: Moved) -> None:
+    """Claims name the edges of before, so that projecting them anew gives every fact its old id.
+
+    What became part or another wording of another fact by the merge counts again. What the owner put in other words
+    since stays as he put it.
+    """
+    by_owner = select(facts.c.supersedes).where(facts.c.user_id == user_id, facts.c.set_by == "owner")
+    edges = {edge_id for _, edge_id in moved.claims}
+    corrected = set(_chosen(connection, by_owner, facts.c.supersedes, edges))
+    for claim_id, edge_id in moved.claims:
+        one = (claims.c.user_id == user_id) & (claims.c.id == claim_id)
+        if edge_id in corrected or not connection.execute(update(claims).where(one).values(edge_id=edge_id)).rowcount:
+            continue
+        _revive(connection, user_id, edge_id)
+
+
+def _revive(connection: Connection, user_id: int, edge_id: str) -> None:
+    expired = (graph_edges.c.id == edge_id) & graph_edges.c.expired_at.is_not(None)
+    again = update(graph_edges).where(graph_edges.c.user_id == user_id, expired)
+    if connection.execute(again.values(expired_at=None, rev=next_rev(connection, user_id))).rowcount:
+        followed = update(facts).where(facts.c.user_id == user_id, facts.c.supersedes == edge_id)
+        connection.execute(followed.values(supersedes=None, original_fact=None))
+        record_change(connection, user_id, EDGE_CHANGE, edge_id)
+
+
+def _live(connection: Connection, user_id: int, edge_ids: Collection[str]) -> set[str]:
+    """Those of these edges that are not expired."""
+    live = select(graph_edges.c.id).where(graph_edges.c.user_id == user_id, graph_edges.c.expired_at.is_(None))
+    return set(_chosen(connection, live, graph_edges.c.id, edge_ids))
+
+
+def _chosen(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], wanted: Collection[str]
+) -> Iterator[str]:
+    values = sorted(one for one in wanted if one is not None)
+    for start in range(0, len(values), CHUNK):
+        yield from connection.execute(query.where(column.in_(values[start : start + CHUNK]))).scalars()
+
+
+def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:
+    # One search an end: asked with OR, SQLite reads every row of the owner.
+    found = {
+        row.id: row
+        for end in _ENDS
+        for row in connection.execute(select(table).where(table.c.user_id == user_id, table.c[end].in_(ids)))
+    }
+    return sorted(found.values(), key=lambda row: (row.created_at, row.id))
+
+
+def _plain(row: Row[Any]) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row._mapping.items()}
+
+
+def _stored(name: str, value: Any) -> Any:
+    moment = name.endswith(("_at", "_until")) and value is not None
+    return datetime.fromisoformat(value) if moment else value

@@ -1,0 +1,156 @@
+"""A Zoom transcript (WebVTT): who said what, at times that count from the beginning of the meeting."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePath
+
+from internal.import_formats.model import Draft, Terms, Unreadable, clean
+from internal.import_formats.sources import Export, Reader
+from internal.import_formats.split import conversations
+from internal.knowledge.model import Segment
+
+LARGEST = 16 << 20
+"""Bytes of a transcript; a day of talk has one million."""
+
+PAUSE = timedelta(seconds=15)
+"""After a longer silence the same speaker begins a new segment."""
+
+MOST = 1_000
+"""Characters of one segment."""
+
+_CUE = re.compile(r"((?:\d+:)?\d{2}:\d{2}[.,]\d{3})\s*-->\s*((?:\d+:)?\d{2}:\d{2}[.,]\d{3})")
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
+_TAG = re.compile(r"</?[a-z][^>]*>|<\d[^>]*>")
+_SPEAKER = re.compile(r"([^\s:][^:\n]{0,63}): (?=\S)")
+_CLOUD = re.compile(r"GMT(\d{8}-\d{6})")
+_LOCAL = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}\.\d{2}\.\d{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cue:
+    begin: timedelta
+    end: timedelta
+    speaker: str | None
+    text: str
+
+
+def recognised(beginning: str) -> bool:
+    return beginning.lstrip("\ufeff").startswith("WEBVTT")
+
+
+def read(export: Export, terms: Terms) -> Iterator[Draft]:
+    """The episodes of every transcript in there. Raises Unreadable, also when nothing tells when the meeting began."""
+    transcripts = [file for file in export.files if file.lower().endswith(".vtt")] or list(export.files)[:1]
+    for file in transcripts:
+        with export.open(file) as reader:
+            began = _began(reader.name, terms)
+            yield from _meeting(_text(reader), reader.name, began, terms)
+
+
+def _meeting(text: str, name: str, began: datetime, terms: Terms) -> Iterator[Draft]:
+    if not recognised(text):
+        raise Unreadable(f"{name} is no Zoom transcript: it does not begin with WEBVTT")
+    local = f"{began.astimezone(terms.zone):%Y-%m-%d %H:%M}"
+    said = [_segment(utterance, began, terms) for utterance in utterances(text)]
+    for segments in conversations(said):
+        yield Draft(
+            name=f"Zoom meeting {local}",
+            source_description=f"Transcript of a Zoom meeting on {local}",
+            source_url=None,
+            place=f"Zoom {local}",
+            segments=segments,
+        )
+
+
+def _segment(cue: _Cue, began: datetime, terms: Terms) -> Segment:
+    milliseconds = cue.begin // timedelta(milliseconds=1)
+    return Segment(
+        n=0,
+        at=began + cue.begin,
+        text=cue.text,
+        message_id=None,
+        speaker=cue.speaker,
+        own=terms.is_me(cue.speaker),
+        key=f"zoom:{began:%Y%m%dT%H%M%SZ}:{milliseconds}",
+    )
+
+
+def utterances(text: str) -> Iterator[_Cue]:
+    """What was said without the speaker changing, falling silent for PAUSE or growing too long."""
+    open_: _Cue | None = None
+    for cue in _cues(text):
+        if open_ is not None and _goes_on(open_, cue):
+            open_ = _Cue(open_.begin, cue.end, open_.speaker, f"{open_.text} {cue.text}")
+            continue
+        if open_ is not None:
+            yield open_
+        open_ = cue
+    if open_ is not None:
+        yield open_
+
+
+def _goes_on(before: _Cue, cue: _Cue) -> bool:
+    if cue.speaker != before.speaker or cue.begin - before.end > PAUSE:
+        return False
+    return len(before.text) + len(cue.text) < MOST
+
+
+def _cues(text: str) -> Iterator[_Cue]:
+    for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
+        lines = block.strip().split("\n")
+        timing = next((place for place, line in enumerate(lines[:2]) if _CUE.match(line)), None)
+        if timing is None:
+            continue  # the header, a note, a style
+        times = _CUE.match(lines[timing])
+        speaker, words = _spoken("\n".join(lines[timing + 1 :]))
+        if times is not None and words:
+            yield _Cue(_offset(times[1]), _offset(times[2]), speaker, words)
+
+
+def _spoken(payload: str) -> tuple[str | None, str]:
+    voice = _VOICE.search(payload)
+    words = " ".join(html.unescape(_TAG.sub("", payload)).split())
+    if voice is not None:
+        return clean(html.unescape(voice[1])), clean(words)
+    named = _SPEAKER.match(words)
+    if named is not None:
+        return clean(named[1]), clean(words[named.end() :])
+    return None, clean(words)
+
+
+def _offset(time: str) -> timedelta:
+    hours, minutes, seconds = (["0", *time.replace(",", ".").split(":")])[-3:]
+    return timedelta(hours=int(hours), minutes=int(minutes), seconds=float(seconds))
+
+
+def _began(name: str, terms: Terms) -> datetime:
+    """As it was given, or as Zoom names recordings: in the cloud by Greenwich, on a computer by its own clock."""
+    if terms.start is not None:
+        return terms.start.astimezone(UTC)
+    cloud = _CLOUD.search(PurePath(name).name)
+    try:
+        if cloud is not None:
+            return datetime.strptime(cloud[1], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        local = _LOCAL.search(name)
+        if local is not None:
+            return datetime.strptime(local[1], "%Y-%m-%d %H.%M.%S").replace(tzinfo=terms.zone).astimezone(UTC)
+    except ValueError:
+        pass
+    raise Unreadable(f"{name} does not tell when the meeting began: give it with --start")
+
+
+def _text(reader: Reader) -> str:
+    parts = []
+    while data := reader.read(1 << 20):
+        parts.append(data)
+        if sum(map(len, parts)) > LARGEST:
+            raise Unreadable(f"{reader.name} is larger than a transcript can be")
+    try:
+        return b"".join(parts).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable(f"{reader.name} is no text in UTF-8") from None

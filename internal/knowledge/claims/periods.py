@@ -1,0 +1,252 @@
+"""The first half of the time rules: claims on one track become periods, and periods are closed by other tracks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from internal.knowledge.claims.changes import ALSO
+from internal.knowledge.model import Claim
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True, eq=False)
+class Period:
+    """A span in the making. `said_end`: its end is that of a claim with both dates, which no word without a beginning
+    changes. `undated` are claims that support it without a date of their own."""
+
+    track: int
+    start: datetime | None
+    end: datetime | None
+    claims: list[Claim] = field(default_factory=list)
+    undated: list[Claim] = field(default_factory=list)
+    ends: list[Claim] = field(default_factory=list)
+    said_end: bool = False
+
+    @property
+    def owned(self) -> bool:
+        """Whether the owner himself said it."""
+        return any(map(owned, (*self.claims, *self.undated, *self.ends)))
+
+    @property
+    def told(self) -> list[Claim]:
+        return [*self.claims, *self.undated]
+
+    def runs_until(self, moment: datetime) -> bool:
+        """Whether it began before this moment and lasts up to it."""
+        return starts(self) < moment <= stops(self)
+
+    def starts_at(self, moment: datetime) -> list[Claim]:
+        return [claim for claim in self.claims if claim.valid_at == moment]
+
+
+def starts(told: Period | Claim) -> datetime:
+    """The beginning, an unknown one being long ago."""
+    at = told.start if isinstance(told, Period) else told.valid_at
+    return _LONG_AGO if at is None else at
+
+
+def stops(told: Period | Claim) -> datetime:
+    """The end, an open one being never."""
+    at = told.end if isinstance(told, Period) else told.invalid_at
+    return _NEVER if at is None else at
+
+
+def overlapping(one: Period, other: Period) -> bool:
+    return starts(one) < stops(other) and starts(other) < stops(one)
+
+
+def owned(claim: Claim) -> bool:
+    return claim.set_by == "owner"
+
+
+def also(claim: Claim) -> bool:
+    """Whether it was told as one among several."""
+    return claim.attributes.get(ALSO) is True
+
+
+def outright(claim: Claim) -> bool:
+    """Whether both of its dates are known."""
+    return claim.valid_at is not None and claim.invalid_at is not None
+
+
+def order(claim: Claim) -> tuple[Any, ...]:
+    """A total order of claims that knows nothing of when they arrived, but for those that are alike in everything."""
+    return (starts(claim), stops(claim), not owned(claim), claim.said_at, claim.target, claim.fact, claim.id)
+
+
+class Track:
+    """The claims about one target (or of one statement) in the order of their own time, as periods.
+
+    `contested` are pairs of which one would change what the owner said. First everything dated is laid, as it comes in
+    time; `settle` lays the rest when it is known which period is still open.
+    """
+
+    def __init__(self, number: int, claims: Sequence[Claim]) -> None:
+        self.number = number
+        self.dated: list[Period] = []
+        self.vague: list[Period] = []
+        self.contested: list[tuple[Period, Period]] = []
+        self._undated = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is None]
+        self._loose: list[tuple[Claim, Period | None]] = []
+        dated = [claim for claim in claims if claim.valid_at is not None]
+        ends = [claim for claim in claims if claim.valid_at is None and claim.invalid_at is not None]
+        timed = [(starts(claim), 1, order(claim), claim) for claim in dated]
+        timed += [(stops(claim), 0, order(claim), claim) for claim in ends]
+        for moment, begins, _, claim in sorted(timed, key=lambda event: event[:3]):
+            if begins:
+                self._begin(claim, moment)
+            elif (lost := self._end(claim, moment)) is not None:
+                self._loose.append((claim, lost.against))
+
+    def settle(self, pieces: Sequence[Period]) -> None:
+        """Lays claims without dates: to the piece of this track that is open, else beside, with what only ended."""
+        ended = self._vague_end([claim for claim, _ in self._loose])
+        still = [piece for piece in pieces if piece.end is None]
+        for claim in self._undated:
+            home = still[-1] if still else self._vague_home(claim, ended)
+            home.undated.append(claim)
+        if ended is not None:
+            against = [period for _, period in self._loose if period is not None]
+            against += [one for one in self.vague if one.owned and not ended.owned]
+            self.contested += [(period, ended) for period in {id(one): one for one in against}.values()]
+
+    def _vague_home(self, claim: Claim, ended: Period | None) -> Period:
+        """What was said after the end was told speaks of another time; the owner's word is not ended by another's."""
+        if ended is None or (owned(claim) and not ended.owned):
+            return self._standing()
+        return ended if claim.said_at <= max(end.said_at for end in ended.ends) else self._standing()
+
+    def _begin(self, claim: Claim, moment: datetime) -> None:
+        running = [period for period in self.dated if stops(period) >= moment]
+        for period in running:
+            if _agree(period, claim):
+                _join(period, claim)
+                # One that touched it lies beneath it now, if the claim went on beyond the end that both had met at.
+                beneath = [other for other in running if other is not period and overlapping(period, other)]
+                self.contested += [(period, other) for other in beneath]
+                return
+        fresh = Period(self.number, moment, claim.invalid_at, [claim], said_end=claim.invalid_at is not None)
+        self.dated.append(fresh)
+        self.contested += [(period, fresh) for period in running if stops(period) > moment]
+
+    def _end(self, claim: Claim, moment: datetime) -> _Loose | None:
+        """Ends the period that runs; what is returned ends nothing here and stands by itself."""
+        running = [period for period in self.dated if period.runs_until(moment)]
+        if running:
+            period = max(running, key=lambda one: (one.owned == owned(claim), starts(one)))
+            if period.owned and not owned(claim) and period.end != moment:
+                return _Loose(period)
+            if period.end is None or (owned(claim) and not period.owned):
+                period.end, period.said_end = moment, False
+            period.ends.append(claim)
+            return None
+        earlier = [period for period in self.dated if starts(period) < moment]
+        if earlier and not earlier[-1].said_end:
+            earlier[-1].ends.append(claim)
+            return None
+        return _Loose(None)
+
+    def _vague_end(self, ends: Sequence[Claim]) -> Period | None:
+        if not ends:
+            return None
+        first = min(ends, key=lambda claim: (not owned(claim), stops(claim)))
+        period = Period(self.number, None, first.invalid_at, ends=list(ends))
+        self.vague.append(period)
+        return period
+
+    def _standing(self) -> Period:
+        for period in self.vague:
+            if period.end is None:
+                return period
+        self.vague.append(Period(self.number, None, None))
+        return self.vague[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loose:
+    """An end that ended nothing, and the period of the owner's that it may not end."""
+
+    against: Period | None
+
+
+def _agree(period: Period, claim: Claim) -> bool:
+    """Whether a claim may join: it must not touch or move an end where one side is the owner's word alone."""
+    if period.owned == owned(claim):
+        return True
+    if period.end == claim.valid_at:
+        return False
+    if period.owned:
+        return claim.invalid_at in (None, period.end)
+    return period.end in (None, claim.invalid_at)
+
+
+def _join(period: Period, claim: Claim) -> None:
+    if period.end == claim.valid_at:
+        period.end, period.said_end = claim.invalid_at, claim.invalid_at is not None
+    elif claim.invalid_at is not None:
+        period.end = max(period.end or claim.invalid_at, claim.invalid_at)
+        period.said_end = True
+    period.claims.append(claim)
+
+
+@dataclass(slots=True)
+class Cutting:
+    """A period cut at what began later on other tracks. `passed` are claims that might have closed a piece of it and
+    did not, with whether only the owner's word kept it open."""
+
+    pieces: list[Period]
+    passed: list[tuple[Period, Claim, bool]]
+
+
+def cut(period: Period, others: Sequence[Claim]) -> Cutting:
+    """Closes a dated period at the claims of other targets (in order of time) and begins it anew where it is claimed
+    again. Claims from exactly the same moment as one of its own close nothing."""
+    cutting = Cutting([], [])
+    waiting = list(period.claims)
+    piece: Period | None = None
+    for other in others:
+        if not starts(period) < starts(other) < stops(period):
+            continue
+        piece = _advance(cutting, period, piece, waiting, other)
+        if piece is None or piece.starts_at(starts(other)):
+            continue
+        if also(other) or _outright_both(piece, other):
+            cutting.passed.append((piece, other, False))
+        elif piece.owned and not owned(other):
+            cutting.passed.append((piece, other, True))
+        else:
+            piece.end = other.valid_at
+            piece = None
+    _advance(cutting, period, piece, waiting, None)
+    _hand_over(period, cutting.pieces)
+    return cutting
+
+
+def _advance(
+    cutting: Cutting, period: Period, piece: Period | None, waiting: list[Claim], until: Claim | None
+) -> Period | None:
+    """Takes the period's own claims up to that of another track, beginning a new piece where none is open."""
+    while waiting and (until is None or starts(waiting[0]) <= starts(until)):
+        claim = waiting.pop(0)
+        if piece is None:
+            piece = Period(period.track, claim.valid_at, period.end, said_end=period.said_end)
+            cutting.pieces.append(piece)
+        piece.claims.append(claim)
+    return piece
+
+
+def _outright_both(piece: Period, other: Claim) -> bool:
+    if not outright(other):
+        return False
+    return any(outright(claim) and starts(claim) < starts(other) < stops(claim) for claim in piece.claims)
+
+
+def _hand_over(period: Period, pieces: Sequence[Period]) -> None:
+    """Gives each end to the last piece that began before it."""
+    for end in period.ends:
+        [piece for piece in pieces if starts(piece) < stops(end)][-1].ends.append(end)

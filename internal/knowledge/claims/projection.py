@@ -1,0 +1,245 @@
+"""Facts are brought in step with their claims: what the time rules say is compared with what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound
+from internal.events import repository as events
+from internal.graph import store
+from internal.graph.edge_repository import EdgeTime
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import ALSO, Changes
+from internal.knowledge.claims.repository import Group
+from internal.knowledge.claims.time_rules import Span, project
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.contradictions import Contradictions
+from internal.knowledge.facts.repository import Version, merged_attributes
+from internal.knowledge.model import Claim, Fact, SetBy
+
+_EVENTS: Final = {
+    "created": "fact_created",
+    "closed": "fact_closed",
+    "reopened": "fact_reopened",
+    "updated": "fact_updated",
+    "moved": "fact_moved",
+    "merged": "fact_merged",
+    "rewritten": "fact_rewritten",
+    "deleted": "fact_deleted",
+    "contradictions": "contradiction_found",
+    "settled": "contradiction_settled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A span with its claims (ends included), and the one in whose words it is told."""
+
+    span: Span
+    claims: Sequence[Claim]
+    text: Claim
+
+    @property
+    def ids(self) -> set[str]:
+        return {claim.id for claim in self.claims}
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        merged = merged_attributes([claim for claim in self.claims if claim.id not in self.span.ends])
+        return {name: value for name, value in merged.items() if name != ALSO}
+
+    @property
+    def set_by(self) -> SetBy:
+        return "owner" if self.span.by_owner else self.text.set_by
+
+
+class Reconciler:
+    """Projects groups of claims within one transaction and collects what changed.
+
+    `forgetting`: claims were deleted, so no version may keep their words and no edge without claims stays; otherwise
+    what is not held any more expires and can still be looked up.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        user_id: int,
+        *,
+        now: datetime,
+        run_id: str | None = None,
+        forgetting: bool = False,
+    ) -> None:
+        self.changes = Changes()
+        self._connection, self._user_id, self._now, self._run_id = connection, user_id, now, run_id
+        self._forgetting = forgetting
+        self.contradictions = Contradictions(connection, user_id, now, run_id, self.changes)
+
+    def project(self, groups: Iterable[Group]) -> None:
+        for group in sorted(set(groups), key=lambda one: (one[0], one[1], one[2] or "")):
+            self._project(group)
+
+    def delete(self, versions: Collection[Version]) -> None:
+        """Deletes versions that nothing supports; those that followed them follow what was before."""
+        for version in versions:
+            for after in fact_repository.successors(self._connection, self._user_id, [version.fact.id]).values():
+                fact_repository.relink(self._connection, after, version.fact.supersedes, version.fact.original_fact)
+        ids = [version.fact.id for version in versions]
+        self.changes.deleted.extend(store.delete_edges(self._connection, self._user_id, ids))
+        self.contradictions.forget(ids)
+
+    def expire(self, version: Version) -> None:
+        store.update_edge(
+            self._connection, self._user_id, version.fact.id, now=self._now, times={"expired_at": self._now}
+        )
+
+    def rewrite(self, version: Version, text: Claim) -> Version:
+        """Tells a version in the words of a claim that is left; nothing of the words before remains."""
+        self.changes.rewritten.append(version.fact.id)
+        words = {"fact": text.fact, "update_reason": None}
+        rewritten = fact_repository.set_words(self._connection, version, self._now, text.id, **words)
+        for after in fact_repository.successors(self._connection, self._user_id, [version.fact.id]).values():
+            fact_repository.relink(self._connection, after, version.fact.id, text.fact)
+        return rewritten
+
+    def supersede(self, version: Version, fact: Fact, claim_id: str) -> Version:
+        """Expires a version and stores the one that follows it."""
+        self.expire(version)
+        follower = replace(fact, supersedes=version.fact.id, original_fact=version.fact.fact, updated_at=self._now)
+        added = fact_repository.add(self._connection, follower, claim_id, now=self._now, run_id=self._run_id)
+        fact_repository.inherit_hiding(self._connection, self._user_id, version.fact.id, added.fact.id)
+        self.contradictions.follow(version.fact.id, added.fact.id)
+        self.changes.updated.append(added.fact.id)
+        return added
+
+    def record(self, source: str, links: Mapping[str, Any] | None = None) -> None:
+        """Leaves one event for each kind of change, with ids only."""
+        changed = {event_type: getattr(self.changes, name) for name, event_type in _EVENTS.items()}
+        events.append_changes(
+            self._connection, changed, source=source, now=self._now, user_id=self._user_id, links=links
+        )
+
+    def _project(self, group: Group) -> None:
+        claims = {claim.id: claim for claim in claim_repository.of_group(self._connection, self._user_id, group)}
+        projection = project(list(claims.values()), functional=group[2] is None)
+        told = [_told(span, claims) for span in projection.spans if span.target != group[0]]
+        stored = fact_repository.current_of_group(self._connection, self._user_id, group)
+        homes = _homes(told, stored)
+        edges: dict[Span, str] = {}
+        kept: set[str] = set()
+        for one in told:
+            version = _chosen(one, [version for version in stored if homes.get(version.fact.id) == one.span])
+            if version is not None:
+                kept.add(version.fact.id)
+            written = self._write(one, version)
+            claim_repository.set_edge(self._connection, self._user_id, one.ids, written)
+            if written is not None:
+                edges[one.span] = written
+        self._put_away([version for version in stored if version.fact.id not in kept])
+        group_edges = {version.fact.id for version in stored} | set(edges.values())
+        self.contradictions.compare(group, projection.conflicts, edges, group_edges)
+
+    def _write(self, one: _Told, version: Version | None) -> str | None:
+        if version is None:
+            return self._create(one)
+        version = self._set_times(version, one)
+        changed: dict[str, Any] = {
+            name: value
+            for name, value in (("attributes", one.attributes), ("set_by", one.set_by))
+            if getattr(version.fact, name) != value
+        }
+        if one.text.fact != version.fact.fact:
+            outdated = version.claim_id not in one.ids
+            if self._forgetting and outdated:
+                version = self.rewrite(version, one.text)
+            elif self._restated(one, version):
+                fact = replace(version.fact, fact=one.text.fact, update_reason=None, **changed)
+                return self.supersede(version, fact, one.text.id).fact.id
+        if changed or (one.text.fact == version.fact.fact and version.claim_id not in one.ids):
+            claim_id = version.claim_id if version.claim_id in one.ids else one.text.id
+            fact_repository.set_words(self._connection, version, self._now, claim_id, **changed)
+        return version.fact.id
+
+    def _restated(self, one: _Told, version: Version) -> bool:
+        """Whether the words of a version are not those that count any more; like words are no reason for a new one."""
+        told = {claim.id: claim for claim in one.claims}
+        before = told.get(version.claim_id)
+        return before is None or one.span.by_owner or one.text.said_at >= before.said_at
+
+    def _create(self, one: _Told) -> str | None:
+        fact = Fact(
+            user_id=self._user_id,
+            id="",
+            source=one.text.source,
+            target=one.span.target,
+            name=one.text.name,
+            fact=one.text.fact,
+            created_at=self._now,
+            valid_at=one.span.valid_at,
+            invalid_at=one.span.invalid_at,
+            attributes=one.attributes,
+            set_by=one.set_by,
+        )
+        try:
+            added = fact_repository.add(self._connection, fact, one.text.id, now=self._now, run_id=self._run_id)
+        except NotFound:
+            return None  # an end is just being forgotten; if that is undone, it is projected again
+        self.changes.created.append(added.fact.id)
+        if fact.invalid_at is not None:
+            self.changes.closed.append(added.fact.id)
+        return added.fact.id
+
+    def _set_times(self, version: Version, one: _Told) -> Version:
+        fact = version.fact
+        if (fact.valid_at, fact.invalid_at) == (one.span.valid_at, one.span.invalid_at):
+            return version
+        times: dict[EdgeTime, datetime | None] = {"valid_at": one.span.valid_at, "invalid_at": one.span.invalid_at}
+        fact_repository.set_times(self._connection, version, times, self._now)
+        if fact.invalid_at is None and one.span.invalid_at is not None:
+            self.changes.closed.append(fact.id)
+        elif fact.invalid_at is not None and one.span.invalid_at is None:
+            self.changes.reopened.append(fact.id)
+        else:
+            self.changes.moved.append(fact.id)
+        return replace(version, fact=replace(fact, valid_at=one.span.valid_at, invalid_at=one.span.invalid_at))
+
+    def _put_away(self, versions: Sequence[Version]) -> None:
+        """Versions that are no span any more: gone with their claims, or part of another fact now.
+
+        What was forgotten may have been all that kept two apart: an expired version would still tell when.
+        """
+        for version in versions:
+            if self._forgetting:
+                self.delete([version])
+            else:
+                self.expire(version)
+                self.changes.merged.append(version.fact.id)
+
+
+def _told(span: Span, claims: Mapping[str, Claim]) -> _Told:
+    return _Told(span, [claims[one] for one in (*span.claims, *span.ends)], claims[span.text])
+
+
+def _homes(told: Sequence[_Told], stored: Sequence[Version]) -> dict[str, Span]:
+    """For each version the span that holds the earliest of its claims; a fact stays what it was first told as."""
+    homes: dict[str, Span] = {}
+    claims = sorted(
+        ((claim, one.span) for one in told for claim in one.claims), key=lambda pair: (pair[0].created_at, pair[0].id)
+    )
+    targets = {version.fact.id: version.fact.target for version in stored}
+    for claim, span in claims:
+        if claim.edge_id is not None and targets.get(claim.edge_id) == span.target:
+            homes.setdefault(claim.edge_id, span)
+    return homes
+
+
+def _chosen(one: _Told, versions: Sequence[Version]) -> Version | None:
+    """The version that goes on as this span: that of the owner's words, else the one that was there first."""
+    if not versions:
+        return None
+    own = [version for version in versions if one.span.by_owner and version.fact.id == one.text.edge_id]
+    return (own or list(versions))[0]

@@ -1,0 +1,169 @@
+"""Recording claims: each is checked alone, all are stored, then the facts they touch are projected anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound, Refused
+from internal.graph import registry, store
+from internal.graph.model import Node
+from internal.graph.relationships import FACT
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import Changes, NewClaim, RecordOutcome, Refusal
+from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.repository import group_of
+from internal.knowledge.claims.time_rules import refuse_interval
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.relations import relation_name, statement_key
+from internal.knowledge.model import CitationOperation, Claim
+from internal.storage.types import new_id
+
+MAX_FACT = 2000
+"""Characters of a fact's words: a statement, not a document."""
+
+
+def record_claims(
+    connection: Connection,
+    user_id: int,
+    claims: Sequence[NewClaim],
+    *,
+    now: datetime,
+    run_id: str | None = None,
+    source: str = "agent:Archivist",
+) -> RecordOutcome:
+    """Stores what was asserted and brings the facts in step; a claim that breaks a rule is refused alone.
+
+    The same claim of the same episode again only adds its lines. Reasons of refusal: relation_name, empty_fact,
+    too_long, interval, no_support, unknown_node, wrong_ends, self_loop. `source` is that of the events.
+    """
+    stored: list[tuple[Claim, bool]] = []
+    refused: list[Refusal] = []
+    for place, new in enumerate(claims):
+        try:
+            stored.append(_store(connection, user_id, new, now, run_id))
+        except (Refused, NotFound) as error:
+            reason = error.reason if isinstance(error, Refused) else "unknown_node"
+            refused.append(Refusal(place, reason, str(error)))
+    reconciler = Reconciler(connection, user_id, now=now, run_id=run_id)
+    reconciler.project(group_of(claim) for claim, _ in stored)
+    links = {"run": run_id} if run_id else None
+    reconciler.record(source, links)
+    ids = [claim.id for claim, _ in stored]
+    edges = {claim.id: claim.edge_id for claim in claim_repository.by_ids(connection, user_id, ids)}
+    referenced = _note_operations(
+        connection, user_id, [claim for claim, fresh in stored if fresh], edges, reconciler.changes
+    )
+    return RecordOutcome(ids, [edges[one] for one in ids], referenced, refused, reconciler.changes)
+
+
+def reproject(connection: Connection, user_id: int, node_ids: Collection[str], *, now: datetime) -> Changes:
+    """Projects anew everything told about these nodes, after a merge, a split or a renaming of one of them."""
+    claimed = {group_of(claim) for claim in claim_repository.at_nodes(connection, user_id, node_ids)}
+    # A fact whose last claim went away with the other side of a split has no claim here to be found by.
+    standing = {group_of(version.fact) for version in fact_repository.at_nodes(connection, user_id, node_ids)}
+    reconciler = Reconciler(connection, user_id, now=now)
+    reconciler.project(claimed | standing)
+    for version in fact_repository.at_nodes(connection, user_id, node_ids):
+        fact_repository.put_item(connection, version.fact)
+    reconciler.record("system:knowledge")
+    return reconciler.changes
+
+
+def cite_node(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    episode_id: str,
+    segments: Mapping[int, str | None],
+    *,
+    operation: CitationOperation,
+    run_id: str | None = None,
+) -> None:
+    """Records what supports an entity: segment number -> message id, or None; segment 0 is the whole episode."""
+    claim_repository.cite_node(connection, user_id, node_id, episode_id, segments, operation, run_id)
+
+
+def _store(
+    connection: Connection, user_id: int, new: NewClaim, now: datetime, run_id: str | None
+) -> tuple[Claim, bool]:
+    """The stored claim, and whether it is new."""
+    source, target = (_end(connection, user_id, end) for end in (new.source, new.target))
+    name = relation_name(new.relation)
+    _check(new, source, target)
+    claim = Claim(
+        user_id=user_id,
+        id=new_id(),
+        source=source.id,
+        name=name,
+        target=target.id,
+        statement=statement_key(new.fact),
+        fact=" ".join(new.fact.split()),
+        said_at=new.said_at,
+        created_at=now,
+        valid_at=new.valid_at,
+        valid_stated=new.valid_stated,
+        invalid_at=new.invalid_at,
+        attributes=new.attributes,
+        episode_id=new.episode_id,
+        run_id=run_id,
+        set_by=new.set_by,
+    )
+    known = _same(connection, claim)
+    if known is None:
+        claim_repository.add(connection, claim)
+    claim_repository.add_lines(connection, known or claim, new.lines, "referenced")
+    return known or claim, known is None
+
+
+def _check(new: NewClaim, source: Node, target: Node) -> None:
+    registry.relationship_of(FACT, source.label, target.label)
+    if source.id == target.id:
+        raise Refused("self_loop", "target: another node than the source is expected")
+    if not statement_key(new.fact):
+        raise Refused("empty_fact", "fact: words are expected")
+    if len(new.fact) > MAX_FACT:
+        raise Refused("too_long", f"fact: at most {MAX_FACT} characters are expected")
+    refuse_interval(new.valid_at, new.invalid_at)
+    if new.set_by != "owner" and not (new.lines and new.episode_id):
+        raise Refused("no_support", "evidence: at least one line is expected")
+
+
+def _same(connection: Connection, claim: Claim) -> Claim | None:
+    """The claim of the same episode that says exactly this, if it is stored already."""
+    if claim.episode_id is None:
+        return None
+    known = claim_repository.of_group(connection, claim.user_id, group_of(claim))
+    return next((one for one in known if all(getattr(one, name) == getattr(claim, name) for name in _TOLD)), None)
+
+
+_TOLD = ("episode_id", "target", "statement", "valid_at", "invalid_at", "set_by")
+"""What two claims of one group have in common when they are one."""
+
+
+def _end(connection: Connection, user_id: int, node_id: str) -> Node:
+    node = store.resolve_node(connection, user_id, node_id)
+    if node is None:
+        raise NotFound(f"there is no node {node_id}")
+    return node
+
+
+def _note_operations(
+    connection: Connection, user_id: int, claims: Sequence[Claim], edges: Mapping[str, str | None], changes: Changes
+) -> list[str]:
+    """Notes of each claim whether it created its fact, changed it or told it again; the facts of the last kind."""
+    created = set(changes.created)
+    changed = {*changes.closed, *changes.reopened, *changes.moved, *changes.updated}
+    referenced: list[str] = []
+    for claim in claims:
+        edge_id = edges[claim.id]
+        if edge_id in created:
+            created.discard(edge_id)
+            claim_repository.set_operation(connection, user_id, claim.id, "created")
+        elif edge_id in changed:
+            claim_repository.set_operation(connection, user_id, claim.id, "updated")
+        elif edge_id is not None and edge_id not in changes.created:
+            referenced.append(edge_id)
+    return list(dict.fromkeys(referenced))

@@ -1,0 +1,237 @@
+"""Removing what was said: the claims, the facts and words that came from them, the entities that nothing supports.
+
+What a removed claim had closed reopens, since facts follow from the claims that are left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from internal.errors import NotFound
+from internal.graph import store
+from internal.graph.model import EdgeFilter, Node
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import Removal
+from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.repository import evidence_target, group_of
+from internal.knowledge.claims.time_rules import wording
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.repository import Version
+from internal.knowledge.model import Claim
+from internal.language.facts.overlap import gives_away
+from internal.storage import search_items
+
+_SOURCE = "system:forgetting"
+_ORPHANS = frozenset({"Entity", "Preference", "Topic"})
+"""Labels that knowledge brings in, and that go with their last support."""
+
+
+def remove_episode_claims(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
+    """Removes everything that was claimed in an episode, and its support of entities. The episode's row stays."""
+    told = claim_repository.of_episode(connection, user_id, episode_id)
+    cited = claim_repository.drop_episode(connection, user_id, episode_id)
+    return _Removing(connection, user_id, now).remove(told, cited)
+
+
+def remove_claims_of_messages(
+    connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime
+) -> Removal:
+    """Removes what only these messages support.
+
+    A claim that other lines support too stays, unless its words hold one that only the removed lines said.
+    """
+    told = claim_repository.supported_by(connection, user_id, message_ids=message_ids)
+    return _remove_lines(connection, user_id, told, message_ids, None, (), now)
+
+
+def remove_claims_of_segments(
+    connection: Connection, user_id: int, episode_id: str, segments: Collection[int], *, now: datetime
+) -> Removal:
+    """Removes what only these segments of an episode support; as `remove_claims_of_messages`."""
+    told = claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+    return _remove_lines(connection, user_id, told, (), episode_id, segments, now)
+
+
+def remove_told(
+    connection: Connection,
+    user_id: int,
+    told: Sequence[Claim],
+    cited: Collection[str],
+    described: Collection[str],
+    *,
+    now: datetime,
+) -> Removal:
+    """Removes these claims, the entities among `cited` that nothing supports, and the words about those `described`."""
+    return _Removing(connection, user_id, now, described=described).remove(told, cited)
+
+
+def erase_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> Removal:
+    """Removes a fact with all its versions and the claims beneath them. Raises NotFound."""
+    chain = fact_repository.chain(connection, user_id, fact_id)
+    if not chain:
+        raise NotFound(f"there is no fact {fact_id}")
+    told = claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain])
+    _drop_namings(connection, user_id, told)
+    return _Removing(connection, user_id, now).remove(told, (), chain)
+
+
+def erase_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
+    """Removes an entity with every fact about it. Raises NotFound."""
+    if store.get_node(connection, user_id, node_id, hidden=True) is None:
+        raise NotFound(f"there is no node {node_id}")
+    told = claim_repository.at_nodes(connection, user_id, [node_id])
+    versions = fact_repository.at_nodes(connection, user_id, [node_id])
+    removal = _Removing(connection, user_id, now, erased=node_id).remove(told, (), versions)
+    store.delete_node(connection, user_id, node_id)
+    return Removal(removal.claims, (node_id, *removal.nodes), removal.episodes, removal.changes)
+
+
+def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
+    """The facts, in any version, that would fall with an episode: what is hidden while that can be undone."""
+    told = claim_repository.of_episode(connection, user_id, episode_id)
+    edges = {claim.edge_id for claim in told if claim.edge_id}
+    beneath: dict[str, set[str | None]] = defaultdict(set)
+    for claim in claim_repository.of_edges(connection, user_id, edges):
+        beneath[claim.edge_id or ""].add(claim.episode_id)
+    words = {one.fact.id for one in fact_repository.told_by(connection, user_id, [claim.id for claim in told])}
+    return sorted(edge for edge in edges | words if beneath[edge] <= {episode_id})
+
+
+def _remove_lines(
+    connection: Connection,
+    user_id: int,
+    told: Sequence[Claim],
+    message_ids: Collection[str],
+    episode_id: str | None,
+    segments: Collection[int],
+    now: datetime,
+) -> Removal:
+    support: dict[str, list[Row[Any]]] = defaultdict(list)
+    for row in claim_repository.support(connection, user_id, [claim.id for claim in told]):
+        support[row.target].append(row)
+
+    def removed(row: Row[Any]) -> bool:
+        return row.message_id in message_ids or (row.episode_id == episode_id and row.segment in segments)
+
+    falling = [claim for claim in told if _falls(claim, support[evidence_target(claim.id)], removed)]
+    where: dict[str, Any] = {"message_ids": message_ids, "episode_id": episode_id, "segments": segments}
+    cited = claim_repository.entities_cited(connection, user_id, **where)
+    claim_repository.drop_lines(connection, user_id, **where)
+    return _Removing(connection, user_id, now).remove(falling, cited)
+
+
+def _drop_namings(connection: Connection, user_id: int, told: Sequence[Claim]) -> None:
+    """A thing that only these claims are about is not kept by the lines that tell them."""
+    ids = {claim.id for claim in told}
+    support = claim_repository.support(connection, user_id, ids)
+    lines: dict[str, set[int]] = defaultdict(set)
+    for row in support:
+        lines[row.episode_id].add(row.segment)
+    ends = {end for claim in told for end in (claim.source, claim.target)}
+    alone = [end for end in ends if {one.id for one in claim_repository.at_nodes(connection, user_id, [end])} <= ids]
+    for episode_id, segments in lines.items():
+        targets = [f"entity:{end}" for end in alone]
+        claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
+
+
+def _falls(claim: Claim, support: Iterable[Row[Any]], removed: Any) -> bool:
+    rows = list(support)
+    left = [row for row in rows if not removed(row)]
+    if not left:
+        return True
+    return gives_away(claim.fact, [row.quote for row in rows if removed(row)], [row.quote for row in left])
+
+
+class _Removing:
+    """One removal. `erased` is a node that goes anyway; `described` are those that stay and lose their description.
+
+    None of `described`: all whose lines are removed.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        user_id: int,
+        now: datetime,
+        *,
+        erased: str | None = None,
+        described: Collection[str] | None = None,
+    ) -> None:
+        self._connection, self._user_id, self._erased = connection, user_id, erased
+        self._described = described
+        self._reconciler = Reconciler(connection, user_id, now=now, forgetting=True)
+        self._now = now
+
+    def remove(self, told: Sequence[Claim], cited: Collection[str], versions: Sequence[Version] = ()) -> Removal:
+        """Removes claims, these versions, every other wording of the claims, and what nothing supports any more."""
+        ids = [claim.id for claim in told]
+        worded = [one for one in fact_repository.told_by(self._connection, self._user_id, ids) if one not in versions]
+        claim_repository.remove(self._connection, self._user_id, ids)
+        self._reconciler.delete(versions)
+        self._reword([one for one in worded if one.fact.expired_at is not None])
+        self._reconciler.project(group_of(claim) for claim in told)
+        ends = {end for claim in told for end in (claim.source, claim.target)}
+        ends |= {end for one in versions for end in (one.fact.source, one.fact.target)}
+        nodes = self._drop_unsupported(ends | set(cited), set(cited))
+        self._reconciler.record(_SOURCE)
+        episodes = dict.fromkeys(claim.episode_id for claim in told if claim.episode_id)
+        return Removal(len(ids), nodes, tuple(episodes), self._reconciler.changes)
+
+    def _reword(self, versions: Sequence[Version]) -> None:
+        """Old versions whose words were a removed claim's are told in those of one that is left, or go."""
+        for one in versions:
+            left = claim_repository.of_edges(self._connection, self._user_id, [one.fact.id])
+            stored = fact_repository.versions(self._connection, self._user_id, [one.fact.id]).get(one.fact.id)
+            if stored is None:
+                continue
+            if left:
+                self._reconciler.rewrite(stored, wording(left))
+            else:
+                self._reconciler.delete([stored])
+
+    def _drop_unsupported(self, node_ids: Collection[str], cited: Collection[str]) -> list[str]:
+        dropped: list[str] = []
+        for node_id in sorted(set(node_ids) - {self._erased, store.owner_node_id(self._user_id)}):
+            node = store.get_node(self._connection, self._user_id, node_id, hidden=True)
+            if node is None:
+                continue
+            if not self._supported(node):
+                store.delete_node(self._connection, self._user_id, node_id)
+                dropped.append(node_id)
+            elif node_id in (cited if self._described is None else self._described):
+                self._drop_words(node)
+        return dropped
+
+    def _supported(self, node: Node) -> bool:
+        """Whether anything else keeps a node: a profile, the owner's word, a line, a claim, a memory or an edge."""
+        if node.label not in _ORPHANS or any(mark.get("by") == "owner" for mark in node.field_meta.values()):
+            return True
+        if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
+            return True
+        if claim_repository.node_support(self._connection, self._user_id, [f"entity:{node.id}"]):
+            return True
+        if claim_repository.names_node(self._connection, self._user_id, node.id):
+            return True
+        if claim_repository.is_remembered(self._connection, self._user_id, node.id):
+            return True
+        everything = EdgeFilter(include_invalid=True)
+        return bool(store.edges_of(self._connection, self._user_id, node.id, everything, now=self._now, limit=1))
+
+    def _drop_words(self, node: Node) -> None:
+        """A description that is not the owner's may hold the removed words: it goes from a node that stays.
+
+        A person's is his profile's bio, which knows its own lines.
+        """
+        if fact_repository.person_of(self._connection, self._user_id, node.id) is not None:
+            return
+        if node.properties.get("description") and node.field_meta.get("description", {}).get("by") != "owner":
+            kind = store.item_kind(node.label)
+            search_items.forget_words(self._connection, self._user_id, kind, node.id)
+            store.update_node(
+                self._connection, self._user_id, node.id, {"description": None}, now=self._now, hidden=True
+            )

@@ -1,0 +1,148 @@
+"""A slice that is read once more: what it told the last time goes, unless it is told again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.errors import Refused
+from internal.graph import store
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import NewClaim, Removal
+from internal.knowledge.claims.removal import remove_told
+from internal.knowledge.claims.repository import evidence_target
+from internal.knowledge.entities import name_repository
+from internal.knowledge.entities.names import drop_names
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.relations import is_functional, materially_different, relation_name, statement_key
+from internal.knowledge.model import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class ToldBefore:
+    """What a slice told: the claims that are held and are not the owner's own word, and the ids of entities.
+
+    `names` are the keys of what it called things, by their ids.
+    """
+
+    episode_id: str
+    segments: Collection[int]
+    claims: Sequence[Claim]
+    nodes: Collection[str]
+    names: Mapping[str, Collection[str]]
+
+
+def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> ToldBefore:
+    """Takes away the support of these segments; what then stands without any falls by `drop_untold`.
+
+    What the owner said of a claim, and what he took back, stays as it is with its lines.
+    """
+    told = [
+        claim
+        for claim in claim_repository.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        if claim.set_by != "owner" and claim.retracted_at is None
+    ]
+    nodes = claim_repository.entities_cited(
+        connection, user_id, message_ids=(), episode_id=episode_id, segments=segments
+    )
+    targets = [evidence_target(claim.id) for claim in told] + [f"entity:{node_id}" for node_id in nodes]
+    claim_repository.drop_support(connection, user_id, targets, episode_id, segments)
+    names = name_repository.take_back(connection, user_id, episode_id, segments)
+    return ToldBefore(episode_id, segments, told, nodes, names)
+
+
+def drop_untold(
+    connection: Connection, user_id: int, before: ToldBefore, told: Sequence[NewClaim], *, now: datetime
+) -> Removal:
+    """Removes what was taken back and is not about to be told again in the same words with the same dates.
+
+    What the new reply is about is cited already: it keeps its description.
+    """
+    supported = {row.target for row in claim_repository.support(connection, user_id, [one.id for one in before.claims])}
+    again = {_identity(one) for one in told}
+    falling = [
+        claim for claim in before.claims if evidence_target(claim.id) not in supported and _identity(claim) not in again
+    ]
+    cited = claim_repository.entities_cited(
+        connection, user_id, message_ids=(), episode_id=before.episode_id, segments=before.segments
+    )
+    removal = remove_told(connection, user_id, falling, before.nodes, set(before.nodes) - set(cited), now=now)
+    for node in store.nodes_by_ids(connection, user_id, before.names).values():
+        drop_names(connection, user_id, node, before.names[node.id], now=now)
+    return removal
+
+
+def without_corrected(
+    connection: Connection, user_id: int, episode_id: str, told: Sequence[NewClaim]
+) -> list[NewClaim]:
+    """Without what the owner has corrected or taken back of this very episode: he is not asked again."""
+    retracted = [
+        claim
+        for claim in claim_repository.of_episode(connection, user_id, episode_id)
+        if claim.retracted_at is not None and claim.set_by != "owner"
+    ]
+    return [one for one in told if not any(_same_statement(one, claim) for claim in retracted)]
+
+
+def without_denied(
+    connection: Connection, user_id: int, told: Sequence[NewClaim]
+) -> tuple[list[NewClaim], list[NewClaim]]:
+    """Without what the owner denied after it was said, whichever episode tells it; and what that is.
+
+    What a later line tells is told anew, and so is another time of the same that ended before, or began after it.
+    """
+    denied = _denied(connection, user_id, {one.source for one in told})
+    kept, refused = list[NewClaim](), list[NewClaim]()
+    for one in told:
+        (refused if any(_told_before_denial(one, claim) for claim in denied) else kept).append(one)
+    return kept, refused
+
+
+def _denied(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
+    """The claims that were taken back with their facts, nothing put in their place."""
+    gone = {one.edge_id for one in claim_repository.retracted(connection, user_id, sources) if one.edge_id is not None}
+    versions = {**fact_repository.versions(connection, user_id, gone)}
+    versions |= fact_repository.successors(connection, user_id, gone)
+    told = claim_repository.of_edges(connection, user_id, gone)
+    stands = {one.fact.supersedes for one in versions.values()}
+    stands |= {one.edge_id for one in told if one.retracted_at is None}
+    return [one for one in told if one.edge_id not in stands]
+
+
+def _told_before_denial(one: NewClaim, claim: Claim) -> bool:
+    if claim.retracted_at is None or one.said_at > claim.retracted_at:
+        return False
+    if (one.source, one.target) != (claim.source, claim.target) or _apart(one, claim):
+        return False
+    same_relation = _name(one.relation) == claim.name and is_functional(claim.name)
+    return same_relation or not materially_different(one.fact, claim.fact)
+
+
+def _apart(one: NewClaim, claim: Claim) -> bool:
+    """Whether both are known to have held at different times."""
+    return any(
+        first.invalid_at is not None and then.valid_at is not None and first.invalid_at <= then.valid_at
+        for first, then in ((one, claim), (claim, one))
+    )
+
+
+def _identity(claim: Claim | NewClaim) -> tuple[object, ...]:
+    name = claim.name if isinstance(claim, Claim) else _name(claim.relation)
+    return claim.source, name, claim.target, statement_key(claim.fact), claim.valid_at, claim.invalid_at
+
+
+def _same_statement(one: NewClaim, claim: Claim) -> bool:
+    name = _name(one.relation)
+    if (one.source, name, one.target) != (claim.source, claim.name, claim.target):
+        return False
+    return is_functional(name) or not materially_different(one.fact, claim.fact)
+
+
+def _name(relation: str) -> str:
+    try:
+        return relation_name(relation)
+    except Refused:
+        return ""  # it is refused when it is recorded

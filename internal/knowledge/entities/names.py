@@ -1,0 +1,86 @@
+"""What things are called, and by which lines: a name that loses its last line is no name of the thing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.graph import store
+from internal.graph.model import Node
+from internal.knowledge.claims.record import reproject
+from internal.knowledge.entities import name_repository
+from internal.knowledge.entities import repository as entitie_repository
+from internal.knowledge.entities.name_repository import key_of
+from internal.language.text.spelling import name_key
+
+_RENAMED = frozenset({"Entity", "Topic"})
+"""A preference is its words: it is not called anything."""
+
+
+def note_names(
+    connection: Connection,
+    user_id: int,
+    told: Mapping[tuple[str, str], Mapping[int, str | None]],
+    *,
+    episode_id: str,
+    run_id: str | None,
+) -> None:
+    """Records which lines (segment number -> message id) call a thing so, by (node id, name), as far as it is its name.
+
+    A person's names know their lines by his profile, and the owner's are his own.
+    """
+    nodes = store.nodes_by_ids(connection, user_id, {node_id for node_id, _ in told})
+    people = entitie_repository.with_profile(connection, user_id, list(nodes)) | {store.owner_node_id(user_id)}
+    names = {node.id: {name_key(name) for name in _names(node)} for node in nodes.values() if node.id not in people}
+    known = {
+        (node_id, name): lines for (node_id, name), lines in told.items() if name_key(name) in names.get(node_id, ())
+    }
+    name_repository.add(connection, user_id, known, episode_id, run_id)
+
+
+def drop_names(
+    connection: Connection,
+    user_id: int,
+    node: Node,
+    lost: Collection[str],
+    *,
+    now: datetime,
+    gives_away: Callable[[str], bool] = lambda name: False,
+) -> bool:
+    """Takes from a thing the names whose keys are `lost` with their last line; whether it had any.
+
+    Where others tell a name too, or nobody knows who told it, `gives_away` decides. What the owner set stays. Without
+    its own name the thing is called by another one that is told still; if there is none it keeps it, to be called
+    something.
+    """
+    left = name_repository.left(connection, user_id, node.id)
+
+    def falls(name: str) -> bool:
+        key = key_of(name)
+        if key in lost and key not in left:
+            return True
+        return (key in lost or key not in left) and gives_away(name)
+
+    changes: dict[str, Any] = {}
+    aliases = list(node.properties.get("aliases", ()))
+    kept = aliases if node.owner_set("aliases") else [alias for alias in aliases if not falls(alias)]
+    told = [alias for alias in kept if key_of(alias) in left]
+    own = key_of(node.name)
+    if own in lost and own not in left and told and node.label in _RENAMED and not node.owner_set("name"):
+        changes["name"] = told[0]
+        kept = [alias for alias in kept if alias != told[0]]
+    if kept != aliases:
+        changes["aliases"] = kept
+    if not changes:
+        return False
+    store.update_node(connection, user_id, node.id, changes, now=now, hidden=True)
+    if "name" in changes:
+        reproject(connection, user_id, [node.id], now=now)
+    return True
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    return (node.name, *node.properties.get("aliases", ()))

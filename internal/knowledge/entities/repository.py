@@ -1,0 +1,119 @@
+"""What the names of a reply are looked up in: the names of an owner's nodes, his people, vectors of entities."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from heapq import nlargest
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from internal.graph.store import owner_node_id
+from internal.knowledge.entities.resolved_names import KnownName, Vector
+from internal.language.text.spelling import name_key
+from internal.storage.search_items import of_kind
+from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
+from internal.storage.vectors import from_blob
+
+CALLED = ("Entity", "Preference", "Topic")
+"""Labels between whose nodes facts run."""
+
+_CHUNK = 500
+_ROWS = 2_000
+"""Vectors held at once: 24 MB at 3,072 numbers each."""
+
+_VISIBLE = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
+
+
+def known_names(connection: Connection, user_id: int) -> list[KnownName]:
+    """Everything a name may mean but the owner himself, in the order in which it came. 10,000 nodes take 0.2 s."""
+    query = (
+        select(graph_nodes.c.id, graph_nodes.c.label, graph_nodes.c.subtype, graph_nodes.c.name, graph_nodes.c.props)
+        .where(graph_nodes.c.user_id == user_id, graph_nodes.c.label.in_(CALLED), _VISIBLE)
+        .where(graph_nodes.c.id != owner_node_id(user_id))
+        .order_by(graph_nodes.c.created_at, graph_nodes.c.id)
+    )
+    return [
+        KnownName(
+            node_id=row.id,
+            label=row.label,
+            subtype=row.subtype,
+            labels=tuple(row.props.get("labels", ())),
+            names=(row.name, *row.props.get("aliases", ())),
+            description=row.props.get("description", ""),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def node_of_person(connection: Connection, user_id: int, person_id: int) -> str | None:
+    """The node of the person an id means now, redirects followed; None if unknown or being forgotten."""
+    seen: set[int] = set()
+    while person_id not in seen:
+        seen.add(person_id)
+        query = select(people.c.entity_id, people.c.merged_into, people.c.hidden_until)
+        row = connection.execute(query.where(people.c.user_id == user_id, people.c.id == person_id)).one_or_none()
+        if row is None or row.merged_into is None:
+            return None if row is None or row.hidden_until is not None else row.entity_id
+        person_id = row.merged_into
+    return None
+
+
+def node_of_username(connection: Connection, user_id: int, username: str) -> str | None:
+    """The node of the visible person with this username, in any case."""
+    live = (people.c.user_id == user_id) & people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+    query = select(people.c.entity_id).where(live, people.c.username_key == name_key(username))
+    return connection.execute(query).scalar_one_or_none()
+
+
+def with_profile(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
+    """Those of these nodes that are people with a profile."""
+    wanted = people.c.entity_id.in_(sorted(node_ids)[:_CHUNK])
+    return set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, wanted)).scalars())
+
+
+def rejected_keys(connection: Connection, user_id: int, node_id: str) -> set[str]:
+    """Names the owner took away from this node: no model brings them back."""
+    ours = (name_keys.c.user_id == user_id) & (name_keys.c.entity_id == node_id)
+    return set(connection.execute(select(name_keys.c.key).where(ours, name_keys.c.rejected)).scalars())
+
+
+def being_forgotten(connection: Connection, user_id: int, keys: Collection[str]) -> bool:
+    """Whether something that is being forgotten has one of these keys: it is not made a second time meanwhile."""
+    called = select(name_keys.c.entity_id).where(
+        name_keys.c.user_id == user_id, name_keys.c.key.in_(sorted(keys)[:_CHUNK]), ~name_keys.c.rejected
+    )
+    called = called.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_CHUNK)
+    ids = list(connection.execute(called).scalars())
+    hidden = (graph_nodes.c.user_id == user_id) & graph_nodes.c.hidden_until.is_not(None)
+    return connection.execute(select(graph_nodes.c.id).where(hidden, graph_nodes.c.id.in_(ids))).first() is not None
+
+
+def nearest_entities(
+    connection: Connection, user_id: int, model: str, wanted: Mapping[str, Vector], *, count: int = 3
+) -> dict[str, list[str]]:
+    """For each name the ids of the entities whose stored vectors are the nearest to its own, best first.
+
+    `wanted` are vectors of length 1 by `model`. Vectors of other models and sizes, and of older texts, are passed over.
+    """
+    if not wanted:
+        return {}
+    names, matrix = list(wanted), np.stack(list(wanted.values()))
+    best: dict[str, list[tuple[float, str]]] = {name: [] for name in names}
+    for ids, rows in _entity_vectors(connection, user_id, model, matrix.shape[1]):
+        scores = matrix @ rows.T
+        for name, row in zip(names, scores, strict=True):
+            best[name] = nlargest(count, [*best[name], *zip(row.tolist(), ids, strict=True)])
+    return {name: [node_id for _, node_id in found] for name, found in best.items() if found}
+
+
+def _entity_vectors(connection: Connection, user_id: int, model: str, dim: int) -> Iterator[tuple[list[str], Vector]]:
+    same_item = (vectors.c.user_id == search_items.c.user_id) & (vectors.c.item == search_items.c.item)
+    current = (vectors.c.model == model) & (vectors.c.dim == dim) & (vectors.c.text_hash == search_items.c.text_hash)
+    query = (
+        select(search_items.c.ref_id, vectors.c.vec)
+        .select_from(search_items.join(vectors, same_item & current))
+        .where(search_items.c.user_id == user_id, of_kind("entity"))
+    )
+    for rows in connection.execute(query).partitions(_ROWS):
+        yield [row.ref_id for row in rows], np.stack([from_blob(row.vec) for row in rows])

@@ -1,0 +1,106 @@
+"""What is found out about a reply's names and dates before a transaction begins: plain values, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from internal.knowledge.model import ProposedEntity, ProposedFact
+from internal.language.names.entities import Likeness
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownName:
+    """A node as its names tell it: what a name of a reply may mean. `subtype` is an entity's type."""
+
+    node_id: str
+    label: str
+    subtype: str | None
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A node that a name may mean because its `name` is like it; `node_id` None = another name of the same reply."""
+
+    node_id: str | None
+    name: str
+    reason: Likeness
+
+
+@dataclass(frozen=True, slots=True)
+class FactDates:
+    """When a fact held, resolved against the time of the lines that say so, and when it was said.
+
+    `valid_at` None = since an unknown moment. `valid_stated` tells a date that was said from the time of the message.
+    """
+
+    said_at: datetime
+    valid_at: datetime | None = None
+    valid_stated: bool = False
+    invalid_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What the names of a reply may mean, by the name as it was written, and the dates of its facts in their order.
+
+    `vectors` are those of the texts by which the things would be found, of length 1, by the embedding model `model`;
+    empty if it could not be asked. Two texts whose cosine reaches `threshold` mean one thing.
+    """
+
+    dates: Sequence[FactDates] = ()
+    alike: Mapping[str, Sequence[Alike]] = field(default_factory=dict)
+    model: str = ""
+    threshold: float = 1.0
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What was not written, with a stable word for why, and a sentence."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEntity:
+    """A proposed entity and the node it became."""
+
+    proposed: ProposedEntity
+    node_id: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatedFact:
+    """A proposed fact between the nodes it means, with its dates: ready to be recorded as a claim."""
+
+    proposed: ProposedFact
+    source: str
+    target: str
+    dates: FactDates
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What became of the names of a reply: `nodes` are ids by the name as it was written.
+
+    `created` are the ids of nodes that were made, `changed` of those that learnt a name, type or summary.
+    """
+
+    nodes: Mapping[str, str]
+    entities: Sequence[NamedEntity]
+    facts: Sequence[DatedFact]
+    created: Sequence[str]
+    changed: Sequence[str]
+    refused: Sequence[Refusal]

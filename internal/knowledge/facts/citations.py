@@ -1,0 +1,181 @@
+"""Where facts and entities come from: episodes, and the very lines with their words, speakers and links."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from internal.knowledge import episode_repository as episodes
+from internal.knowledge import evidence_repository
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.read import claims_of, fact
+from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
+
+_LAST_SEGMENT = 2**31 - 1
+_OF_PROFILES: dict[str, CitationOperation] = {"Added": "created", "Updated": "updated", "Merged": "updated"}
+"""What the operations on a person's profile did to his entity."""
+
+_STRENGTH: dict[str, int] = {"created": 0, "updated": 1, "referenced": 2}
+
+
+def citations_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Citation]]:
+    """The citations of each of these versions by its id, in the order in which they were told."""
+    versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
+    told = claims_of(connection, user_id, versions)
+    support = claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims])
+    operations = {row.target: row.operation for row in support}
+    known = episodes.by_ids(
+        connection, user_id, {one.episode_id for claims in told.values() for one in claims if one.episode_id}
+    )
+    found: dict[str, list[Citation]] = {}
+    for fact_id, claims in told.items():
+        rows = [
+            (one.episode_id, operations.get(claim_repository.evidence_target(one.id), "referenced"))
+            for one in claims
+            if one.episode_id is not None
+        ]
+        found[fact_id] = _citations(rows, known)
+    return found
+
+
+def citations_of_episodes(connection: Connection, user_id: int, episode_ids: Collection[str]) -> list[Citation]:
+    """One citation for each of these episodes that is stored, in their order."""
+    known = episodes.by_ids(connection, user_id, episode_ids)
+    return _citations([(one, "referenced") for one in episode_ids], known)
+
+
+def citation_chain(connection: Connection, user_id: int, node_id: str) -> list[Citation]:
+    """The history of an entity: each episode once, with the strongest it did to it, in the order of their times."""
+    targets = [f"entity:{node_id}"]
+    person_id = fact_repository.person_of(connection, user_id, node_id)
+    if person_id is not None:
+        targets.append(f"person:{person_id}")
+    support = claim_repository.node_support(connection, user_id, targets)
+    rows = [(row.episode_id, _OF_PROFILES.get(row.operation, row.operation)) for row in support]
+    told = [one for one in claim_repository.at_nodes(connection, user_id, [node_id]) if one.retracted_at is None]
+    rows += [(one.episode_id, "referenced") for one in told if one.episode_id is not None]
+    known = episodes.by_ids(connection, user_id, {episode_id for episode_id, _ in rows})
+    chain = _citations(rows, known)
+    return sorted(chain, key=lambda one: (known[one.episode_uuid].reference_time, known[one.episode_uuid].created_at))
+
+
+def evidence_of_fact(connection: Connection, user_id: int, fact_id: str) -> list[EvidenceLine]:
+    """The lines that support a version of a fact, each once, in the order in which they were said. Raises NotFound."""
+    fact(connection, user_id, fact_id)
+    return evidence_of_facts(connection, user_id, [fact_id])[fact_id]
+
+
+def evidence_of_facts(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[EvidenceLine]]:
+    """The lines that support each of these versions by its id, as `evidence_of_fact`."""
+    versions = list(fact_repository.versions(connection, user_id, fact_ids).values())
+    told = claims_of(connection, user_id, versions)
+    by_claim: dict[str, list[Row[Any]]] = {}
+    for row in claim_repository.support(connection, user_id, [one.id for claims in told.values() for one in claims]):
+        by_claim.setdefault(row.target, []).append(row)
+    places = evidence_repository.places(
+        connection, user_id, {(row.episode_id, row.segment) for rows in by_claim.values() for row in rows}
+    )
+    return {
+        fact_id: _lines(
+            (row for one in claims for row in by_claim.get(claim_repository.evidence_target(one.id), ())), places
+        )
+        for fact_id, claims in told.items()
+    }
+
+
+def evidence_lines(connection: Connection, user_id: int, support: Iterable[Row[Any]]) -> list[EvidenceLine]:
+    """Rows of evidence with what is known of their lines."""
+    rows = list(support)
+    return _lines(
+        rows, evidence_repository.places(connection, user_id, {(row.episode_id, row.segment) for row in rows})
+    )
+
+
+def episode_content(connection: Connection, user_id: int, episode: Episode, *, without: Collection[str] = ()) -> str:
+    """What an episode says: its own content, or that of its messages, a line each with who said it.
+
+    `without` are the ids of messages that are left out.
+    """
+    if episode.source != "message" or episode.content:
+        return episode.content
+    parts = episodes.episode_segments(connection, user_id, episode.id, 0, _LAST_SEGMENT)
+    places = evidence_repository.places(connection, user_id, {(episode.id, part.n) for part in parts})
+    shown = [part.n for part in parts if part.message_id not in without]
+    told = [places[episode.id, number] for number in shown if (episode.id, number) in places]
+    return "\n".join(spoken(place.text, place.speaker or place.role, place.forwarded_from) for place in told)
+
+
+def spoken(text: str, speaker: str | None, forwarded_from: str | None) -> str:
+    """A line with who said it. Of a forward its author is named too: it is not the word of whoever passed it on."""
+    if forwarded_from is not None:
+        speaker = f"{speaker or ''} (forwarded from {forwarded_from or 'somebody else'})".lstrip()
+    return f"{speaker}: {text}" if speaker else text
+
+
+def wire_description(episode: Episode) -> str:
+    """The description with the URL embedded, once."""
+    if episode.source_url and f"source_url: {episode.source_url}" in episode.source_description:
+        return episode.source_description
+    return episodes.embed_source_url(episode.source_description, episode.source_url)
+
+
+def telegram_link(chat_id: int | None, tg_id: int | None, thread_id: int | None = None) -> str | None:
+    """The link that opens a message of a supergroup or channel; private chats and small groups have none.
+
+    Source of the form: Telegram's own "Copy Message Link" (t.me/c/<id without -100>/<message>).
+    """
+    if chat_id is None or tg_id is None or not str(chat_id).startswith("-100"):
+        return None
+    place = f"{thread_id}/{tg_id}" if thread_id else str(tg_id)
+    return f"https://t.me/c/{str(chat_id).removeprefix('-100')}/{place}"
+
+
+def _lines(support: Iterable[Row[Any]], places: dict[tuple[str, int], evidence_repository.Place]) -> list[EvidenceLine]:
+    quotes = {(row.episode_id, row.segment): row for row in support}
+    lines = [_line(row, places.get(key)) for key, row in quotes.items()]
+    return sorted((line for line in lines if line is not None), key=_said)
+
+
+def _line(row: Row[Any], place: evidence_repository.Place | None) -> EvidenceLine | None:
+    if place is None:
+        return None
+    return EvidenceLine(
+        episode_id=row.episode_id,
+        segment=row.segment,
+        at=place.at,
+        quote=row.quote or place.text,
+        message_id=place.message_id,
+        speaker=place.speaker,
+        role="assistant" if place.role == "assistant" else "user",
+        forwarded_from=place.forwarded_from,
+        url=place.url,
+        telegram_link=telegram_link(place.chat_id, place.tg_id, place.thread_id),
+    )
+
+
+def _said(line: EvidenceLine) -> tuple[datetime, str, int]:
+    return line.at, line.episode_id, line.segment
+
+
+def _citations(rows: Iterable[tuple[str, CitationOperation]], known: dict[str, Episode]) -> list[Citation]:
+    strongest: dict[str, CitationOperation] = {}
+    for episode_id, operation in rows:
+        before = strongest.setdefault(episode_id, operation)
+        strongest[episode_id] = min(before, operation, key=lambda one: _STRENGTH.get(one, 2))
+    return [_citation(known[one], operation) for one, operation in strongest.items() if one in known]
+
+
+def _citation(episode: Episode, operation: CitationOperation) -> Citation:
+    return Citation(
+        episode_uuid=episode.id,
+        episode_name=episode.name,
+        source=episode.source,
+        source_description=wire_description(episode),
+        created_at=episode.created_at,
+        source_url=episode.source_url or episodes.extract_source_url(episode.source_description),
+        operation=operation,
+    )

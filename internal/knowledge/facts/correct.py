@@ -1,0 +1,234 @@
+"""What the owner says about facts: a soft update, and the answer to a contradiction.
+
+He speaks through copies of the claims beneath a fact, which carry his words and keep their evidence: so the fact
+inherits its episodes, falls with them when they are forgotten, and what was known before stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import Conflict, NotFound, Refused
+from internal.graph import registry, store
+from internal.graph.model import Node
+from internal.graph.relationships import FACT
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import ALSO, BOTH, NEITHER, Changes
+from internal.knowledge.claims.projection import Reconciler
+from internal.knowledge.claims.record import MAX_FACT
+from internal.knowledge.claims.repository import Group, group_of
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
+from internal.knowledge.facts.read import filled
+from internal.knowledge.facts.relations import statement_key
+from internal.knowledge.facts.repository import Version
+from internal.knowledge.model import Claim, Fact, SetBy
+
+
+def update_fact(
+    connection: Connection,
+    user_id: int,
+    fact_id: str,
+    text: str,
+    *,
+    reason: str | None = None,
+    source_id: str | None = None,
+    target_id: str | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    begins: datetime | None = None,
+    over: datetime | None = None,
+    set_by: SetBy = "owner",
+    now: datetime,
+) -> tuple[Fact, Fact]:
+    """Replaces a fact by a new version with other words, ends, dates or attributes; (the expired one, the new one).
+
+    `attributes` are merged into those there are, None takes one away. `begins` and `over` are dates that were said; a
+    beginning that is not before its end is unknown then. Raises NotFound for an unknown fact or node,
+    Conflict for an expired fact, Refused("empty_fact" | "too_long" | "self_loop" | "wrong_ends").
+    """
+    before = fact_repository.version(connection, user_id, fact_id)
+    if before is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    if before.fact.expired_at is not None:
+        raise Conflict(f"the fact {fact_id} has expired: there is a newer version of it")
+    words = _words(text)
+    source, target = _ends(connection, user_id, source_id or before.fact.source, target_id or before.fact.target)
+    kept = {
+        name: value for name, value in {**before.fact.attributes, **(attributes or {})}.items() if value is not None
+    }
+    changes = {
+        "fact": words,
+        "statement": statement_key(words),
+        "source": source.id,
+        "target": target.id,
+        "attributes": kept,
+        "set_by": set_by,
+    }
+    dates = _dates(before.fact, begins, over)
+    reconciler = Reconciler(connection, user_id, now=now)
+    held = _held(connection, user_id, [fact_id])
+    copies = _retell(connection, held, now, **changes, **dates)
+    fact = replace(before.fact, fact=words, source=source.id, target=target.id, attributes=kept, set_by=set_by)
+    fact = replace(fact, **{name: value for name, value in dates.items() if name != "valid_stated"})
+    after = reconciler.supersede(before, replace(fact, update_reason=reason), copies[-1].id)
+    claim_repository.set_edge(connection, user_id, [claim.id for claim in copies], after.fact.id)
+    reconciler.project({group_of(claim) for claim in (*held, *copies)})
+    reconciler.record(f"user:{user_id}" if set_by == "owner" else "system:knowledge")
+    stored = fact_repository.versions(connection, user_id, [fact_id, after.fact.id])
+    old, new = filled(connection, user_id, [stored[fact_id], stored[after.fact.id]])
+    return old, new
+
+
+def retract_fact(connection: Connection, user_id: int, fact_id: str, *, now: datetime) -> None:
+    """The owner says that a fact was never so: it is held no more, and stays findable as expired.
+
+    Raises NotFound for an unknown fact, Conflict for an expired one.
+    """
+    version = fact_repository.version(connection, user_id, fact_id)
+    if version is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    if version.fact.expired_at is not None:
+        raise Conflict(f"the fact {fact_id} has expired")
+    reconciler = Reconciler(connection, user_id, now=now)
+    answer = _Answer(connection, user_id, now, reconciler)
+    answer.give_up([version])
+    reconciler.project(answer.groups)
+    reconciler.record(f"user:{user_id}")
+
+
+def resolve_contradiction(
+    connection: Connection, user_id: int, contradiction_id: str, choice: str, *, now: datetime
+) -> Changes:
+    """The owner's answer: the id of the fact that holds, BOTH or NEITHER.
+
+    The chosen fact becomes his own word. Others that began earlier end where it begins; those from the same moment, or
+    that he gave up for an older one, are not held any more (expired). With BOTH all of them stand beside one another.
+    Raises NotFound for an unknown contradiction or one that is settled, Refused("choice") for a fact that is no side.
+    """
+    node = store.get_node(connection, user_id, contradiction_id)
+    if node is None or node.properties.get("status") != UNRESOLVED or not node.properties.get("facts"):
+        raise NotFound(f"there is no open contradiction {contradiction_id}")
+    sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
+    if choice not in {BOTH, NEITHER, *sides}:
+        raise Refused("choice", f"choice: one of {BOTH}, {NEITHER}, {', '.join(sides)} is expected")
+    reconciler = Reconciler(connection, user_id, now=now)
+    answer = _Answer(connection, user_id, now, reconciler)
+    if choice == BOTH:
+        answer.keep_all(sides.values())
+    elif choice == NEITHER:
+        answer.give_up(sides.values())
+    else:
+        answer.choose(sides[choice], [side for fact_id, side in sides.items() if fact_id != choice])
+    status = ACCEPTED if choice == BOTH else RESOLVED
+    reconciler.contradictions.settle(contradiction_id, status, "accepted", choice)
+    reconciler.project(answer.groups)
+    reconciler.record(f"user:{user_id}")
+    return reconciler.changes
+
+
+class _Answer:
+    """One answer being carried out; the facts of `groups` are to be projected afterwards, all at once."""
+
+    def __init__(self, connection: Connection, user_id: int, now: datetime, reconciler: Reconciler) -> None:
+        self.groups: set[Group] = set()
+        self._connection, self._user_id, self._now, self._reconciler = connection, user_id, now, reconciler
+
+    def keep_all(self, sides: Collection[Version]) -> None:
+        for side in sides:
+            self._confirm(side, also=True)
+
+    def give_up(self, sides: Collection[Version]) -> None:
+        """These were never so."""
+        held = _held(self._connection, self._user_id, [side.fact.id for side in sides])
+        claim_repository.retract(self._connection, self._user_id, [claim.id for claim in held], self._now)
+        for side in sides:
+            self._reconciler.expire(side)
+        self.groups |= {group_of(claim) for claim in held}
+
+    def choose(self, chosen: Version, others: Sequence[Version]) -> None:
+        begins = chosen.fact.valid_at or min(
+            (claim.said_at for claim in _held(self._connection, self._user_id, [chosen.fact.id])), default=self._now
+        )
+        given_up = [other for other in others if not self._ended(other, chosen, begins)]
+        self._confirm(chosen, also=False)
+        self.give_up(given_up)
+
+    def _ended(self, other: Version, chosen: Version, begins: datetime) -> bool:
+        """Ends a side where the chosen one begins, if it can have been before it."""
+        begun = other.fact.valid_at
+        if other.fact.invalid_at is not None and other.fact.invalid_at <= begins:
+            return True
+        if begun is None and other.fact.invalid_at is not None:
+            return False
+        if begun is not None and (chosen.fact.valid_at is None or begun < begins) and begun < begins:
+            self._end(other, begins)
+            return True
+        if begun is None and chosen.fact.valid_at is not None:
+            self._end(other, begins)
+            return True
+        return False
+
+    def _end(self, other: Version, at: datetime) -> None:
+        self._confirm(other, also=False)
+        held = _held(self._connection, self._user_id, [other.fact.id])
+        text = next((claim for claim in held if claim.fact == other.fact.fact), held[0])
+        end = {"valid_at": None, "valid_stated": False, "invalid_at": at, "said_at": self._now}
+        claim_repository.copy_to(self._connection, text, created_at=self._now, **end)
+
+    def _confirm(self, side: Version, *, also: bool) -> None:
+        held = _held(self._connection, self._user_id, [side.fact.id])
+        marks = {ALSO: True} if also else {}
+        for claim in held:
+            _retell(self._connection, [claim], self._now, set_by="owner", attributes={**claim.attributes, **marks})
+        self.groups |= {group_of(claim) for claim in held}
+
+
+def _dates(fact: Fact, begins: datetime | None, over: datetime | None) -> dict[str, Any]:
+    """The dates that change: an end before the known beginning leaves the beginning unknown."""
+    dates: dict[str, Any] = {}
+    if begins is not None:
+        dates |= {"valid_at": begins, "valid_stated": True}
+    if over is not None:
+        dates["invalid_at"] = over
+    begun, ended = dates.get("valid_at", fact.valid_at), dates.get("invalid_at", fact.invalid_at)
+    if begun is not None and ended is not None and ended <= begun:
+        dates |= {"valid_at": None, "valid_stated": False} if over is not None else {"invalid_at": None}
+    return dates
+
+
+def _held(connection: Connection, user_id: int, fact_ids: Collection[str]) -> list[Claim]:
+    return [one for one in claim_repository.of_edges(connection, user_id, fact_ids) if one.retracted_at is None]
+
+
+def _retell(connection: Connection, held: Sequence[Claim], now: datetime, **changes: Any) -> list[Claim]:
+    """Takes claims back and tells them again, changed, with the same evidence and for the same fact."""
+    copies = [claim_repository.copy_to(connection, claim, created_at=now, **changes) for claim in held]
+    if held:
+        claim_repository.retract(connection, held[0].user_id, [claim.id for claim in held], now)
+    return copies
+
+
+def _words(text: str) -> str:
+    words = " ".join(text.split())
+    if not statement_key(words):
+        raise Refused("empty_fact", "fact: words are expected")
+    if len(words) > MAX_FACT:
+        raise Refused("too_long", f"fact: at most {MAX_FACT} characters are expected")
+    return words
+
+
+def _ends(connection: Connection, user_id: int, source_id: str, target_id: str) -> tuple[Node, Node]:
+    found = [store.resolve_node(connection, user_id, one) for one in (source_id, target_id)]
+    for node_id, node in zip((source_id, target_id), found, strict=True):
+        if node is None:
+            raise NotFound(f"there is no node {node_id}")
+    source, target = (node for node in found if node is not None)
+    registry.relationship_of(FACT, source.label, target.label)
+    if source.id == target.id:
+        raise Refused("self_loop", "target: another node than the source is expected")
+    return source, target

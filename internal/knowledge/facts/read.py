@@ -1,0 +1,278 @@
+"""Reading facts: by their ends, by id, as they held at a moment and as they were known at one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound
+from internal.graph import store
+from internal.knowledge.claims import repository as claim_repository
+from internal.knowledge.claims.changes import FactFilter, OpenContradiction
+from internal.knowledge.claims.repository import Group, Support, group_of
+from internal.knowledge.claims.time_rules import Span, known, project
+from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.facts.contradictions import UNRESOLVED
+from internal.knowledge.facts.relations import relation_name
+from internal.knowledge.facts.repository import Version
+from internal.knowledge.model import Claim, Fact
+
+_ANYTHING = FactFilter(include_invalid=True)
+
+
+def facts_about(
+    connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int = 100, offset: int = 0
+) -> list[Fact]:
+    """Facts that fit, in the order in which they began to hold, unknown beginnings first.
+
+    Without `as_of` what has ended by now (by `known_at`, if that is asked) is left out unless `include_invalid`.
+    """
+    if wanted.known_at is None:
+        found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset)
+        return filled(connection, user_id, found)
+    return _known_facts(connection, user_id, wanted, wanted.known_at)[offset : offset + limit]
+
+
+def latest_facts(
+    connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime, limit: int, offset: int = 0
+) -> list[Fact]:
+    """Facts that fit, those that were learned last first; without `known_at`."""
+    found = fact_repository.listing(connection, user_id, wanted, now=now, limit=limit, offset=offset, newest_first=True)
+    return filled(connection, user_id, found)
+
+
+def count_facts(connection: Connection, user_id: int, wanted: FactFilter, *, now: datetime) -> int:
+    """How many facts fit."""
+    if wanted.known_at is None:
+        return fact_repository.count(connection, user_id, wanted, now)
+    return len(_known_facts(connection, user_id, wanted, wanted.known_at))
+
+
+def facts(
+    connection: Connection, user_id: int, fact_ids: Collection[str], *, wanted: FactFilter | None = None, now: datetime
+) -> dict[str, Fact]:
+    """The visible ones among these versions that fit, by the id that was asked; None = whatever their times.
+
+    With `known_at` it is the version that was known then, with the times that were known then.
+    """
+    found = fact_repository.versions(connection, user_id, fact_ids, hidden=False)
+    if wanted is None or wanted == _ANYTHING:
+        return {fact.id: fact for fact in filled(connection, user_id, found.values())}
+    if wanted.known_at is None:
+        fitting = [one for one in found.values() if _fits(one.fact, wanted, now)]
+        typed = _of_types(connection, user_id, [one.fact for one in fitting], wanted)
+        return {fact.id: fact for fact in filled(connection, user_id, [one for one in fitting if one.fact in typed])}
+    nodes = {one.fact.source for one in found.values()}
+    known_then = {one.id: one for one in _known_facts(connection, user_id, wanted, wanted.known_at, nodes)}
+    chains = fact_repository.chains(connection, user_id, found)
+    then = {
+        fact_id: next((known_then[one.fact.id] for one in versions if one.fact.id in known_then), None)
+        for fact_id, versions in chains.items()
+    }
+    return {fact_id: fact for fact_id, fact in then.items() if fact is not None}
+
+
+def fact(connection: Connection, user_id: int, fact_id: str) -> Fact:
+    """One version of a fact, expired ones too. Raises NotFound."""
+    found = fact_repository.version(connection, user_id, fact_id)
+    if found is None:
+        raise NotFound(f"there is no fact {fact_id}")
+    return filled(connection, user_id, [found])[0]
+
+
+def history(connection: Connection, user_id: int, fact_id: str) -> list[Fact]:
+    """All versions of a fact, oldest first. Raises NotFound."""
+    fact(connection, user_id, fact_id)
+    return filled(connection, user_id, fact_repository.chain(connection, user_id, fact_id))
+
+
+def open_contradictions(connection: Connection, user_id: int) -> list[OpenContradiction]:
+    """What only the owner can settle, oldest first; not those of which a side is being forgotten."""
+    found: list[OpenContradiction] = []
+    for node in fact_repository.contradictions(connection, user_id, UNRESOLVED):
+        sides = fact_repository.versions(connection, user_id, node.properties["facts"], hidden=False)
+        if len(sides) == len(node.properties["facts"]):
+            question = fact_repository.question(connection, user_id, node.id)
+            found.append(OpenContradiction(node.id, tuple(node.properties["facts"]), question))
+    return found
+
+
+def answer_given(connection: Connection, user_id: int, contradiction_id: str) -> str | None:
+    """How a contradiction was settled: by the id of the fact that holds, BOTH, NEITHER, or "" = without the owner.
+
+    None for one that is open or unknown.
+    """
+    node = store.get_node(connection, user_id, contradiction_id)
+    if node is None or node.properties.get("status") in (None, UNRESOLVED):
+        return None
+    return str(node.properties.get("resolution") or "")
+
+
+def filled(connection: Connection, user_id: int, versions: Iterable[Version]) -> list[Fact]:
+    """Facts with the names of their ends and the ids of the episodes that support them."""
+    listed = list(versions)
+    names = fact_repository.names_of(
+        connection, user_id, {end for one in listed for end in (one.fact.source, one.fact.target)}
+    )
+    told = _support_of(connection, user_id, listed)
+    return [
+        replace(
+            one.fact,
+            source_name=names.get(one.fact.source, ""),
+            target_name=names.get(one.fact.target, ""),
+            episodes=tuple(dict.fromkeys(claim.episode_id for claim in told[one.fact.id] if claim.episode_id)),
+            valid_stated=_stated(one.fact.valid_at, told[one.fact.id]),
+        )
+        for one in listed
+    ]
+
+
+def _support_of(
+    connection: Connection, user_id: int, versions: Sequence[Version]
+) -> Mapping[str, Sequence[Claim | Support]]:
+    """What supports each version, as `claims_of`, with no more of it than `filled` shows."""
+    found: dict[str, list[Claim | Support]] = {one.fact.id: [] for one in versions}
+    current = [one.fact.id for one in versions if one.fact.expired_at is None]
+    for told in claim_repository.supporting(connection, user_id, current):
+        found[told.edge_id].append(told)
+    for one in versions:
+        if one.fact.expired_at is not None:
+            found[one.fact.id] += _supported_then(connection, user_id, one)
+    return found
+
+
+def _stated(valid_at: datetime | None, told: Iterable[Claim | Support]) -> bool:
+    return any(claim.valid_stated and claim.valid_at == valid_at for claim in told)
+
+
+def claims_of(connection: Connection, user_id: int, versions: Sequence[Version]) -> dict[str, list[Claim]]:
+    """The claims that support each version, by its id, in the order in which they were told.
+
+    Those of an expired version are what supported it until then, wherever they were taken since.
+    """
+    current = {one.fact.id for one in versions if one.fact.expired_at is None}
+    found: dict[str, list[Claim]] = {one.fact.id: [] for one in versions}
+    for claim in claim_repository.of_edges(connection, user_id, current):
+        if claim.edge_id is not None and claim.retracted_at is None:
+            found[claim.edge_id].append(claim)
+    for one in versions:
+        if one.fact.id not in current:
+            found[one.fact.id] = _supported_then(connection, user_id, one)
+    return found
+
+
+def _supported_then(connection: Connection, user_id: int, version: Version) -> list[Claim]:
+    expired = version.fact.expired_at
+    assert expired is not None  # only expired versions are asked about
+    chain = fact_repository.chain(connection, user_id, version.fact.id)
+    later = [one.fact.id for one in chain if one.fact.created_at >= version.fact.created_at]
+    told = claim_repository.of_edges(connection, user_id, later)
+    held = [
+        one for one in told if one.created_at < expired and (one.retracted_at is None or one.retracted_at >= expired)
+    ]
+    return held or claim_repository.by_ids(connection, user_id, [version.claim_id])
+
+
+def _known_facts(
+    connection: Connection, user_id: int, wanted: FactFilter, known_at: datetime, nodes: Collection[str] | None = None
+) -> list[Fact]:
+    """The timeline over the claims that were known then, each span as the version in which it was told."""
+    ends = nodes if wanted.node_id is None else [wanted.node_id]
+    told = claim_repository.known_at_nodes(connection, user_id, ends, known_at)
+    if ends is not None:  # what closed a fact may be told of another target
+        sources = {claim.source for claim in told}
+        told = claim_repository.known_at_nodes(connection, user_id, sources, known_at)
+    found = _as_known(connection, user_id, _spans(known(told, known_at)), known_at)
+    at_end = [one for one in found if wanted.node_id is None or wanted.node_id in (one.source, one.target)]
+    fitting = [one for one in at_end if _fits(one, wanted, known_at)]
+    visible = store.nodes_by_ids(connection, user_id, {end for one in fitting for end in (one.source, one.target)})
+    kept = [one for one in fitting if one.source in visible and one.target in visible]
+    named = [
+        replace(one, source_name=visible[one.source].name, target_name=visible[one.target].name)
+        for one in _of_types(connection, user_id, kept, wanted)
+    ]
+    return sorted(named, key=lambda one: (one.valid_at is not None, one.valid_at or known_at, one.created_at, one.id))
+
+
+def _spans(told: Iterable[Claim]) -> list[tuple[Span, dict[str, Claim]]]:
+    """What these claims come to, each span with the claims of its group by id."""
+    groups: dict[Group, dict[str, Claim]] = {}
+    for claim in told:
+        groups.setdefault(group_of(claim), {})[claim.id] = claim
+    return [
+        (span, claims)
+        for group, claims in groups.items()
+        for span in project(list(claims.values()), functional=group[2] is None).spans
+        if span.target != group[0]
+    ]
+
+
+def _as_known(
+    connection: Connection, user_id: int, spans: Sequence[tuple[Span, Mapping[str, Claim]]], known_at: datetime
+) -> list[Fact]:
+    """Spans of the past, each as the stored version that stood for it; without what is hidden or forgotten."""
+    edges = {claim.edge_id for _, claims in spans for claim in claims.values() if claim.edge_id}
+    chains = fact_repository.chains(connection, user_id, edges)
+    stood: list[tuple[Span, Mapping[str, Claim], Version]] = []
+    for span, claims in spans:
+        best = _standing(span, claims, chains, known_at)
+        if best is not None:
+            stood.append((span, claims, best))
+    visible = fact_repository.versions(connection, user_id, {best.fact.id for *_, best in stood}, hidden=False)
+    return [_then(span, claims, best.fact) for span, claims, best in stood if best.fact.id in visible]
+
+
+def _standing(
+    span: Span, claims: Mapping[str, Claim], chains: Mapping[str, Sequence[Version]], known_at: datetime
+) -> Version | None:
+    """The version that was told at that moment for a span, best in the same words."""
+    edges = {claims[one].edge_id for one in (*span.claims, *span.ends)}
+    then = [
+        one
+        for edge in edges
+        for one in chains.get(edge or "", ())
+        if one.fact.created_at <= known_at and (one.fact.expired_at is None or one.fact.expired_at > known_at)
+    ]
+    words = claims[span.text].id
+    return min(then, key=lambda one: (one.claim_id != words, one.fact.created_at, one.fact.id), default=None)
+
+
+def _then(span: Span, claims: Mapping[str, Claim], fact: Fact) -> Fact:
+    told = sorted((claims[one] for one in (*span.claims, *span.ends)), key=_when)
+    return replace(
+        fact,
+        fact=claims[span.text].fact,
+        episodes=tuple(dict.fromkeys(claim.episode_id for claim in told if claim.episode_id)),
+        expired_at=None,
+        valid_at=span.valid_at,
+        invalid_at=span.invalid_at,
+        valid_stated=_stated(span.valid_at, told),
+    )
+
+
+def _when(claim: Claim) -> tuple[datetime, str]:
+    return claim.said_at, claim.id
+
+
+def _fits(one: Fact, wanted: FactFilter, at: datetime) -> bool:
+    if wanted.relations and one.name not in {relation_name(name) for name in wanted.relations}:
+        return False
+    if wanted.node_id is not None and wanted.node_id not in (one.source, one.target):
+        return False
+    if wanted.as_of is not None:
+        return one.expired_at is None and one.holds(wanted.as_of, wanted.until)
+    if wanted.ended:
+        return one.expired_at is None and one.invalid_at is not None and one.invalid_at <= at
+    if wanted.include_invalid:
+        return True
+    return one.expired_at is None and (one.invalid_at is None or one.invalid_at > at)
+
+
+def _of_types(connection: Connection, user_id: int, found: Sequence[Fact], wanted: FactFilter) -> list[Fact]:
+    if not wanted.entity_types:
+        return list(found)
+    typed = fact_repository.fitting_nodes(connection, user_id, wanted.entity_types)
+    return [one for one in found if one.source in typed or one.target in typed]

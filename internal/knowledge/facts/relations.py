@@ -1,0 +1,153 @@
+"""Names of relations: one spelling for one relation, which of them hold once at a time, and when two wordings agree.
+
+A name is free: SCREAMING_SNAKE in the alphabet in which it was written, for a transliterated name could be read by
+nobody. The usual names of the relations that hold once at a time are folded into one, in three languages.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from internal.errors import Refused
+from internal.language.text.spelling import words
+
+MAX_RELATION: Final = 60
+"""Characters of a relation's name."""
+
+FUNCTIONAL: Final = words("LIVES_IN WORKS_FOR MARRIED_TO BORN_ON BORN_IN DIED_ON DIED_IN HEADQUARTERED_IN")
+"""Relations that hold with one target at a time: what begins later ends what was before."""
+
+_SPELLINGS: Final = {
+    "LIVES_IN": words(
+        "LIVES_AT LIVE_IN LIVING_IN RESIDES_IN RESIDES_AT RESIDENT_OF LIVES MOVED_TO RELOCATED_TO HOME_CITY"
+        " ЖИВЕТ_В ЖИВЕТ_НА ЖИВЕТ ПРОЖИВАЕТ_В ПЕРЕЕХАЛ_В ПЕРЕЕХАЛА_В"
+        " ЖИВЕ_В ЖИВЕ_У ЖИВЕ_НА МЕШКАЄ_В МЕШКАЄ_У ПРОЖИВАЄ_В ПЕРЕЇХАВ_ДО ПЕРЕЇХАЛА_ДО ПЕРЕЇХАВ_В ПЕРЕЇХАЛА_В"
+    ),
+    "WORKS_FOR": words(
+        "WORKS_AT WORK_AT WORK_FOR WORKING_AT WORKING_FOR EMPLOYED_BY EMPLOYED_AT EMPLOYEE_OF EMPLOYER IS_EMPLOYED_BY"
+        " JOB_AT РАБОТАЕТ_В РАБОТАЕТ_НА РАБОТАЕТ_У РАБОТАЕТ ТРУДИТСЯ_В СОТРУДНИК"
+        " ПРАЦЮЄ_В ПРАЦЮЄ_У ПРАЦЮЄ_НА ПРАЦЮЄ СПІВРОБІТНИК"
+    ),
+    "MARRIED_TO": words(
+        "MARRIED SPOUSE_OF SPOUSE HUSBAND_OF WIFE_OF IS_MARRIED_TO ЖЕНАТ_НА ЗАМУЖЕМ_ЗА СУПРУГ СУПРУГА МУЖ ЖЕНА"
+        " ОДРУЖЕНИЙ_З ОДРУЖЕНА_З ЧОЛОВІК ДРУЖИНА"
+    ),
+    "BORN_ON": words(
+        "BORN BIRTHDAY BIRTHDATE BIRTH_DATE DATE_OF_BIRTH BORN_AT_DATE HAS_BIRTHDAY BIRTHDAY_ON WAS_BORN_ON"
+        " РОДИЛСЯ РОДИЛАСЬ ДЕНЬ_РОЖДЕНИЯ ДАТА_РОЖДЕНИЯ НАРОДИВСЯ НАРОДИЛАСЯ НАРОДИЛАСЬ ДЕНЬ_НАРОДЖЕННЯ ДАТА_НАРОДЖЕННЯ"
+    ),
+    "BORN_IN": words(
+        "BIRTHPLACE BIRTH_PLACE PLACE_OF_BIRTH BORN_AT WAS_BORN_IN РОДИЛСЯ_В РОДИЛАСЬ_В МЕСТО_РОЖДЕНИЯ"
+        " НАРОДИВСЯ_В НАРОДИВСЯ_У НАРОДИЛАСЯ_В НАРОДИЛАСЯ_У МІСЦЕ_НАРОДЖЕННЯ"
+    ),
+    "DIED_ON": words("DIED DEATH_DATE DATE_OF_DEATH УМЕР УМЕРЛА ДАТА_СМЕРТИ ПОМЕР ПОМЕРЛА ДАТА_СМЕРТІ"),
+    "DIED_IN": words("DIED_AT PLACE_OF_DEATH УМЕР_В УМЕРЛА_В ПОМЕР_В ПОМЕРЛА_В ПОМЕР_У ПОМЕРЛА_У"),
+    "HEADQUARTERED_IN": words("HEADQUARTERS HEADQUARTERS_IN BASED_IN_HQ ШТАБ_КВАРТИРА_В ШТАБ_КВАРТИРА"),
+}
+_SYNONYMS: Final[Mapping[str, str]] = {other: name for name, others in _SPELLINGS.items() for other in others}
+
+_CAMEL = re.compile(r"(?<=[a-zа-яёіїєґ])(?=[A-ZА-ЯЁІЇЄҐ])")
+_NOT_A_WORD = re.compile(r"[\W_]+")
+_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’ʼ][^\W\d_]+)*")
+
+_NEGATIONS: Final = words(
+    "не нет ни никогда больше ні немає нема ніколи більше not no never longer anymore cannot без without"
+)
+"""Words that turn a statement around."""
+
+_SHORT: Final = 3
+"""Up to so many letters words must be equal: "он" and "она", "из" and "изо" are two things."""
+
+_ALIKE: Final = 80.0
+"""Similarity (0-100) from which two longer words are forms of one: "Киеве" and "Киева", not "молоком" and "сахаром"."""
+
+
+def relation_name(text: str) -> str:
+    """A relation as it is stored: "works at", "worksAt" and "EMPLOYED_BY" are WORKS_FOR, "играет в" is ИГРАЕТ_В.
+
+    Raises Refused("relation_name") for a text without a letter or longer than MAX_RELATION.
+    """
+    folded = _CAMEL.sub("_", unicodedata.normalize("NFKC", text))
+    for _ in range(2):  # capitals may undo the normal form: twice reaches the fixed point
+        folded = unicodedata.normalize("NFKC", folded.upper()).replace("Ё", "Е")
+    name = _NOT_A_WORD.sub("_", folded).strip("_")
+    if not any(map(str.isalpha, name)) or len(name) > MAX_RELATION:
+        raise Refused("relation_name", f"relation: a name of at most {MAX_RELATION} characters is expected")
+    return _SYNONYMS.get(name, name)
+
+
+def is_functional(name: str) -> bool:
+    """Whether a relation (in its stored form) holds with one target at a time."""
+    return name in FUNCTIONAL
+
+
+@lru_cache(maxsize=20_000)
+def statement_key(text: str) -> str:
+    """The folded text by which two wordings are the same: words and numbers in order, without case or punctuation."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е").replace("’", "'").replace("ʼ", "'")
+    return " ".join(_TOKEN.findall(folded))
+
+
+@lru_cache(maxsize=20_000)
+def materially_different(one: str, other: str) -> bool:
+    """Whether two texts say different things: another number, a negation, or a word that has no like in the other.
+
+    Case, punctuation, the order of words, endings and slips of the pen make no difference. Symmetric.
+    """
+    here, there = sorted((statement_key(one), statement_key(other)))
+    if here == there:
+        return False
+    return _told_apart(Counter(here.split()), Counter(there.split()))
+
+
+@lru_cache(maxsize=20_000)
+def denies(one: str, other: str) -> bool:
+    """Whether one text says the other with a negation: "does not like coffee" and "likes coffee"? Symmetric."""
+    here, there = (Counter(statement_key(text).split()) for text in sorted((one, other)))
+    if _negations(here) == _negations(there):
+        return False
+    return not _told_apart(_plain(here), _plain(there))
+
+
+def resemblance(one: str, other: str) -> float:
+    """How much two texts share, whatever their order and length: 0 nothing, 100 one's words are all in the other."""
+    return float(fuzz.token_set_ratio(statement_key(one), statement_key(other)))
+
+
+def _told_apart(here: Counter[str], there: Counter[str]) -> bool:
+    left = sorted((there - here).elements())
+    for word in sorted((here - there).elements()):
+        likeness = [_likeness(word, other) for other in left]
+        best = max(likeness, default=0.0)
+        if best < _ALIKE:
+            return True
+        del left[likeness.index(best)]
+    return bool(left)
+
+
+def _likeness(one: str, other: str) -> float:
+    """0-100; 0 for words that cannot be forms of one: short ones, numbers, other beginnings ("женат", "неженат")."""
+    exact = min(len(one), len(other)) <= _SHORT or not (one.isalpha() and other.isalpha())
+    if exact or one[0] != other[0] or _NEGATIONS & {one, other}:
+        return 0.0
+    return float(fuzz.ratio(one, other))
+
+
+def _negations(counted: Counter[str]) -> int:
+    return sum(count for word, count in counted.items() if word in _NEGATIONS or word.endswith("n't"))
+
+
+_AUXILIARIES: Final = words("do does did is are was were")
+
+
+def _plain(counted: Counter[str]) -> Counter[str]:
+    """Without negations and the auxiliary words that come with them."""
+    gone = _NEGATIONS | _AUXILIARIES
+    return Counter({word: n for word, n in counted.items() if word not in gone and not word.endswith("n't")})

@@ -1,0 +1,392 @@
+"""Facts in the database: versions (an edge with its words), what is searched of them, and what they contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
+
+from internal.graph import store
+from internal.graph.edge_repository import FACT_ITEM, EdgeTime, visible
+from internal.graph.model import EDGE_CHANGE, Node, NodeFilter
+from internal.graph.relationships import FACT
+from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.claims.repository import CHUNK, Group
+from internal.knowledge.facts.relations import relation_name
+from internal.knowledge.model import Claim, Fact
+from internal.storage import search_items
+from internal.storage.engine.expressions import text_items
+from internal.storage.owner_counters import next_rev, record_change
+from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
+from internal.storage.types import new_id
+
+CONTRADICTION: Final = "Contradiction"
+SUGGESTION: Final = "contradiction"
+"""The kind of suggestion by which the owner is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A stored version of a fact, and the claim in whose words it is told. `fact.episodes` and names are not filled."""
+
+    fact: Fact
+    claim_id: str
+
+
+def add(
+    connection: Connection,
+    fact: Fact,
+    claim_id: str,
+    *,
+    now: datetime,
+    run_id: str | None,
+) -> Version:
+    """Stores a fact as an edge with its words. Raises as `store.add_edge`."""
+    edge = store.add_edge(
+        connection,
+        fact.user_id,
+        FACT,
+        fact.source,
+        fact.target,
+        {"name": fact.name, "fact": fact.fact},
+        now=now,
+        valid_at=fact.valid_at,
+        invalid_at=fact.invalid_at,
+        run_id=run_id,
+    )
+    stored = replace(fact, id=edge.id, created_at=now)
+    row = {name: getattr(stored, name) for name in _WORDS} | {"attributes": dict(stored.attributes)}
+    connection.execute(_ADD, row | {"edge_id": stored.id, "claim_id": claim_id})
+    put_item(connection, stored)
+    return Version(stored, claim_id)
+
+
+def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
+    """Keeps what is searched equal to the fact's words and the names of its ends. `anew` leaves no trace of others."""
+    if anew:
+        search_items.remove(connection, fact.user_id, FACT_ITEM, [fact.id])
+    names = names_of(connection, fact.user_id, [fact.source, fact.target])
+    said = fact.fact.casefold()
+    unsaid = [name for end in (fact.source, fact.target) if (name := names.get(end)) and name.casefold() not in said]
+    text = "\n".join([fact.fact, *unsaid])
+    search_items.put(connection, fact.user_id, FACT_ITEM, fact.id, text, next_rev(connection, fact.user_id))
+
+
+def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
+    """What these nodes are called, hidden ones too."""
+    found: dict[str, str] = {}
+    for part in _chunks(sorted(set(node_ids))):
+        found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part}).all()}
+    return found
+
+
+def set_times(
+    connection: Connection, version: Version, times: Mapping[EdgeTime, datetime | None], now: datetime
+) -> None:
+    store.update_edge(connection, version.fact.user_id, version.fact.id, now=now, times=times)
+
+
+def set_words(connection: Connection, version: Version, now: datetime, claim_id: str, **changes: Any) -> Version:
+    """Changes the words of a version where they stand, in every place in which they are kept."""
+    changed = replace(version.fact, **changes)
+    row = {name: getattr(changed, name) for name in _WORDS} | {"attributes": dict(changed.attributes)}
+    connection.execute(update(facts).where(_one(changed.user_id, changed.id)).values(row | {"claim_id": claim_id}))
+    if changed.fact != version.fact.fact:
+        words = {"name": changed.name, "fact": changed.fact}
+        store.update_edge(connection, changed.user_id, changed.id, now=now, properties=words)
+        put_item(connection, changed, anew=True)
+    else:
+        record_change(connection, changed.user_id, EDGE_CHANGE, changed.id)
+    return Version(changed, claim_id)
+
+
+def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool = False) -> Version | None:
+    """One version of a fact, expired ones too; with `hidden` also one that is being forgotten."""
+    query = _select(user_id).where(facts.c.edge_id == fact_id)
+    row = connection.execute(query if hidden else query.where(*visible())).one_or_none()
+    return None if row is None else _version(row)
+
+
+def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True) -> dict[str, Version]:
+    """Those among these versions that are stored, by id."""
+    found: dict[str, Version] = {}
+    for part in _chunks(ids):
+        rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part}).all()
+        found |= {row.id: _version(row) for row in rows}
+    return found
+
+
+def current_of_group(connection: Connection, user_id: int, group: Group) -> list[Version]:
+    """The versions of a group that are not expired, hidden ones too, in the order in which they came."""
+    source, name, target = group
+    query = _OF_RELATION if target is None else _OF_STATEMENT
+    asked = {"owner": user_id, "begin": source, "relation": name, "end": target}
+    return [_version(row) for row in connection.execute(query, asked)]
+
+
+def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Version]:
+    """Every version at one of these nodes, expired and hidden ones too."""
+    ends = [graph_edges.c[end].in_(list(node_ids)) for end in ("source", "target")]
+    return [_version(row) for row in connection.execute(_select(user_id).where(or_(*ends)))]
+
+
+def told_by(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Version]:
+    """The versions that are told in the words of one of these claims."""
+    return [
+        _version(row)
+        for part in _chunks(claim_ids)
+        for row in connection.execute(_select(user_id).where(facts.c.claim_id.in_(part)))
+    ]
+
+
+def chain(connection: Connection, user_id: int, fact_id: str) -> list[Version]:
+    """Every version of a fact, oldest first, hidden ones too; empty for an unknown id."""
+    return chains(connection, user_id, [fact_id]).get(fact_id, [])
+
+
+def chains(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, list[Version]]:
+    """As `chain`, of many facts at once, by the ids that were asked; those that are unknown are left out."""
+    found: dict[str, Version] = {}
+    fresh = versions(connection, user_id, fact_ids)
+    while fresh:
+        found |= fresh
+        before = {one.fact.supersedes for one in fresh.values() if one.fact.supersedes is not None} - found.keys()
+        beside = versions(connection, user_id, before) | successors(connection, user_id, fresh)
+        fresh = {one: version for one, version in beside.items() if one not in found}
+    whole: dict[str, list[Version]] = {}
+    for one in sorted(found.values(), key=lambda one: (one.fact.expired_at is None, one.fact.created_at, one.fact.id)):
+        whole.setdefault(_first(found, one), []).append(one)
+    return {fact_id: whole[_first(found, found[fact_id])] for fact_id in fact_ids if fact_id in found}
+
+
+def _first(found: Mapping[str, Version], version: Version) -> str:
+    """The id of the version with which a chain begins."""
+    while (before := found.get(version.fact.supersedes or "")) is not None:
+        version = before
+    return version.fact.id
+
+
+def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, Version]:
+    """The versions that replaced one of these and are not among them."""
+    rows = [row for part in _chunks(known) for row in connection.execute(_SUCCESSORS, {"owner": user_id, "ids": part})]
+    return {row.id: _version(row) for row in rows if row.id not in known}
+
+
+def listing(
+    connection: Connection,
+    user_id: int,
+    wanted: FactFilter,
+    *,
+    now: datetime,
+    limit: int | None,
+    offset: int = 0,
+    newest_first: bool = False,
+) -> list[Version]:
+    """Visible facts that fit, by what is stored now (`known_at` aside), in the order in which they began to hold.
+
+    `newest_first`: those that were learned last come first.
+    """
+    came = (graph_edges.c.created_at, graph_edges.c.id)
+    order = [one.desc() for one in came] if newest_first else [graph_edges.c.valid_at.nulls_first(), *came]
+    query = _select(user_id).where(*visible(), *_fitting(user_id, wanted, now)).order_by(*order)
+    return [_version(row) for row in connection.execute(query.limit(limit).offset(offset))]
+
+
+def count(connection: Connection, user_id: int, wanted: FactFilter, now: datetime) -> int:
+    query = select(func.count()).select_from(_JOINED).where(facts.c.user_id == user_id, *visible())
+    return connection.execute(query.where(*_fitting(user_id, wanted, now))).scalar_one()
+
+
+def every(connection: Connection, user_id: int) -> list[Fact]:
+    """Every version of every fact, hidden ones too."""
+    return [_version(row).fact for row in connection.execute(_select(user_id))]
+
+
+def all_words(connection: Connection, user_id: int) -> list[tuple[str, str]]:
+    """(id, words) of every version, and of every claim beneath one: all in which facts are or were told."""
+    told = [facts.c[name] for name in ("name", "fact", "original_fact", "update_reason")]
+    found = connection.execute(select(facts.c.edge_id, *told).where(facts.c.user_id == user_id)).all()
+    beneath = select(claims.c.edge_id, claims.c.fact).where(claims.c.user_id == user_id, claims.c.edge_id.is_not(None))
+    rows = [*found, *connection.execute(beneath)]
+    return [(fact_id, "\n".join(text for text in texts if text)) for fact_id, *texts in rows]
+
+
+def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) -> set[str]:
+    """The ids of visible nodes whose label or type is one of these."""
+    return set(connection.execute(_typed(user_id, types)).scalars())
+
+
+def hide(connection: Connection, user_id: int, ids: Collection[str], until: datetime | None) -> None:
+    for part in _chunks(ids):
+        for edge_id in part:
+            one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
+            connection.execute(
+                update(graph_edges).where(one).values(hidden_until=until, rev=next_rev(connection, user_id))
+            )
+            record_change(connection, user_id, EDGE_CHANGE, edge_id, "put" if until is None else "delete")
+
+
+def inherit_hiding(connection: Connection, user_id: int, old_id: str, new_id: str) -> None:
+    """A version of a fact that is being forgotten is hidden as well."""
+    query = select(graph_edges.c.hidden_until).where(graph_edges.c.user_id == user_id, graph_edges.c.id == old_id)
+    until = connection.execute(query).scalar_one()
+    if until is not None:
+        hide(connection, user_id, [new_id], until)
+
+
+def hidden_until(connection: Connection, user_id: int, moment: datetime) -> list[str]:
+    """The facts that were hidden until exactly this moment."""
+    query = select(graph_edges.c.id).where(
+        graph_edges.c.user_id == user_id, graph_edges.c.type == FACT, graph_edges.c.hidden_until == moment
+    )
+    return list(connection.execute(query).scalars())
+
+
+def relink(connection: Connection, version: Version, supersedes: str | None, original: str | None) -> None:
+    """Gives a version another predecessor, whose text becomes its original one; why it was changed is not kept."""
+    values = {"supersedes": supersedes, "original_fact": original, "update_reason": None}
+    connection.execute(update(facts).where(_one(version.fact.user_id, version.fact.id)).values(values))
+    record_change(connection, version.fact.user_id, EDGE_CHANGE, version.fact.id)
+
+
+def contradictions(connection: Connection, user_id: int, status: str | None = None) -> list[Node]:
+    """The contradictions of this status (None = any) that are about facts, oldest first."""
+    wanted = NodeFilter(labels=[CONTRADICTION], status=status)
+    found = store.nodes(connection, user_id, wanted, limit=10_000)
+    return [node for node in found if node.properties.get("facts")]
+
+
+def person_of(connection: Connection, user_id: int, node_id: str) -> int | None:
+    """The id of the person whose entity this is."""
+    return connection.execute(_PERSON, {"owner": user_id, "node": node_id}).scalar_one_or_none()
+
+
+def ask(connection: Connection, user_id: int, contradiction_id: str, now: datetime, run_id: str | None) -> str:
+    """Stores the question about a contradiction for the owner."""
+    suggestion_id = new_id()
+    row = insert(suggestions).values(
+        user_id=user_id,
+        id=suggestion_id,
+        kind=SUGGESTION,
+        payload={"contradiction": contradiction_id},
+        state="pending",
+        run_id=run_id,
+        created_at=now,
+    )
+    connection.execute(row)
+    return suggestion_id
+
+
+def close_question(connection: Connection, user_id: int, contradiction_id: str, state: str, now: datetime) -> None:
+    one = and_(*_question(user_id, contradiction_id), suggestions.c.state == "pending")
+    connection.execute(update(suggestions).where(one).values(state=state, decided_at=now))
+
+
+def question(connection: Connection, user_id: int, contradiction_id: str) -> str | None:
+    """The id of the pending question about a contradiction."""
+    query = select(suggestions.c.id).where(*_question(user_id, contradiction_id), suggestions.c.state == "pending")
+    return connection.execute(query.limit(1)).scalar_one_or_none()
+
+
+_WORDS: Final = (
+    "user_id", "name", "fact", "supersedes", "original_fact", "update_reason", "updated_at", "set_by",
+)  # fmt: skip
+
+_JOINED: Final = facts.join(
+    graph_edges, and_(graph_edges.c.user_id == facts.c.user_id, graph_edges.c.id == facts.c.edge_id)
+)
+
+
+_TIMES: Final = ("valid_at", "invalid_at", "expired_at")
+
+_EVERY: Final = select(
+    *[facts.c[name] for name in (*_WORDS, "attributes", "claim_id")],
+    *[graph_edges.c[name] for name in ("id", "source", "target", "created_at", *_TIMES)],
+).select_from(_JOINED)
+
+# Run once or more for each fact that is written: built once, for building a statement takes longer than running it.
+_ADD: Final = insert(facts)
+_MINE: Final = _EVERY.where(facts.c.user_id == bindparam("owner"))
+_ANY_VERSIONS: Final = _MINE.where(facts.c.edge_id.in_(bindparam("ids", expanding=True)))
+_SEEN_VERSIONS: Final = _ANY_VERSIONS.where(*visible())
+_SUCCESSORS: Final = _MINE.where(facts.c.supersedes.in_(bindparam("ids", expanding=True)))
+_OF_RELATION: Final = (
+    _MINE.where(graph_edges.c.source == bindparam("begin"), facts.c.name == bindparam("relation"))
+    .where(graph_edges.c.expired_at.is_(None))
+    .order_by(graph_edges.c.created_at, graph_edges.c.id)
+)
+_OF_STATEMENT: Final = _OF_RELATION.where(graph_edges.c.target == bindparam("end"))
+_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True))
+)
+_PERSON: Final = select(people.c.id).where(
+    people.c.user_id == bindparam("owner"), people.c.entity_id == bindparam("node")
+)
+
+
+def _select(user_id: int) -> Select[Any]:
+    return _EVERY.where(facts.c.user_id == user_id)
+
+
+def _fitting(user_id: int, wanted: FactFilter, now: datetime) -> Iterable[ColumnElement[bool]]:
+    edge = graph_edges.c
+    if wanted.node_id is not None:
+        yield or_(edge.source == wanted.node_id, edge.target == wanted.node_id)
+    if wanted.relations:
+        yield facts.c.name.in_([relation_name(name) for name in wanted.relations])
+    if wanted.entity_types:
+        typed = _typed(user_id, wanted.entity_types)
+        yield or_(edge.source.in_(typed), edge.target.in_(typed))
+    if wanted.as_of is not None:
+        begun = edge.valid_at <= wanted.as_of if wanted.until is None else edge.valid_at < wanted.until
+        yield or_(edge.valid_at.is_(None), begun)
+        yield or_(edge.invalid_at.is_(None), edge.invalid_at > wanted.as_of)
+        yield edge.expired_at.is_(None)
+    elif wanted.ended:
+        yield edge.expired_at.is_(None)
+        yield edge.invalid_at <= now
+    elif not wanted.include_invalid:
+        yield edge.expired_at.is_(None)
+        yield or_(edge.invalid_at.is_(None), edge.invalid_at > now)
+
+
+def _typed(user_id: int, types: Collection[str]) -> Select[Any]:
+    """Nodes by label, by type, or by one of the knowledge labels that they were given."""
+    named = list(types)
+    labels = text_items(graph_nodes.c.props["labels"]).table_valued("value")
+    carried = select(labels.c.value).where(func.lower(labels.c.value).in_([name.lower() for name in named])).exists()
+    kind = or_(graph_nodes.c.label.in_(named), graph_nodes.c.subtype.in_([name.lower() for name in named]), carried)
+    return select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, kind)
+
+
+_OF_ROW: Final = (*_WORDS, "attributes", "claim_id", "id", "source", "target", "created_at", *_TIMES)
+"""What stands where in a row of `_EVERY`: read by name it takes twice as long."""
+
+
+def _version(row: Row[Any]) -> Version:
+    told = dict(zip(_OF_ROW, row, strict=True))
+    claim_id = told.pop("claim_id")
+    return Version(Fact(**told), claim_id)
+
+
+def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:
+    return (facts.c.user_id == user_id) & (facts.c.edge_id == edge_id)
+
+
+def _question(user_id: int, contradiction_id: str) -> Sequence[ColumnElement[bool]]:
+    about = suggestions.c.payload["contradiction"].as_string() == contradiction_id
+    return (suggestions.c.user_id == user_id, suggestions.c.kind == SUGGESTION, about)
+
+
+def _chunks(values: Collection[str]) -> Iterable[list[str]]:
+    listed = list(values)
+    return [listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK)]
+
+
+def merged_attributes(claims: Sequence[Claim]) -> dict[str, Any]:
+    """The attributes of a fact: those of its claims, later words over earlier ones, the owner's over all."""
+    told = sorted(claims, key=lambda claim: (claim.set_by == "owner", claim.said_at, claim.id))
+    return {name: value for claim in told for name, value in claim.attributes.items()}

@@ -1,0 +1,173 @@
+"""The day ahead that a text names: "у п'ятницю", "the day after tomorrow", "15 мая", "by the end of the month"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from internal.language.dates import deadlines
+from internal.language.dates.normalise import MONTHS, WEEKDAYS
+from internal.language.dates.units import Span, day_after
+from internal.language.text.spelling import Language
+
+_DAYS: Final[Sequence[tuple[str, int]]] = (
+    (r"\b(?:the )?day after tomorrow\b|\bпослезавтра\b|\bпіслязавтра\b", 2),
+    (r"\b(?:на |до |к |by |until |on |till )?(?:завтра|завтрашн\w+|tomorrow)\b", 1),
+    (r"\b(?:на |до |by )?(?:сегодня|сьогодні|today|tonight|сегодняшн\w+)\b", 0),
+)
+_NAMED_DAYS: Final = [(re.compile(shape), ahead) for shape, ahead in _DAYS]
+_BEFORE_DAY: Final = r"(?:в|во|у|к|ко|до|на|с|з|із|on|by|before|until|till|this|from|for|не позднее|не пізніше)"
+_THE_NEXT: Final = (
+    r"(?P<next>следующ\w{2,3}|наступн\w{1,3}|next|ближайш\w{2,3}|найближч\w{1,3}|coming|эт(?:от|у|о)"
+    r"|ц(?:ей|ю|я|е|ього))"
+)
+_WEEKDAY: Final = re.compile(
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?:the\s+)?{_THE_NEXT}\s+)?(?P<day>"
+    + "|".join(rf"(?P<w{n}>{forms})" for n, forms in enumerate(WEEKDAYS))
+    + r")\b(?P<nextweek>\s+(?:на\s+)?(?:следующ\w+\s+недел\w+|наступного\s+тижня|next\s+week))?"
+)
+_MONTH_WORD: Final = "|".join(rf"(?:{forms})" for forms in MONTHS)
+_DATE: Final = re.compile(
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?:the\s+)?(?P<date>\d{{1,2}}(?:st|nd|rd|th|-?го|-?е|-?е)?(?:\s+of)?\s+(?:{_MONTH_WORD})"
+    rf"|(?:{_MONTH_WORD})\s+(?:the\s+)?\d{{1,2}}(?:st|nd|rd|th)?(?!\d|:))\b(?P<year>,?\s+\d{{4}}(?:\s*(?:года|року|г\.|р\.))?)?"
+)
+_NUMERIC: Final = re.compile(
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?P<d>[0-3]?\d)\.(?P<m>[01]\d)(?:\.(?P<y>\d{{4}}|\d{{2}}))?(?![\d.]*\d)"
+)
+_ISO: Final = re.compile(
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[t ](?P<isot>\d{{1,2}}:\d{{2}})(?::\d{{2}})?)?"
+)
+_OF_MONTH: Final = re.compile(
+    rf"\b(?:{_BEFORE_DAY}\s+)?(?:(?P<n1>[0-3]?\d)(?:-?го|-?е|-?ого)?\s+числ[ао]|(?:the\s+)(?P<n2>[0-3]?\d)(?:st|nd|rd|th))\b"
+)
+_NEXT_UNIT: Final = re.compile(
+    r"\b(?:на\s+|в\s+|у\s+|до\s+|by\s+|the\s+)?(?:(?:следующ\w+|наступн\w+|next)\s+"
+    r"(?P<u>недел\w+|тиж\w+|week|месяц\w*|місяц\w*|month))\b"
+)
+_WEEKEND: Final = re.compile(
+    r"\b(?:на выходных|на вихідних|at the weekend|on the weekend|this weekend|over the weekend)\b"
+)
+_END: Final = re.compile(
+    r"\b(?:до|к|by|before|until|till|на)\s+(?:the\s+)?(?:конц[аеу]|кінця|кінець|end(?:\s+of)?)\s+(?:the\s+|this\s+)?"
+    r"(?:дня|недели|месяца|года|тижня|місяця|року|day|week|month|year)\b|\bнаприкінці\s+(?:тижня|місяця|року)\b"
+    r"|\bв конце\s+(?:недели|месяца|года)\b|\bat the end of\s+(?:the\s+|this\s+)?(?:week|month|year)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDay:
+    day: date
+    span: Span
+    sure: bool = True
+    loose: bool = False
+    """It may be today or in a week, if that hour is past."""
+
+
+def named_days(folded: str, at: datetime, language: Language) -> list[NamedDay]:
+    """The days that are named, the most exact way first."""
+    found = [
+        *_dates(folded, at, language),
+        *_weekdays(folded, at),
+        *_by_name(folded, at),
+        *_periods(folded, at, language),
+    ]
+    return found if len({one.day for one in found if one.sure}) <= 1 else found[:1]
+
+
+def _dates(folded: str, at: datetime, language: Language) -> list[NamedDay]:
+    found: list[NamedDay] = []
+    if match := _ISO.search(folded):
+        found += _told(match, _plain_date(match["iso"]), upto=match.end("iso"))
+    if match := _DATE.search(folded):
+        phrase = match["date"] + (match["year"] or "")
+        moment = deadlines.resolve(phrase, at, "ahead", language)
+        found += _told(match, moment.date() if moment else None)
+    if not found and (match := _NUMERIC.search(folded)):
+        found += _told(match, _numeric(match, at.date()))
+    if not found and (match := _OF_MONTH.search(folded)):
+        found += _told(match, _day_of_month(int(match["n1"] or match["n2"]), at.date()))
+    return found
+
+
+def _told(match: re.Match[str], day: date | None, upto: int | None = None) -> list[NamedDay]:
+    return [] if day is None else [NamedDay(day, (match.start(), upto or match.end()))]
+
+
+def _plain_date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _numeric(match: re.Match[str], today: date) -> date | None:
+    year = match["y"]
+    try:
+        if year is not None:
+            return date(int(year) + (2000 if len(year) == 2 else 0), int(match["m"]), int(match["d"]))
+        day = date(today.year, int(match["m"]), int(match["d"]))
+    except ValueError:
+        return None
+    return day if day >= today else day.replace(year=today.year + 1)
+
+
+def _day_of_month(number: int, today: date) -> date | None:
+    for ahead in range(4):
+        month = today.month - 1 + ahead
+        try:
+            day = date(today.year + month // 12, month % 12 + 1, number)
+        except ValueError:
+            continue
+        if day >= today:
+            return day
+    return None
+
+
+def _weekdays(folded: str, at: datetime) -> list[NamedDay]:
+    found = []
+    for match in _WEEKDAY.finditer(folded):
+        if _bare_abbreviation(match):
+            continue
+        wanted = next(n for n in range(7) if match[f"w{n}"])
+        ahead = (wanted - at.weekday()) % 7
+        if match["nextweek"]:
+            ahead = wanted - at.weekday() + 7
+        elif (match["next"] or "").startswith(("next", "следующ", "наступн")):
+            # "Next Friday" said on Monday: half of the people mean the one after; the nearest can be put off.
+            ahead = ahead or 7
+        found.append(NamedDay(at.date() + timedelta(days=ahead), match.span(), loose=ahead == 0))
+    return found[:1]
+
+
+def _bare_abbreviation(match: re.Match[str]) -> bool:
+    """ "sun" and "sat" are words of their own."""
+    return match["day"] in ("sun", "sat", "mon", "wed", "среды", "середи") and match[0] == match["day"]
+
+
+def _by_name(folded: str, at: datetime) -> list[NamedDay]:
+    for shape, ahead in _NAMED_DAYS:
+        if match := shape.search(folded):
+            tonight = match[0] == "tonight"
+            span = (match.end(), match.end()) if tonight else match.span()
+            return [NamedDay(at.date() + timedelta(days=ahead), span)]
+    return []
+
+
+def _periods(folded: str, at: datetime, language: Language) -> list[NamedDay]:
+    if match := _END.search(folded):
+        phrase = match[0]
+        if re.search(r"(?:дня|day)$", phrase):
+            return [NamedDay(at.date(), match.span())]
+        moment = deadlines.resolve(phrase, at, "ahead", language)
+        return _told(match, moment.date() if moment else None)
+    if match := _WEEKEND.search(folded):
+        return [NamedDay(at.date() + timedelta(days=(5 - at.weekday()) % 7), match.span(), sure=False)]
+    if match := _NEXT_UNIT.search(folded):
+        if match["u"].startswith(("недел", "тиж", "week")):
+            return [NamedDay(at.date() + timedelta(days=7 - at.weekday()), match.span(), sure=False)]
+        first = day_after(at.date().replace(day=1), 1, "month")
+        return [] if first is None else [NamedDay(first, match.span(), sure=False)]
+    return []

@@ -1,0 +1,126 @@
+"""What comes again, as people say it: "every other Friday", "по будням", "щоранку", as a rule of recurrence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, time, timedelta
+from typing import Final
+
+from internal.language.dates.hours import part_of_day
+from internal.language.dates.normalise import WEEKDAYS
+from internal.language.dates.units import COUNT, UNIT, Span, number_of, unit_of
+
+CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_EVERY: Final = r"(?:кажд\w{2,3}|кожн\w{1,3}|every|each)"
+_BY_WEEKDAYS: Final = (
+    "понедельникам|понеділках",
+    "вторникам|вівторках",
+    "средам|середах",
+    "четвергам|четвергах",
+    "пятницам|п'ятницях",
+    "субботам|суботах",
+    "воскресеньям|неділях",
+)
+_SHCHO: Final = (
+    "щопонеділка|щопонеділок",
+    "щовівторка|щовівторок",
+    "щосереди",
+    "щочетверга",
+    "щоп'ятниці",
+    "щосуботи",
+    "щонеділі",
+)
+_PLURALS: Final = ("mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays")
+_ONE_DAY: Final = "|".join(
+    rf"(?P<e{n}>{forms}|{_PLURALS[n]}|{_BY_WEEKDAYS[n]}|{_SHCHO[n]})" for n, forms in enumerate(WEEKDAYS)
+)
+_ONE_DAY_LOOSE: Final = re.sub(r"\(\?P<e\d>", "(?:", _ONE_DAY)
+_AGAIN_WEEKDAY: Final = re.compile(
+    rf"\b(?:(?:{_EVERY}\s+(?:(?P<other>other|second|втор\w{{2,3}}|друг\w{{1,3}})\s+)?)(?:{_ONE_DAY_LOOSE})"
+    rf"|(?:по|on|у|в)\s+(?:{'|'.join((*_BY_WEEKDAYS, *_PLURALS))})|(?:{'|'.join(_SHCHO)}))"
+    rf"(?P<more>(?:\s*(?:,|and|и|та|і|й)\s*(?:{_EVERY}\s+|по\s+|on\s+)?(?:{_ONE_DAY_LOOSE}))*)\b"
+)
+_ANY_DAY: Final = re.compile(rf"\b(?:{_ONE_DAY})\b")
+_AGAIN_MONTHDAY: Final = re.compile(
+    rf"\b(?:{_EVERY}\s+(?P<d1>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[оа](?:\s+(?:месяца|місяця))?"
+    rf"|(?P<d2>[0-3]?\d)(?:-?[а-яіїє]{{1,3}})?\s+числ[ао]\s+(?:каждого|кожного)\s+(?:месяца|місяця)"
+    rf"|(?:щомісяця|ежемесячно|{_EVERY}\s+(?:месяц|місяць|month)|monthly)\s+(?:on\s+the\s+)?(?P<d3>[0-3]?\d)(?:st|nd|rd|th|-?го)?(?:\s+числа)?(?!\d|:)"
+    rf"|(?:on\s+)?the\s+(?P<d4>[0-3]?\d)(?:st|nd|rd|th)\s+of\s+(?:every|each)\s+month)\b"
+)
+_AGAIN: Final[Sequence[tuple[str, str]]] = (
+    (r"\b(?:по будням|по будним дням|кажд\w+ будн\w+(?: день| дня)?|у будні(?: дні)?|по буднях|щобудня|кожного будня"
+     r"|(?:on )?weekdays|every weekday|every (?:working|business|work) ?day)\b", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
+    (r"\b(?:по выходным|кажд\w+ выходн\w+|по вихідних|щовихідних|кожн\w+ вихідн\w+|(?:on )?weekends|every weekend)\b",
+     "FREQ=WEEKLY;BYDAY=SA,SU"),
+    (r"\b(?:ежечасно|щогодини|hourly)\b", "FREQ=HOURLY"),
+    (r"\b(?:ежедневно|щодня|щоденно|daily)\b", "FREQ=DAILY"),
+    (r"\b(?:щоранку|щоранок)\b", "FREQ=DAILY"),
+    (r"\b(?:щовечора)\b", "FREQ=DAILY"),
+    (r"\b(?:через день|every other day|через добу)\b", "FREQ=DAILY;INTERVAL=2"),
+    (r"\b(?:еженедельно|щотижня|weekly|раз в неделю|раз на тиждень|once a week)\b", "FREQ=WEEKLY"),
+    (r"\b(?:biweekly|fortnightly|раз в две недели|раз на два тижні)\b", "FREQ=WEEKLY;INTERVAL=2"),
+    (r"\b(?:ежемесячно|щомісяця|monthly|раз в месяц|раз на місяць|once a month)\b", "FREQ=MONTHLY"),
+    (r"\b(?:ежегодно|щороку|yearly|annually|раз в год|раз на рік|once a year)\b", "FREQ=YEARLY"),
+)  # fmt: skip
+_PERIODIC: Final = [(re.compile(shape), rule) for shape, rule in _AGAIN]
+_EVERY_UNIT: Final = re.compile(rf"\b{_EVERY}\s+(?:{COUNT}\s+)?{UNIT}")
+_EVERY_PART: Final = re.compile(
+    rf"\b{_EVERY}\s+(?P<part>утро|ранок|ранку|morning|вечер|вечір|вечора|evening|night|ночь|ніч|обед|обід|afternoon)\b"
+)
+_FREQUENCY: Final = {
+    "hour": "HOURLY",
+    "day": "DAILY",
+    "week": "WEEKLY",
+    "month": "MONTHLY",
+    "year": "YEARLY",
+}
+
+
+def recurrence(folded: str) -> tuple[str, Span, time | None] | None:
+    """A rule of recurrence, where it is named, and the hour that goes with it."""
+    if match := _EVERY_PART.search(folded):
+        part = part_of_day(_AS_PART[match["part"][:3]])
+        return "FREQ=DAILY", match.span(), part and part[0]
+    if match := _AGAIN_WEEKDAY.search(folded):
+        days = sorted({int(name[1]) for one in _ANY_DAY.finditer(match[0]) for name, v in one.groupdict().items() if v})
+        every = ";INTERVAL=2" if match["other"] else ""
+        return f"FREQ=WEEKLY{every};BYDAY={','.join(CODES[n] for n in days)}", match.span(), None
+    if match := _AGAIN_MONTHDAY.search(folded):
+        day = int(match["d1"] or match["d2"] or match["d3"] or match["d4"])
+        return (f"FREQ=MONTHLY;BYMONTHDAY={day}", match.span(), None) if 1 <= day <= 31 else None
+    for shape, rule in _PERIODIC:
+        if match := shape.search(folded):
+            return rule, match.span(), _SAID_WITH.get(match[0])
+    if match := _EVERY_UNIT.search(folded):
+        count, unit = number_of(match["count"]), unit_of(match["unit"])
+        if unit in _FREQUENCY and count is not None and count == int(count) and count >= 1:
+            every = f";INTERVAL={int(count)}" if count > 1 else ""
+            return f"FREQ={_FREQUENCY[unit]}{every}", match.span(), None
+    return None
+
+
+_SAID_WITH: Final = {"щоранку": time(9), "щоранок": time(9), "щовечора": time(19)}
+_AS_PART: Final = {
+    "утр": "утром",
+    "ран": "вранці",
+    "mor": "in the morning",
+    "веч": "вечером",
+    "eve": "in the evening",
+    "nig": "at night",
+    "ноч": "at night",
+    "ніч": "at night",
+    "обе": "в обед",
+    "обі": "в обед",
+    "aft": "in the afternoon",
+}
+
+
+def fits(rule: str, day: date) -> bool:
+    if "BYDAY=" in rule:
+        return CODES[day.weekday()] in rule.partition("BYDAY=")[2].split(";")[0].split(",")
+    if "BYMONTHDAY=" in rule:
+        wanted = int(rule.partition("BYMONTHDAY=")[2])
+        last = (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+        return day.day == min(wanted, last.day)
+    return True

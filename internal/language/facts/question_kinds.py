@@ -1,0 +1,111 @@
+"""What a question about messages asks for (a time, a number, a place or a person) and which dates it names.
+
+Pure, in Russian, Ukrainian and English, some 50 microseconds a question.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from internal.language.dates.normalise import canonical
+from internal.language.dates.questions import dated_question_plainly
+from internal.language.text.spelling import Language, name_key, words
+
+_WHEN: Final = re.compile(
+    r"^\W*(?:(?:а|и|і|й|so|and|but)\s+)?(?:when|(?:in\s+|on\s+)?(?:what|which)\s+(?:year|month|date|day|week|season|weekday)"
+    r"|когда|(?:в|во|на)?\s*как(?:ом|ого|ой|ую|ие)\s+(?:год|месяц|числ|день|дн|недел|дат)\w*"
+    r"|коли|(?:в|у|на)?\s*як(?:ому|ого|ій|ий|а|у)\s+(?:ро[кц]|місяц|числ|день|дн|тиж|дат)\w*)(?!\w)"
+)
+_MANY: Final = re.compile(
+    r"(?<!\w)(?:how\s+(?:many|much|long|often|old|far|big|tall|late)|what\s+(?:number|age|price|percentage)"
+    r"|сколько|скольк(?:их|им|ими)|во\s+сколько|как\s+(?:долго|часто|давно)|скільки|скількох|як\s+(?:довго|часто|давно))(?!\w)"
+)
+_PLACE_OR_PERSON: Final = re.compile(
+    r"^\W*(?:(?:а|и|і|й|so|and|but)\s+)?(?:(?:\w{1,4}\s+)?(?:where|who|whom|whose|(?:which|what)\s+(?:city|country|place|state|town"
+    r"|island|village|person|friend))"
+    r"|(?:\w{1,3}\s+)?(?:где|куда|откуда|кто|кого|кому|кем|ком|чей|чья|чье|чьи|как(?:ом|ой|ая|ую)\s+(?:город|стран|мест|деревн)\w*)"
+    r"|(?:\w{1,3}\s+)?(?:де|куди|звідки|хто|ким|чий|чия|чиє|чиї|як(?:ому|ій|а|у|е)\s+(?:міст|країн|місц|сел)\w*))(?!\w)"
+)
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_MONTH: Final = re.compile(r"month(\d+)")
+_YEAR: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_DAY: Final = re.compile(r"(?<![\d.,:])([12]?\d|3[01])(?:st|nd|rd|th|-?(?:го|е|ое|го))?(?![\d:])")
+_NO_MONTHS: Final = words("мар маю мае маем сен сент дек окт авг янв фев ноя апр")
+"""Short forms that are rather other words, or none, inside a question."""
+
+_CAPITAL_ONLY: Final = words("may march mar jan")
+_SOME_YEAR_BACK: Final = re.compile(r"\b(?:last|прошл\w+|минул\w+|торік|торішн\w+)\b", re.IGNORECASE)
+"""Beside a month without a year: "last May" is one May, "in May" may be any."""
+
+_LONGEST_DAY_RANGE: Final = 1.5
+_LONGEST_MONTH_RANGE: Final = 32
+_LONGEST_YEAR_RANGE: Final = 367
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionKind:
+    """What a question asks for; most ask for none of these."""
+
+    when: bool = False
+    many: bool = False
+    place_or_person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDates:
+    """The months (1-12), years and days of a month (1-31) that a question names."""
+
+    months: frozenset[int] = frozenset()
+    years: frozenset[int] = frozenset()
+    days: frozenset[int] = frozenset()
+
+
+def question_kind(text: str) -> QuestionKind:
+    """What a question asks for, by how it begins; how many also by its middle."""
+    key = name_key(text)
+    return QuestionKind(bool(_WHEN.search(key)), bool(_MANY.search(key)), bool(_PLACE_OR_PERSON.search(key)))
+
+
+def named_dates(text: str, at: datetime) -> NamedDates:
+    """The dates among a question's words, asked at `at` (aware): "в июне", "last May", "on 5 May 2023", "last month".
+
+    Days count only beside a month. What is relative must stand first or last in the question.
+    """
+    months = {month for match in _WORD.finditer(text) if (month := _month(match.group()))}
+    years = {int(year) for year in _YEAR.findall(text)}
+    days = {int(day) for day in _DAY.findall(text) if int(day)} if months else set()
+    if not months and not years:
+        return _relative(text, at)
+    if not years and _SOME_YEAR_BACK.search(text):
+        relative = _relative(text, at)
+        years = set(relative.years) if relative.months == months else set()
+    return NamedDates(frozenset(months), frozenset(years), frozenset(days))
+
+
+def _month(written: str) -> int | None:
+    key = name_key(written)
+    if key in _NO_MONTHS or (key in _CAPITAL_ONLY and not written[0].isupper()):
+        return None
+    match = _MONTH.fullmatch(canonical(key) or "")
+    return int(match[1]) if match else None
+
+
+def _relative(text: str, at: datetime) -> NamedDates:
+    found = dated_question_plainly(text, at, _language(text))
+    if found is None:
+        return NamedDates()
+    begins, length = found.begins, ((found.ends or found.begins) - found.begins).total_seconds() / 86400
+    years = frozenset({begins.year} if length <= _LONGEST_YEAR_RANGE else ())
+    months = frozenset({begins.month} if length <= _LONGEST_MONTH_RANGE else ())
+    return NamedDates(months, years, frozenset({begins.day} if length <= _LONGEST_DAY_RANGE else ()))
+
+
+def _language(text: str) -> Language:
+    key = name_key(text)
+    if re.search("[іїєґ]", key):
+        return "uk"
+    return "ru" if re.search("[а-я]", key) else "en"

@@ -1,0 +1,139 @@
+"""First names that are one name: formal and short, Russian, Ukrainian and Latin spellings.
+
+The table `first_names.json` is our own: rows of [sex, Russian, Ukrainian, Latin, short forms], words joined by spaces.
+English short forms come from the `nicknames` package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+
+from internal.language.text.english import FOREIGN_NAMES, GIVEN_NAMES
+from internal.language.text.morphology import Gender, regular_forms
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import name_key
+
+
+@dataclass(frozen=True, slots=True)
+class GivenName:
+    """One reading of a word as a first name: which name (`group`), its nominative, and whether it is short."""
+
+    group: int
+    spelling: str
+    gender: Gender
+    short: bool
+    declined: bool = False
+
+
+_LATIN = re.compile(r"[a-zà-ɏ]")
+
+# Nominatives whose stem changes: the regular endings do not reach the other cases.
+_FLEETING = {
+    "лев": "льв", "петр": "петр", "павел": "павл", "игорек": "игорьк", "санек": "саньк", "витек": "витьк",
+    "василек": "васильк", "васек": "васьк", "федір": "федор", "яків": "яков", "левко": "левк", "игорьок": "ігорьк",
+}  # fmt: skip
+
+
+@cache
+def _table() -> list[tuple[Gender, str, str, str, str]]:
+    text = resources.files("internal.language.names").joinpath("first_names.json").read_text(encoding="utf-8")
+    return [("masc" if sex == "m" else "femn", ru, uk, latin, short) for sex, ru, uk, latin, short in json.loads(text)]
+
+
+@cache
+def _readings() -> dict[str, tuple[GivenName, ...]]:
+    """Every written form, nominatives before declined ones."""
+    nominatives: dict[str, list[GivenName]] = {}
+    declined: dict[str, list[GivenName]] = {}
+    for group, (gender, ru, uk, latin, short) in enumerate(_table()):
+        for spelling, is_short in _spellings(f"{ru} {uk} {latin}", short):
+            key = name_key(spelling)
+            nominatives.setdefault(key, []).append(GivenName(group, spelling, gender, is_short))
+            if not spelling.isascii():
+                for form in set(_cases(key)) - {key}:
+                    declined.setdefault(form, []).append(GivenName(group, spelling, gender, is_short, True))
+    return {key: (*nominatives.get(key, ()), *declined.get(key, ())) for key in nominatives | declined}
+
+
+def _spellings(formal: str, short: str) -> list[tuple[str, bool]]:
+    return [(word, False) for word in formal.split()] + [(word, True) for word in short.split()]
+
+
+def _cases(key: str) -> list[str]:
+    forms = list(regular_forms(key))
+    if stem := _FLEETING.get(key):
+        forms += [stem + ending for ending in ("а", "у", "ом", "е", "ові", "і")]
+    return forms
+
+
+@cache
+def _by_skeleton() -> dict[str, tuple[GivenName, ...]]:
+    found: dict[str, dict[GivenName, None]] = {}
+    for readings in _readings().values():
+        for name in readings:
+            if not name.declined:
+                for skeleton in skeletons(name.spelling):
+                    found.setdefault(skeleton, {})[name] = None
+    return {skeleton: tuple(names) for skeleton, names in found.items()}
+
+
+@lru_cache(maxsize=50_000)
+def given_names(word: str) -> tuple[GivenName, ...]:
+    """The readings of a word in any case form as a first name of the table; a Latin word also by its sound."""
+    key = name_key(word)
+    exact = _readings().get(key, ())
+    if exact or not key.isascii():
+        return exact
+    return tuple(name for skeleton in skeletons(key) for name in _by_skeleton().get(skeleton, ()))
+
+
+@cache
+def spellings_of(group: int) -> tuple[GivenName, ...]:
+    """Every nominative spelling of one name, formal and short."""
+    gender, ru, uk, latin, short = _table()[group]
+    return tuple(
+        GivenName(group, spelling, gender, is_short) for spelling, is_short in _spellings(f"{ru} {uk} {latin}", short)
+    )
+
+
+@cache
+def _english() -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    from nicknames import NickNamer
+
+    lookup = NickNamer.default_lookup()
+    related: dict[str, set[str]] = {}
+    for formal, short_forms in lookup.items():
+        for short in short_forms:
+            related.setdefault(formal, set()).add(short)
+            related.setdefault(short, set()).add(formal)
+    return {name: frozenset(others) for name, others in related.items()}, frozenset(related)
+
+
+def english_relatives(word: str) -> frozenset[str]:
+    """Keys of the English names that are short or long for this one: bob gives robert."""
+    return _english()[0].get(name_key(word), frozenset())
+
+
+def _unaccented(key: str) -> str:
+    """Małgorzata and Zsófia in plain Latin letters; Cyrillic stays as it is."""
+    if key.isascii() or not _LATIN.match(key):
+        return key
+    plain = unicodedata.normalize("NFKD", key.replace("ł", "l").replace("ø", "o").replace("ß", "ss"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def is_english_given_name(word: str) -> bool:
+    """Whether the English table or ours knows this Latin word as a first name."""
+    key = _unaccented(name_key(word))
+    if not key.isascii():
+        return False
+    return (
+        key in GIVEN_NAMES | FOREIGN_NAMES
+        or key in _english()[1]
+        or any(not name.declined for name in _readings().get(key, ()))
+    )

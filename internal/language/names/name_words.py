@@ -1,0 +1,170 @@
+"""What the words of one name are, and why two words may be the same word."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Literal
+
+from internal.language.names.given_names import GivenName, english_relatives, given_names, is_english_given_name
+from internal.language.names.kinship import is_title
+from internal.language.text.morphology import name_readings
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import Language, name_key, word_languages
+
+WordKind = Literal["first", "patronymic", "surname", "initial", "title"]
+WordReason = Literal["", "prefix", "declension", "diminutive", "transliteration"]
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’ʼ`-][^\W\d_]+)*|\d+")
+_PATRONYMIC = re.compile(
+    r"(?:ович|евич|йович|ильич|лукич|кузьмич|фомич|никитич|овн|евн|ичн|инічн|івн|ївн)(?:|а|у|ем|ом|е|ы|и|і|ой|ою|еві|ові)$"
+)
+_SURNAME_SHAPE = re.compile(r"(?:ов|ев|ин|ын|їн|ск|цк|ськ|цьк)(?:а|у|ым|им|е|ой|ою|ого|ому|ої|ій|ий|ая|ую)$")
+"""Endings at which morphology may guess a surname that no dictionary holds."""
+_LATIN_PATRONYMIC = re.compile(r"(?:ovich|evich|ovych|evych|yovych|ovna|evna|ivna|yivna|ichna)$")
+
+
+@dataclass(frozen=True, slots=True)
+class NameWord:
+    """One word of a name. `bases` are keys of its possible nominatives, `given` its readings as a first name.
+
+    Both follow from key and kind, so these two alone make it equal (and hashing it cheap).
+    """
+
+    key: str
+    kind: WordKind
+    bases: frozenset[str] = field(compare=False)
+    given: tuple[GivenName, ...] = field(compare=False)
+
+    @property
+    def groups(self) -> frozenset[int]:
+        return frozenset(name.group for name in self.given)
+
+
+@lru_cache(maxsize=50_000)
+def name_words(name: str) -> tuple[NameWord, ...]:
+    """The words of a name in the order written, each with its likeliest kind; digits and marks are left out."""
+    written = [word for word in _WORD.findall(name) if not word.isdigit()]
+    has_first = False
+    found = []
+    for position, word in enumerate(written):
+        kind = _kind(word, alone=len(written) == 1, after_first=has_first)
+        has_first = has_first or kind == "first"
+        found.append(_word(word, kind, last=position == len(written) - 1))
+    return tuple(found)
+
+
+def _word(word: str, kind: WordKind, last: bool) -> NameWord:
+    given = given_names(word) if kind == "first" else ()
+    trusted = (reading for reading in name_readings(word) if reading.known or _SURNAME_SHAPE.search(name_key(word)))
+    bases = frozenset({name_key(word)} | {name_key(reading.lemma) for reading in trusted})
+    if given:
+        bases |= {name_key(name.spelling) for name in given if name.declined}
+    return NameWord(name_key(word), kind, bases, given)
+
+
+def _kind(word: str, alone: bool, after_first: bool) -> WordKind:
+    key = name_key(word)
+    if len(key) == 1:
+        return "initial"
+    if not alone and is_title(key):
+        return "title"
+    if is_patronymic(word) and not (alone and _may_be_surname(word)):
+        return "patronymic"
+    return "first" if not after_first and is_given_name(word) else "surname"
+
+
+def _may_be_surname(word: str) -> bool:
+    """Абрамович alone is a surname; Ивановна alone is not."""
+    kinds = {reading.kind for reading in name_readings(word)}
+    return "surname" in kinds or "patronymic" not in kinds
+
+
+def is_given_name(word: str) -> bool:
+    """Whether a word may be a first name in any case form: by our table, the English one or the dictionaries."""
+    if given_names(word) or is_english_given_name(word):
+        return True
+    return any(reading.kind == "first" and reading.known for reading in name_readings(word))
+
+
+def is_patronymic(word: str) -> bool:
+    """Whether a word has the form of a patronymic, in any case, in either alphabet."""
+    key = name_key(word)
+    if key.isascii():
+        return len(key) > 6 and bool(_LATIN_PATRONYMIC.search(key))
+    return len(key) > 5 and bool(_PATRONYMIC.search(key)) and not given_names(word)
+
+
+def word_reason(one: NameWord, other: NameWord) -> WordReason | None:
+    """Why two words of names may be one word: "" when they are equal, None when nothing says so. Symmetric."""
+    if one.key == other.key:
+        return ""
+    if "initial" in (one.kind, other.kind):
+        return "prefix" if _initial_of(one, other) else None
+    if "title" in (one.kind, other.kind) or not _kinds_agree(one, other):
+        return None
+    return _likeness(one, other)
+
+
+def _likeness(one: NameWord, other: NameWord) -> WordReason | None:
+    if one.bases & other.bases:
+        return "declension"
+    if one.groups & other.groups:
+        return _given_reason(one, other)
+    if other.key in english_relatives(one.key):
+        return "diminutive"
+    return "transliteration" if _sound_alike(one, other) or _translated(one, other) else None
+
+
+def _kinds_agree(one: NameWord, other: NameWord) -> bool:
+    """A surname and a first name are different words, unless one of them is only a guess for a lone word."""
+    return one.kind == other.kind or "patronymic" not in (one.kind, other.kind)
+
+
+def _initial_of(one: NameWord, other: NameWord) -> bool:
+    if one.kind == other.kind:
+        return False
+    initial, full = (one, other) if one.kind == "initial" else (other, one)
+    return any(
+        whole.startswith(part) for part in skeletons(initial.key) for whole in skeletons(full.key)
+    ) or full.key.startswith(initial.key)
+
+
+def _given_reason(one: NameWord, other: NameWord) -> WordReason:
+    shared = one.groups & other.groups
+    short = any(name.short for word in (one, other) for name in word.given if name.group in shared)
+    if not short:
+        return "transliteration"
+    if any(skeletons(a) & skeletons(b) for a in one.bases for b in other.bases):
+        return "transliteration"
+    return "diminutive"
+
+
+def _sound_alike(one: NameWord, other: NameWord) -> bool:
+    return any(skeletons(a) & skeletons(b) for a in one.bases for b in other.bases)
+
+
+def _translated(one: NameWord, other: NameWord) -> bool:
+    return bool(
+        other.bases & frozenset().union(*map(translations, one.bases))
+        or one.bases & frozenset().union(*map(translations, other.bases))
+    )
+
+
+@cache
+def _name_dictionaries() -> object:
+    from names_translator.dicts import default_dicts
+
+    return default_dicts()
+
+
+@lru_cache(maxsize=20_000)
+def translations(key: str) -> frozenset[str]:
+    """Keys of the Russian spellings of a Ukrainian surname or patronymic (names-translator): Кравець gives кравец."""
+    languages: tuple[Language, ...] = word_languages(key)
+    if "uk" not in languages or len(key) < 4:
+        return frozenset()
+    lookup = _name_dictionaries().lookup  # type: ignore[attr-defined]  # the package ships no types
+    found = {name_key(name) for category in ("last", "patronymic") for name in lookup(key, category, limit=2)}
+    return frozenset(found - {key})

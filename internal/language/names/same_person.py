@@ -1,0 +1,62 @@
+"""Why two names may be one person: a suggestion, never a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+from internal.language.names.name_words import NameWord, WordReason, name_words, word_reason
+from internal.language.text.spelling import name_key
+
+Reason = Literal["prefix", "patronymic", "declension", "diminutive", "transliteration"]
+
+_STRENGTH: tuple[WordReason, ...] = ("", "prefix", "declension", "diminutive", "transliteration")
+
+
+@lru_cache(maxsize=100_000)
+def same_person_reason(a: str, b: str) -> Reason | None:
+    """Why two names may mean one person; None when they are equal (that is no hint) or nothing says so. Symmetric.
+
+    Every word of the shorter name must have its word in the longer one, so Иван Петров and Иван Сидоров, or two
+    different patronymics, give None. The least obvious step is what is told: transliteration before diminutive before
+    declension; if the words are equal, `patronymic` when only a patronymic is added, else `prefix`.
+    """
+    if name_key(a) == name_key(b):
+        return None
+    one, other = sorted((name_words(a), name_words(b)), key=lambda words: (len(words), [word.key for word in words]))
+    if not _says_enough(one) or len(other) > len(one) + 3:
+        return None
+    pairing = _pair(list(one), list(other))
+    if pairing is None:
+        return None
+    reasons, extra = pairing
+    strongest = max(reasons, key=_STRENGTH.index)
+    if strongest == "" or strongest == "prefix":  # noqa: PLR1714 - mypy narrows a literal by comparison only
+        return "patronymic" if extra and all(word.kind == "patronymic" for word in extra) else "prefix"
+    return strongest
+
+
+def _says_enough(words: Sequence[NameWord]) -> bool:
+    """A title, an initial or a patronymic alone points at nobody."""
+    return any(word.kind in ("first", "surname") for word in words)
+
+
+def _pair(shorter: list[NameWord], longer: list[NameWord]) -> tuple[list[WordReason], list[NameWord]] | None:
+    """A reason for every word of the shorter name, and the words left over; None if some word has no partner."""
+    if not shorter:
+        return [], longer
+    word, *rest = shorter
+    best: tuple[list[WordReason], list[NameWord]] | None = None
+    for position, candidate in enumerate(longer):
+        reason = word_reason(word, candidate)
+        if reason is None:
+            continue
+        paired = _pair(rest, longer[:position] + longer[position + 1 :])
+        if paired is not None and (best is None or _weight([reason, *paired[0]]) < _weight(best[0])):
+            best = [reason, *paired[0]], paired[1]
+    return best
+
+
+def _weight(reasons: Sequence[WordReason]) -> int:
+    return sum(_STRENGTH.index(reason) for reason in reasons)

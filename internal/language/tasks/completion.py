@@ -1,0 +1,214 @@
+"""What somebody says about things he had to do: that they are done, or need not be done any more. By rules.
+
+"я вже подзвонив Марії" is about "Подзвонити Марії": the same verb, in any form and aspect, and a thing in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from internal.language.dates.units import fold
+from internal.language.tasks.titles import nominative_person
+from internal.language.text.morphology import parses
+from internal.language.text.spelling import name_key, sentences, word_languages, words
+from internal.language.text.terms import english_stem
+
+Outcome = Literal["done", "cancelled"]
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+_PAST_EN: Final = {
+    **dict.fromkeys(("did", "done"), "do"),
+    **dict.fromkeys(("sent",), "send"),
+    **dict.fromkeys(("bought",), "buy"),
+    **dict.fromkeys(("paid",), "pay"),
+    **dict.fromkeys(("wrote", "written"), "write"),
+    **dict.fromkeys(("made",), "make"),
+    **dict.fromkeys(("took", "taken"), "take"),
+    **dict.fromkeys(("gave", "given"), "give"),
+    **dict.fromkeys(("told",), "tell"),
+    **dict.fromkeys(("met",), "meet"),
+    **dict.fromkeys(("went", "gone"), "go"),
+    **dict.fromkeys(("brought",), "bring"),
+    **dict.fromkeys(("got", "gotten"), "get"),
+    **dict.fromkeys(("spoke", "spoken"), "speak"),
+    **dict.fromkeys(("found",), "find"),
+    **dict.fromkeys(("sold",), "sell"),
+    **dict.fromkeys(("ran",), "run"),
+    **dict.fromkeys(("drank", "drunk"), "drink"),
+    **dict.fromkeys(("ate", "eaten"), "eat"),
+    **dict.fromkeys(("drove", "driven"), "drive"),
+    **dict.fromkeys(("taught",), "teach"),
+    **dict.fromkeys(("lent",), "lend"),
+    **dict.fromkeys(("built",), "build"),
+    **dict.fromkeys(("chose", "chosen"), "choose"),
+    **dict.fromkeys(("rang", "rung"), "ring"),
+    **dict.fromkeys(("read",), "read"),
+    **dict.fromkeys(("put",), "put"),
+    **dict.fromkeys(("fed",), "feed"),
+    **dict.fromkeys(("swept",), "sweep"),
+    **dict.fromkeys(("hung",), "hang"),
+    **dict.fromkeys(("returned",), "return"),
+}
+_OVER: Final = re.compile(
+    r"\b(?:already|just|finally|done|finished|completed|уже|вже|наконец|нарешті|готов[оаы]?|готовий|готова|готові"
+    r"|сделан[оаы]?"
+    r"|(?:is|are|been|was|were) (?:\w+ed|paid|sent|bought|made|written|built)|зроблено|зроблена|виконано|выполнено"
+    r"|отправлен[оаы]?|надіслано|оплачен[оаы]?|оплачено|куплен[оаы]?)\b|✅|✔"
+)
+_CALLED_OFF: Final = re.compile(
+    r"\b(?:cancel(?:led|ed)?|no longer (?:need|have)|don't need to|do not need to|not going to|never mind"
+    r"|forget about|called off"
+    r"|отмени(?:ть|те|ли|лась|лся|лось)?|отменяется|отменил[аи]?|больше не (?:надо|нужно)|уже не (?:надо|нужно)"
+    r"|не (?:надо|нужно)"
+    r"|передумал[аи]?|не буду|скасуй(?:те)?|скасували|скасовано|скасувати|вже не (?:треба|потрібно)"
+    r"|більше не (?:треба|потрібно)"
+    r"|не (?:треба|потрібно)|передумав|передумала)\b"
+)
+_NOT: Final = re.compile(
+    r"\b(?:не|ні|нет|not|never|haven't|hasn't|didn't|don't|won't|can't|couldn't|забыл[аи]?|забув|забула|forgot"
+    r"|еще не|ще не)\b"
+)
+_CONDITIONAL: Final = re.compile(r"\b(?:если|якщо|якби|if|when|когда|коли|бы|б)\b")
+_AUTHOR: Final = re.compile(r"\b(?:i|we|i've|we've|я|мы|ми)\b")
+_STOP: Final = words(
+    "the a an to of for and or in on at by with about me my i it that this we our you your is are be"
+    " в во на у о об про для и та й і с з із по к ко до от від за мне мені я мой моя моё мое мій моє мою это це"
+    " already just уже вже"
+)
+_LONGEST: Final = 600
+_SHORTEST_VERB: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A sentence that says what became of a thing to be done: `index` among the titles that were asked about."""
+
+    index: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    verbs: frozenset[str]
+    things: frozenset[str]
+    past: bool
+
+
+def settled(text: str, titles: Sequence[str]) -> list[Settled]:
+    """What a text by the one who has to do these things says of them, each once. Loads pymorphy3."""
+    found: dict[int, Outcome] = {}
+    for start, end in sentences(text):
+        sentence = text[start:end]
+        if len(sentence) <= _LONGEST and (one := _of_sentence(sentence, titles)) is not None:
+            found.setdefault(one.index, one.outcome)
+    return [Settled(index, outcome) for index, outcome in found.items()]
+
+
+def same_task(one: str, other: str) -> bool:
+    """Whether two titles tell of the same thing to be done."""
+    mine, theirs = _read(one, title=True), _read(other, title=True)
+    if not mine.things and not theirs.things:
+        return _verbs_alike(mine.verbs, theirs.verbs) and bool(mine.verbs)
+    shared = mine.things & theirs.things
+    fewer = min(len(mine.things), len(theirs.things))
+    verbs = not mine.verbs or not theirs.verbs or _verbs_alike(mine.verbs, theirs.verbs)
+    return bool(fewer) and 3 * len(shared) >= 2 * fewer and verbs
+
+
+def _of_sentence(sentence: str, titles: Sequence[str]) -> Settled | None:
+    folded = fold(sentence)
+    if folded.rstrip().endswith("?") or _CONDITIONAL.search(folded):
+        return None
+    off = _CALLED_OFF.search(folded) is not None
+    if not off and _NOT.search(folded):
+        return None
+    said = _read(sentence, title=False)
+    over = _OVER.search(folded) is not None
+    if not off and not over and not (said.past and _by_the_author(sentence, folded)):
+        return None
+    best = sorted(
+        ((_fit(said, _read(title, title=True), named=over or off), n) for n, title in enumerate(titles)),
+        key=lambda fit: -fit[0],
+    )
+    if not best or best[0][0] <= 0 or (len(best) > 1 and best[0][0] == best[1][0]):
+        return None  # none, or two that it may mean
+    return Settled(best[0][1], "cancelled" if off else "done")
+
+
+def _by_the_author(sentence: str, folded: str) -> bool:
+    """Whether the one who speaks did it: "Мама звонила" is not that he called her."""
+    if _AUTHOR.search(folded):
+        return True
+    words_ = _WORD.findall(sentence)
+    if words_ and words_[0].isascii():
+        return words_[0].lower() in _PAST_EN or words_[0].lower().endswith("ed")
+    return not any(nominative_person(word) for word in words_ if not word.isascii())
+
+
+def _fit(said: _Said, title: _Said, *, named: bool) -> int:
+    """How much of a title a sentence tells: a point for each thing in common, and two for the verb."""
+    shared = len(said.things & title.things)
+    verb = _verbs_alike(said.verbs, title.verbs)
+    if verb and (shared or not title.things):
+        return shared + 2
+    if named and shared and (not title.verbs or not said.verbs - _SAYING or shared == len(title.things)):
+        return shared
+    return 0
+
+
+_SAYING: Final = words(
+    "do make сделать зробити отправить бути быть finish cancel отменить отменять скасувати готовий готовый"
+)
+
+
+def _verbs_alike(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Equal, or one is the other with a prefix that changes its aspect: звонить, позвонить."""
+    if mine & theirs:
+        return True
+    return any(
+        len(min(one, other, key=len)) >= _SHORTEST_VERB and (one.endswith(other) or other.endswith(one))
+        for one in mine
+        for other in theirs
+        if not one.isascii()
+    )
+
+
+@lru_cache(maxsize=4_000)
+def _read(text: str, *, title: bool) -> _Said:
+    verbs: set[str] = set()
+    things: set[str] = set()
+    past = False
+    for place, match in enumerate(_WORD.finditer(fold(text))):
+        word = match[0]
+        if word in _STOP:
+            continue
+        if word.isascii():
+            base = _PAST_EN.get(word)
+            stem = english_stem(base or word)
+            past = past or base is not None or (word.endswith("ed") and len(word) > 4)
+            # English verbs and nouns look alike: the first word of a title is the verb, and so is a past tense.
+            if base is not None or (place == 0 and title) or word.endswith("ed"):
+                verbs.add(stem)
+            else:
+                things.add(stem)
+            continue
+        forms, is_verb, is_past = _forms(word)
+        past = past or is_past
+        (verbs if is_verb else things).update(forms)
+    return _Said(frozenset(verbs), frozenset(things), past)
+
+
+@lru_cache(maxsize=20_000)
+def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
+    """The dictionary forms of a Cyrillic word, whether it is a verb, and whether in the past tense."""
+    key = name_key(word)
+    found = [parse for language in word_languages(key) if language != "en" for parse in parses(key, language)]
+    known = [parse for parse in found if parse.is_known] or found[:1]
+    marks = [parse.tag.grammemes for parse in known]
+    verbs = [one for one in marks if one & {"VERB", "INFN", "GRND"}]
+    is_verb = bool(verbs) and (verbs[0] is marks[0] or len(verbs) * 2 > len(marks))
+    return frozenset(str(parse.normal_form) for parse in known), is_verb, any("past" in one for one in verbs)

@@ -1,0 +1,355 @@
+"""Tasks in what somebody says, by rules: what he asks to be reminded of, has to do, promised or plans.
+
+A question, a negation, an if and what others have to do are none of these. What is only likely is left to its author:
+`asked` tells what he asked for in so many words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from internal.language.dates.units import Span, blanked, fold
+from internal.language.tasks.times import TimeFound, find_time
+from internal.language.tasks.titles import (
+    addressed,
+    as_infinitive,
+    dative,
+    infinitive,
+    nominative_person,
+    past_tense,
+    shortened,
+    title_of,
+)
+from internal.language.text.spelling import Language, sentences
+
+Kind = Literal["reminder", "task", "promise"]
+
+LONGEST_SENTENCE: Final = 600
+"""Characters; a longer one is a text that was pasted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFound:
+    """A task in a text: its title, when, whom it was promised to (as written), the characters of its sentence.
+
+    `asked`: the author asks to be reminded. `untitled`: he says when, and of what he has said before.
+    """
+
+    kind: Kind
+    title: str
+    time: TimeFound | None
+    span: Span
+    asked: bool = False
+    whom: str = ""
+
+    @property
+    def untitled(self) -> bool:
+        return not self.title
+
+
+_REMIND: Final = re.compile(
+    r"(?:\b(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+)?(?:don't forget to\s+)?remind\s+(?:me"
+    r"|us)\b"
+    r"|\b(?:do not|don't)\s+let\s+me\s+forget(?:\s+about)?\b"
+    r"|\b(?:set|create|make|add|put)\s+(?:me\s+)?(?:up\s+)?(?:a\s+|an\s+)?reminder(?:\s+for\s+me)?\b"
+    r"|(?:\b(?:можешь|мог бы|могла бы|не забудь|прошу|хочу, чтобы ты)\s+)?(?:мне\s+)?\b(?:напомни|напомните|напомнишь"
+    r"|напоминай|напоминайте|напомнить|напомнил|напомнила)\b(?:\s+мне|\s+нам)?"
+    r"|\b(?:поставь|поставьте|создай|добавь|сделай)\s+(?:мне\s+)?напоминани[ея]\b"
+    r"|\bне\s+дай(?:те)?\s+(?:мне\s+)?забыть\b"
+    r"|(?:\b(?:можеш|міг би|могла б|не забудь|прошу|хочу, щоб ти)\s+)?(?:мені\s+)?\b(?:нагадай|нагадайте|нагадаєш"
+    r"|нагадуй|нагадуйте|нагадати|нагадав|нагадала)\b(?:\s+мені|\s+нам)?"
+    r"|\b(?:постав|поставте|створи|додай|зроби)\s+(?:мені\s+)?нагадування\b"
+    r"|\bне\s+дай(?:те)?\s+(?:мені\s+)?забути\b)"
+)
+_ONLY_ASKED: Final = re.compile(r"^(?:напомнил|напомнила|напомнить|нагадав|нагадала|нагадати)")
+_LET_FORGET: Final = re.compile(r"забыть|забути|forget")
+_UNWANTED: Final = re.compile(
+    r"(?:\bне\s+(?:надо|нужно|треба|потрібно|стоит|варто)?\s*$|\b(?:don't|do not|never|no need to|stop|didn't|not)\s+$"
+    r"|\b(?:ты|ти|you|он|она|він|вона|he|she|they|it|мама|папа)\s+$)"
+)
+_ASKING: Final = re.compile(
+    r"^[\s,:—-]*(?:пожалуйста|будь ласка|please)?[\s,]*(?:about\s+|про\s+|о\s+|об\s+)?(?:what|who|whom|whose|when"
+    r"|where|why|how|which|if|whether"
+    r"|кто|кого|кому|как|какой|какая|какое|какие|каков\w*|когда|где|куда|откуда|сколько|почему|зачем|чей|чья|чем|чём|ли"
+    r"|хто|кого|кому|як|який|яка|яке|які|якого|якої|коли|де|куди|звідки|скільки|чому|навіщо|чий|чия|чим|чому)\b"
+)
+_POLITE: Final = re.compile(r"\b(?:can|could|would|will|можешь|мог бы|могла бы|можеш|міг би|могла б)\b|ишь|єш")
+_THAT: Final = re.compile(r"^[\s,:—-]*(?:о том,?\s+|про те,?\s+)?(?:что|що)\b")
+_OF: Final = re.compile(r"^\s+of\b")
+_ABOUT: Final = re.compile(r"^[\s,:—-]*(?:about|про|о|об|обо)\b")
+
+_SURE_NEED: Final = (
+    r"(?:(?:i|we)(?:\s+(?:also|still|really|just|definitely|absolutely))*\s+(?:need|have|got)\s+to"
+    r"|(?:i|we)(?:\s+(?:also|really|definitely))*\s+(?:must|gotta)|i'?ve\s+got\s+to"
+    r"|(?:i\s+)?(?:mustn't|must not|don't|can't|shouldn't|do not)\s+forget\s+(?:to|about)"
+    r"|не\s+забыть(?:\s+бы)?|не\s+забути(?:\s+б)?"
+    r"|(?:надо|нужно|необходимо|треба|потрібно|необхідно)(?:\s+(?:будет|буде|бы|би|б))?"
+    r"|мушу|я\s+(?:должен|должна|обязан|обязана|повинен|повинна))"
+)
+_LIKELY_NEED: Final = (
+    r"(?:(?:i|we)(?:\s+(?:also|really|probably))*\s+(?:should|ought to|am supposed to|are supposed to|shall|want to)"
+    r"|(?:i|we)(?:'ll|\s+will|'m going to|\s+am going to|\s+are going to|'m planning to|\s+plan to)"
+    r"|(?:стоит|слід|варто|хочу|планую|планирую|собираюсь|збираюсь|збираюся)|я\s+маю)"
+)
+_SURE: Final = re.compile(rf"\b{_SURE_NEED}\s+(?!(?:have|been|be|было|було)\b)")
+_LIKELY: Final = re.compile(rf"\b{_LIKELY_NEED}\s+(?!(?:have|been|be|not|never|не|было|було)\b)")
+_HYPOTHETIC: Final = re.compile(
+    r"\b(?:если|якщо|якби|когда|коли|if|unless|when|зачем|навіщо|почему|чому|why|how|what|would|wouldn't|maybe"
+    r"|может быть|може бути"
+    r"|не уверен|не впевнен\w*|вряд ли|навряд)\b|\b(?:не|not|don't|doesn't|didn't|never|no longer)\s*$"
+)
+_OTHERS: Final = re.compile(
+    r"\b(?:тебе|вам|ему|ей|им|тобі|йому|їй|їм|you|he|she|they|он|она|они|він|вона|вони|ты|ти|вы|ви)\s*$"
+)
+
+_TO_YOU: Final = re.compile(r"\b(?:you|тебе|тобі|тебя|вам|вас)\b")
+
+_PROMISED_EN: Final = re.compile(
+    r"\b(?:i|we)(?:'ve|\s+have)?\s+(?:also\s+|just\s+|already\s+)?(?:(?:promised|promise|swore|agreed)"
+    r"|(?P<told>told|said))"
+    r"(?:\s+(?P<whom>(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*(?:\s+(?!to\b|that\b|i\b|we\b)[^\W\d_][\w'-]*){0,2}))?"
+    r"\s+(?P<link>to|(?:that\s+)?(?:i|we)(?:'ll|'d|\s+would|\s+will))\s+"
+)
+_PROMISED: Final = re.compile(
+    r"\b(?:по)?(?:обещал[аи]?|обещаю|обіцяв|обіцяла|обіцяли|обіцяю)\b|\b(?:дал[аи]?|дав)\s+слово\b"
+)
+_TO_ME: Final = re.compile(r"^\s*,?\s*(?:мне|нам|мені|me|us|тебе|тобі)\b")
+_MINE: Final = re.compile(r"\b(?:я|мы|ми|i|we)\b")
+_DENIED: Final = re.compile(r"(?:\bне|n't|\bnot|\bnever|\bникогда не|\bніколи не)\s+$")
+
+_APPOINTMENT: Final = re.compile(
+    r"\b(?:встреч[аеиу]|зустріч[іи]?|собеседовани[ея]|співбесід[аиу]|экзамен\w*|іспит\w*|прием|приём|прийом|рейс"
+    r"|вылет|виліт|поезд"
+    r"|потяг|дедлайн\w*|созвон|дзвінок|звонок|тренировк[аиу]|тренування|урок|лекци[яию]|лекці[яію]|консультаци[яию]"
+    r"|консультаці[яію]"
+    r"|стоматолог\w*|врач\w*|лікар\w*|день рождения|день народження|днюха|концерт|meeting|appointment|interview"
+    r"|exam|flight|train|deadline"
+    r"|call|dentist|doctor|birthday|class|lesson|lecture|concert|reservation|party|wedding|свадьба|весілля)\b"
+)
+_HAVING: Final = re.compile(
+    r"\b(?:у меня|у нас|в мене|у мене|в нас|мо[йяеи]|моя|моє|мій|my|our|i have|i've got|we have|there is|there's"
+    r"|есть|є|будет|буде|записан\w*)\b"
+)
+_HAVING_CUT: Final = re.compile(
+    r"\b(?:у меня|у нас|в мене|у мене|в нас|i have|i've got|we have|there is|there's|есть|є|будет|буде)\b(?:\s+(?:a"
+    r"|an|the)\b)?"
+)
+_NO: Final = re.compile(r"\b(?:не|not|no)\b|n't\b")
+_WAS: Final = re.compile(r"\b(?:was|were|had|did|went)\b")
+_BEFORE_VERB: Final = ("я", "и", "та", "й", "потом", "потім")
+_LEAD: Final = 6
+"""Words: more before a need are a story, and an appointment that is no sentence has no more."""
+
+_CYRILLIC: Final = re.compile(r"[\u0400-\u04ff'-]+")
+
+
+def find_tasks(text: str, at: datetime, language: Language = "en") -> list[TaskFound]:
+    """The tasks that a text by its own author holds, said at `at` (aware, in his zone), in their order.
+
+    Loads pymorphy3, so it belongs into the language process; some 1 ms a sentence.
+    """
+    found: list[TaskFound] = []
+    for start, end in sentences(text):
+        for begin, part in _clauses(text[start:end]):
+            if len(part) > LONGEST_SENTENCE:
+                continue
+            one = _of_sentence(part, at, language)
+            if one is not None:
+                found.append(
+                    _with_titles_before(replace(one, span=(start + begin, start + begin + len(part))), found, text)
+                )
+    return _without_titled_twice(found)
+
+
+def only_requests(text: str, found: list[TaskFound]) -> bool:
+    """Whether a text holds nothing but requests to be reminded, so that nothing else of it wants an answer."""
+    asked = [one for one in found if one.asked]
+    rest = blanked(text, [one.span for one in asked])
+    return bool(asked) and not re.search(r"[^\W\d_]{3,}", _COURTESY.sub(" ", fold(rest)))
+
+
+_COURTESY: Final = re.compile(
+    r"\b(?:привет|привіт|hi|hello|hey|спасибо|дякую|thanks|thank you|please|пожалуйста|будь ласка|добрый день"
+    r"|добрий день|and|та|also|а также|а також|ok|ок|окей)\b"
+)
+
+
+def _clauses(sentence: str) -> Iterator[tuple[int, str]]:
+    """A sentence, cut at semicolons and before a second request to be reminded."""
+    start = 0
+    for match in re.finditer(
+        r";\s*|,?\s+(?:и|а также|та|і|and)\s+(?=(?:ещё |еще |also )?(?:напомни|нагадай|remind me)\b)", fold(sentence)
+    ):
+        yield start, sentence[start : match.start()]
+        start = match.end()
+    yield start, sentence[start:]
+
+
+def _with_titles_before(one: TaskFound, found: list[TaskFound], text: str) -> TaskFound:
+    """ "I have to call Maria. Remind me on Friday." is one reminder: it takes its title from what was said before."""
+    if one.title or not one.asked:
+        return one
+    if found and not found[-1].asked:
+        both = (found[-1].span[0], one.span[1])
+        return replace(one, title=found[-1].title, whom=found[-1].whom, span=both)
+    before = text[: one.span[0]].strip()
+    last = sentences(before)[-1] if before else (0, 0)
+    said = title_of(before[last[0] : last[1]], ())
+    return replace(one, title=shortened(said))
+
+
+def _without_titled_twice(found: list[TaskFound]) -> list[TaskFound]:
+    titles = {one.title for one in found if one.asked}
+    return [one for one in found if one.asked or one.title not in titles]
+
+
+def _of_sentence(sentence: str, at: datetime, language: Language) -> TaskFound | None:
+    folded = fold(sentence)
+    question = folded.rstrip(" \"'»)”").endswith("?")
+    reminder = _reminder(sentence, folded, at, language, question=question)
+    if reminder is not None or _REMIND.search(folded):
+        return reminder
+    if question:
+        return None
+    return (
+        _promise(sentence, folded, at, language)
+        or _need(sentence, folded, at, language)
+        or _plan(sentence, folded, at, language)
+    )
+
+
+def _reminder(sentence: str, folded: str, at: datetime, language: Language, *, question: bool) -> TaskFound | None:
+    match = _REMIND.search(folded)
+    if match is None or not _is_request(folded, match, question=question):
+        return None
+    after, time = folded[match.end() :], find_time(sentence, at, language)
+    wants_to_know = bool(_ASKING.match(after)) and not (time and time.recurrence)
+    tells_of_past = _THAT.match(after) and (time is None or any(past_tense(one) for one in _CYRILLIC.findall(after)))
+    if wants_to_know or tells_of_past or (time is None and not _tells_what_to_do(after)):
+        return None
+    title = title_of(sentence, [match.span(), *(time.spans if time else ())])
+    return TaskFound("reminder", title, time, (0, 0), asked=True)
+
+
+def _is_request(folded: str, match: re.Match[str], *, question: bool) -> bool:
+    """Whether the words ask for a reminder: no "don't", no "she reminded me", no "you remind me of"."""
+    unwanted = _UNWANTED.search(folded[: match.start()]) and not _LET_FORGET.search(match[0])
+    told = _ONLY_ASKED.match(match[0].strip()) or _OF.match(folded[match.end() :])
+    return not unwanted and not told and (not question or _POLITE.search(match[0]) is not None)
+
+
+def _tells_what_to_do(after: str) -> bool:
+    if _ABOUT.match(after):
+        return False  # "remind me about the project": it wants to hear of it
+    words = after.split()
+    return bool(re.match(r"^[\s,:—-]*to\s+\w", after)) or any(infinitive(word) for word in words[:4])
+
+
+def _need(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
+    sure = _SURE.search(folded)
+    match = sure or _LIKELY.search(folded)
+    if match is None or not _needed_by_the_author(folded[: match.start()]):
+        return None
+    time = find_time(sentence, at, language)
+    spans = time.spans if time else ()
+    if time is None and (sure is None or len(folded[: match.start()].split()) > _LEAD):
+        return None  # a story, or a wish
+    after = blanked(folded, spans)[match.end() :]
+    to_the_bot = sure is None and _TO_YOU.search(after)
+    if to_the_bot or (_CYRILLIC.match(match[0]) and not any(infinitive(word) for word in after.split()[:5])):
+        return None
+    title, whom = addressed(title_of(sentence, [(0, match.end()), *spans]))
+    return TaskFound("task", title, time, (0, 0), whom=whom) if title else None
+
+
+def _needed_by_the_author(before: str) -> bool:
+    """No if, no "not", and nobody else who has to: "тебе надо", "Марии надо"."""
+    if _HYPOTHETIC.search(before) or _OTHERS.search(before):
+        return False
+    words = before.split()
+    return not words or words[-1] in ("мне", "нам", "мені") or not dative(words[-1])
+
+
+def _promise(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
+    time = find_time(sentence, at, language)
+    spans = time.spans if time else ()
+    if match := _PROMISED_EN.search(folded):
+        told_to_do = match["told"] and not re.search(r"i|we", match["link"])  # "I told him to come"
+        if told_to_do or _HYPOTHETIC.search(folded[: match.start()]) or match["whom"] in ("myself", "me"):
+            return None
+        whom = sentence[match.start("whom") : match.end("whom")] if match["whom"] else ""
+        return _promised(title_of(sentence, [(0, match.end()), *spans]), whom, time)
+    match = _PROMISED.search(folded)
+    if match is None or not _promised_by_the_author(sentence, folded, match):
+        return None
+    told = blanked(folded, spans)[match.end() :]
+    if not any(infinitive(word) for word in told.split()[:6]) and not _THAT.match(told):
+        return None
+    title, named = addressed(title_of(sentence, [(0, match.end()), *spans]))
+    if named:
+        return TaskFound("promise", title, time, (0, 0), whom=named)
+    before = _CYRILLIC.findall(sentence[: match.start()])
+    return _promised(title, next((word for word in before if word[:1].isupper() and dative(word)), ""), time)
+
+
+def _promised(title: str, whom: str, time: TimeFound | None) -> TaskFound | None:
+    told = f"{title} ({whom})" if whom else title
+    return TaskFound("promise", told, time, (0, 0), whom=whom) if title else None
+
+
+def _promised_by_the_author(sentence: str, folded: str, match: re.Match[str]) -> bool:
+    """No "не обещал", no "обещал мне", and nobody else who promised."""
+    before, after = folded[: match.start()], folded[match.end() :]
+    if _DENIED.search(before) or _TO_ME.match(after):
+        return False
+    if _MINE.search(before) or match[0].endswith("ю"):
+        return True
+    named = [*_CYRILLIC.findall(sentence[: match.start()]), *_CYRILLIC.findall(sentence[match.end() :])[:1]]
+    return not _OTHERS.search(before) and not any(nominative_person(word) for word in named)
+
+
+def _plan(sentence: str, folded: str, at: datetime, language: Language) -> TaskFound | None:
+    """What is going to be done on a day that is named: "завтра позвоню Марии", "dentist tomorrow at 10"."""
+    time = find_time(sentence, at, language)
+    if time is None or not time.sure or any(shape.search(folded) for shape in (_SURE, _LIKELY, _HYPOTHETIC, _NO)):
+        return None
+    rest = blanked(sentence, time.spans)
+    words = _CYRILLIC.findall(rest)
+    if words and infinitive(words[0]):
+        return _titled("task", title_of(sentence, time.spans), time)
+    if (intended := _intended(sentence, rest, words, time)) is not None:
+        return intended
+    if _APPOINTMENT.search(folded) and (_HAVING.search(folded) or len(rest.split()) <= _LEAD):
+        if any(past_tense(word) for word in words) or _WAS.search(folded):
+            return None
+        cut = [match.span() for match in _HAVING_CUT.finditer(folded)]
+        return _titled("reminder", title_of(sentence, [*time.spans, *cut]), time)
+    return None
+
+
+def _intended(sentence: str, rest: str, words: list[str], time: TimeFound) -> TaskFound | None:
+    """A verb in the first person of the future, with which the sentence begins, as the infinitive."""
+    for n, word in enumerate(words[:3]):
+        if (verb := as_infinitive(word)) is not None and all(one.lower() in _BEFORE_VERB for one in words[:n]):
+            place = rest.index(word)
+            behind = [_moved(span, place, word, verb) for span in time.spans if span[0] > place]
+            return _titled("task", title_of(f"{verb}{sentence[place + len(word) :]}", behind), time)
+    return None
+
+
+def _moved(span: Span, place: int, word: str, verb: str) -> Span:
+    shift = place + len(word) - len(verb)
+    return span[0] - shift, span[1] - shift
+
+
+def _titled(kind: Kind, title: str, time: TimeFound) -> TaskFound | None:
+    return TaskFound(kind, title, time, (0, 0)) if len(title) > 2 else None
+
+
+def may_request(text: str) -> bool:
+    """Whether a text may ask to be reminded: false for nearly all that do not, without a dictionary."""
+    return _REMIND.search(fold(text)) is not None

@@ -1,0 +1,184 @@
+"""When something is to be done, as people say it in three languages: a moment ahead, a day, or what comes again.
+
+"у п'ятницю о 9", "every other Monday", "через полчаса", "by the end of the month". The rules of `dates` look back and
+read a phrase that is cut out already; here the phrase is found in a sentence, and lies ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from internal.language.dates.days import NamedDay, named_days
+from internal.language.dates.hours import NamedHour, named_hour
+from internal.language.dates.recurrences import CODES, fits, recurrence
+from internal.language.dates.units import COUNT, UNIT, Span, blanked, day_after, fold, number_of, unit_of
+from internal.language.text.spelling import Language
+
+_HALF_HOUR: Final = re.compile(
+    r"\b(?:через полчаса|за пів ?години|через пів ?години|in half an hour|in a half hour|через пол ?часа)\b"
+)
+_AND_HALF: Final = re.compile(
+    r"\b(?:через полтора часа|за півтори години|через півтори години|in an hour and a half)\b"
+)
+_AHEAD: Final = re.compile(rf"\b(?:через|in|за|within)\s+(?:{COUNT}\s*)?{UNIT}")
+_FROM_NOW: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+from now\b")
+_BEFORE: Final = re.compile(
+    rf"\b(?:за|заранее за|завчасно за)\s+(?:{COUNT}\s*)?{UNIT}(?:\s+до\s+(?:этого|того|цього|того))?"
+)
+_BEFORE_EN: Final = re.compile(rf"\b{COUNT}\s+{UNIT}\s+(?:before(?:hand)?(?: that| it)?|earlier|in advance|ahead)\b")
+_RUSSIAN: Final = re.compile(r"\b(?:час|минут|недел)")
+"""Units of which "за" says how long before; in Ukrainian "за годину" is also "in an hour"."""
+_HOUR: Final = timedelta(hours=1)
+_LENGTHS: Final = {"minute": _HOUR / 60, "hour": _HOUR, "day": _HOUR * 24, "week": _HOUR * 24 * 7}
+_EARLY: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFound:
+    """A time named in a text. `moment` is aware, in the zone it was said in; of a `whole_day` it is midnight.
+
+    `recurrence` is an RRULE. `spans` are the characters that name it, in order. `sure`: one day is meant, and no
+    other; "next month" is not.
+    """
+
+    moment: datetime
+    whole_day: bool
+    recurrence: str | None
+    spans: tuple[Span, ...]
+    sure: bool = True
+
+
+def find_time(text: str, at: datetime, language: Language = "en") -> TimeFound | None:
+    """The time ahead that a text names, said at `at` (aware, in the owner's zone); None if it names none that is sure
+    to be read. Some 0.2 ms."""
+    folded = fold(text)
+    if before := _BEFORE.search(folded) or _BEFORE_EN.search(folded):
+        earlier = _earlier(folded, at, language, before)
+        if earlier is not None or not before[0].startswith("за ") or _RUSSIAN.search(before[0]):
+            return earlier
+    ahead = _relative(folded, at)
+    again = recurrence(folded)
+    if again is not None:
+        return _recurring(folded, at, *again)
+    if ahead is not None and not ahead.whole_day:
+        return ahead
+    days = named_days(folded, at, language)
+    if ahead is not None and not days:
+        days = [NamedDay(ahead.moment.date(), ahead.spans[0], ahead.sure)]
+    rest = blanked(folded, [one.span for one in days])
+    clock = named_hour(rest)
+    if not days and clock is None:
+        return None
+    return _composed(days, clock, at)
+
+
+def _composed(days: Sequence[NamedDay], clock: NamedHour | None, at: datetime) -> TimeFound:
+    """A day and an hour as one moment; an hour alone is the next time that the clock shows it."""
+    spans = [one.span for one in days[:1]]
+    day = days[0] if days else None
+    if clock is None:
+        assert day is not None
+        if day.loose and day.day <= at.date():
+            day = replace(day, day=day.day + timedelta(days=7))
+        return TimeFound(_midnight(day.day, at), True, None, tuple(spans), day.sure)
+    hour, span, named, loose = clock
+    spans = sorted([*spans, span])
+    if day is None:
+        return TimeFound(_next_time(hour, at, loose=loose), False, None, tuple(spans), not named)
+    hour = _waking(hour) if loose else hour
+    moment = datetime.combine(day.day, hour, at.tzinfo)
+    if day.loose and moment <= at:
+        moment = datetime.combine(day.day + timedelta(days=7), hour, at.tzinfo)
+    return TimeFound(moment, False, None, tuple(spans), day.sure)
+
+
+def _earlier(folded: str, at: datetime, language: Language, before: re.Match[str]) -> TimeFound | None:
+    """ "On Friday at 10, an hour before": the time that the rest names, so much earlier; None if it names none.
+
+    What would have passed already comes at the time itself.
+    """
+    named = find_time(blanked(folded, [before.span()]), at, language)
+    count, unit = number_of(before["count"]), unit_of(before["unit"])
+    if named is None or named.recurrence or count is None or unit not in _LENGTHS:
+        return None
+    if named.whole_day and unit in ("minute", "hour"):
+        return None
+    length = _LENGTHS[unit] * count
+    moment = _later(named.moment, -length) if unit in ("minute", "hour") else named.moment - length
+    spans = tuple(sorted([*named.spans, before.span()]))
+    return replace(named, moment=moment if moment > at else named.moment, spans=spans)
+
+
+def _relative(folded: str, at: datetime) -> TimeFound | None:
+    """ "in 20 minutes", "через неделю": minutes and hours are a moment, longer units a day."""
+    for shape, minutes in ((_AND_HALF, 90), (_HALF_HOUR, 30)):
+        if match := shape.search(folded):
+            return TimeFound(_later(at, timedelta(minutes=minutes)), False, None, (match.span(),))
+    match = _AHEAD.search(folded) or _FROM_NOW.search(folded)
+    if match is None:
+        return None
+    count, unit = number_of(match["count"]), unit_of(match["unit"])
+    if count is None or (match[0].startswith("за ") and unit not in ("minute", "hour", "day", "week")):
+        return None
+    if unit == "minute":
+        return TimeFound(_later(at, timedelta(minutes=count)), False, None, (match.span(),))
+    if unit == "hour":
+        return TimeFound(_later(at, _HOUR * count), False, None, (match.span(),))
+    day = day_after(at.date(), count, unit)
+    return None if day is None else TimeFound(_midnight(day, at), True, None, (match.span(),))
+
+
+def _recurring(folded: str, at: datetime, rule: str, span: Span, hour: time | None) -> TimeFound:
+    """The first time of a recurrence that lies ahead, and its rule."""
+    spans = [span]
+    rest = blanked(folded, spans)
+    if "HOURLY" in rule:
+        return TimeFound(_later(at, _HOUR * int(rule.partition("INTERVAL=")[2] or 1)), False, rule, tuple(spans))
+    starts = named_days(rest, at, "en") if "BYDAY" not in rule and "BYMONTHDAY" not in rule else []
+    if starts:
+        spans.append(starts[0].span)
+        rest = blanked(rest, [starts[0].span])
+        if rule == "FREQ=WEEKLY":
+            rule += f";BYDAY={CODES[starts[0].day.weekday()]}"
+    if hour is None and (clock := named_hour(rest)) is not None:
+        hour = _waking(clock.hour) if clock.loose else clock.hour
+        spans.append(clock.span)
+    elif hour is not None and (clock := named_hour(rest)) is not None and not clock.part:
+        late = clock.loose and hour >= time(12)  # "каждый вечер в 9"
+        hour = time(clock.hour.hour + 12, clock.hour.minute) if late else clock.hour
+        spans.append(clock.span)
+    begin = starts[0].day if starts else at.date()
+    for ahead in range(370):
+        day = begin + timedelta(days=ahead)
+        moment = datetime.combine(day, hour or time(), at.tzinfo)
+        if fits(rule, day) and (moment > at if hour is not None else day > at.date() or bool(starts)):
+            return TimeFound(moment, hour is None, rule, tuple(sorted(spans)))
+    raise AssertionError(f"no day of a year fits {rule}")
+
+
+def _waking(hour: time) -> time:
+    """ "At 5", and no more, is in the afternoon: before six nobody wants to be told of anything."""
+    return time(hour.hour + 12, hour.minute) if 1 <= hour.hour < _EARLY else hour
+
+
+def _next_time(hour: time, at: datetime, *, loose: bool) -> datetime:
+    """When the clock shows this hour next; where it may be either half of the day, while people are awake."""
+    hours = [hour, time(hour.hour + 12, hour.minute)] if loose else [hour]
+    for ahead in (0, 1):
+        for one in hours:
+            moment = datetime.combine(at.date() + timedelta(days=ahead), one, at.tzinfo)
+            if moment > at and (not loose or one.hour > _EARLY):
+                return moment
+    return datetime.combine(at.date() + timedelta(days=1), hour, at.tzinfo)
+
+
+def _later(at: datetime, elapsed: timedelta) -> datetime:
+    return (at.astimezone(UTC) + elapsed).astimezone(at.tzinfo)
+
+
+def _midnight(day: date, at: datetime) -> datetime:
+    return datetime.combine(day, time(), at.tzinfo)

@@ -1,0 +1,116 @@
+"""What a task is called: the words of a sentence without its time, its trigger and what only leads over to them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from internal.language.dates.units import Span, blanked, fold
+from internal.language.text.morphology import parses
+from internal.language.text.spelling import name_key, word_languages
+
+LONGEST: Final = 200
+"""Characters of a title."""
+
+_LEADING: Final = re.compile(
+    r"^(?:[\s,.:;!\-]|(?:пожалуйста|плиз|будь ласка|please|pls|мне|мені|нам|меня|мене|me|us|to|that|что|що|чтобы"
+    r"|чтоб|щоб"
+    r"|о том|про те|about that|ещё|еще|ще|также|також|also|then|потом|потім|и|та|й|and|но|але|but|а|так|ну|ok|okay|ок"
+    r"|обязательно|обов'язково|точно|definitely|будет|буде|срочно|терміново|бы|б|би|я|i|for|в|у|на|о|к|до|at|on|by)"
+    r"(?=[\s,.:;!\-]|$))+"
+)
+_TRAILING: Final = re.compile(
+    r"(?:[\s,.:;!?\-—–()\"']|(?<=\s)(?:пожалуйста|будь ласка|please|pls|в|во|у|на|о|об|к|до|и|та|й|and|at|on|by"
+    r"|the|to|of"
+    r"|for|или|або|or|from|с|з|мне|мені|ок|ладно|добре|хорошо|ok|okay|thanks|thank you|спасибо|дякую))+$"
+)
+"""One mark at a time: where times were blanked out there are long gaps, and a gap cut in all ways takes for ever."""
+_ABOUT: Final = re.compile(r"^(?:about)\s+")
+_TO_WHOM: Final = re.compile(r"^([^\W\d_][\w'-]*(?:\s+[^\W\d_][\w'-]*)?)\s+(?=\S)")
+
+
+def title_of(text: str, spans: Sequence[Span]) -> str:
+    """The text without these characters and the words that led to them, with a capital; empty if nothing is left."""
+    folded = fold(text)
+    cut = blanked(text, spans)
+    folded = blanked(folded, spans)
+    start = 0
+    while match := _LEADING.match(folded[start:]):
+        start += match.end()
+    end = len(folded)
+    while match := _TRAILING.search(folded[start:end]):
+        end = start + match.start()
+    title = " ".join(cut[start:end].split())
+    title = re.sub(r"\s+([,.;:!?])", r"\1", title)
+    title = _ABOUT.sub("", title)
+    return shortened(title[:1].upper() + title[1:])
+
+
+def shortened(title: str) -> str:
+    """At most LONGEST characters, cut between words."""
+    return title if len(title) <= LONGEST else title[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
+
+
+def addressed(title: str) -> tuple[str, str]:
+    """ "Анне отправить отчёт" as the title "Отправить отчёт (Анне)" and whom it names; the title and "" otherwise."""
+    words = title.split()
+    for count in (1, 2):
+        if len(words) > count and infinitive(words[count]) and all(dative(word) for word in words[:count]):
+            whom = " ".join(words[:count])
+            rest = " ".join(words[count:])
+            return f"{rest[:1].upper()}{rest[1:]} ({whom})", whom
+    return title, ""
+
+
+def infinitive(word: str) -> bool:
+    """Whether a Cyrillic word is an infinitive, in either language."""
+    key = _key(word)
+    if not key.endswith(("ть", "ти", "чь", "ться", "тись", "тися", "чься", "йти")):
+        return False
+    return any(_INFINITIVE & marks for marks, _ in _readings(key))
+
+
+def dative(word: str) -> bool:
+    """Whether a Cyrillic word names somebody in the dative."""
+    return any("datv" in marks and marks & _SOMEBODY for marks, _ in _readings(_key(word)))
+
+
+def as_infinitive(word: str) -> str | None:
+    """The infinitive of a Cyrillic verb in the first person of the future: позвоню, подзвоню; None for other words."""
+    for marks, normal in _readings(_key(word)):
+        if {"VERB", "1per", "sing"} <= marks and marks & {"futr", "perf"}:
+            return normal
+    return None
+
+
+def past_tense(word: str) -> bool:
+    """Whether a Cyrillic word is first of all a verb in the past tense."""
+    return any("past" in marks and "VERB" in marks for marks, _ in _readings(_key(word))[:2])
+
+
+def nominative_person(word: str) -> bool:
+    """Whether a Cyrillic word names somebody who does something, and cannot be the one to whom it is done."""
+    read = [marks for marks, _ in _readings(_key(word))]
+    people = [marks for marks in read if marks & {"anim", "Name", "Surn"}]
+    if not people or any("VERB" in marks for marks in read):
+        return False
+    return "nomn" in people[0] and not any("datv" in marks for marks in people)
+
+
+_INFINITIVE: Final = frozenset({"INFN", "infn", "Infr", "inf"})
+_SOMEBODY: Final = frozenset({"anim", "Name", "Surn", "NPRO"})
+
+
+def _key(word: str) -> str:
+    return name_key(word.strip(',.!?;:()"«»'))
+
+
+def _readings(key: str) -> list[tuple[frozenset[str], str]]:
+    """What a word may be: its grammemes and its dictionary form, likeliest first, in both languages.
+
+    The two dictionaries know different grammemes, and pymorphy3 refuses to be asked for one it does not know.
+    """
+    found = [parse for language in word_languages(key) if language != "en" for parse in parses(key, language)]
+    known = [parse for parse in found if parse.is_known]  # at a word of the other language it only guesses
+    return [(parse.tag.grammemes, str(parse.normal_form)) for parse in known or found]

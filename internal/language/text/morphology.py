@@ -1,0 +1,193 @@
+"""Russian and Ukrainian morphology of names over pymorphy3, loaded on first use (60 MB, 0.25 s)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from internal.language.text.spelling import Language, name_key, word_languages, words
+
+NameKind = Literal["first", "patronymic", "surname"]
+Gender = Literal["masc", "femn"]
+
+_KINDS: dict[str, NameKind] = {"Name": "first", "Patr": "patronymic", "Surn": "surname"}
+
+# A Russian reading less likely than this does not make a word ordinary ("маш" in "Маша" has 0.09).
+_ORDINARY_SCORE = 0.15
+
+# Everyday diminutives that dictionaries also hold as rare ordinary words (gerunds, chemistry, rivers).
+_NEVER_ORDINARY = words(
+    "катя юля ира лена дима гена толя валя вика макс женя жора паша петя костя коля яна миша лиза вова леша маша"
+    " саша настя ваня ліза міша діма віка толік іра"
+)
+
+
+_WORD = re.compile("[\u0400-\u04ff'’ʼ`-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class NameReading:
+    """One way to read a written word as a singular name: its nominative and what the form says."""
+
+    lemma: str
+    kind: NameKind
+    gender: Gender | None
+    case: str
+    language: Language
+    known: bool
+
+
+@cache
+def analyzer(language: Language) -> Any:
+    import pymorphy3
+
+    return pymorphy3.MorphAnalyzer(lang=language)
+
+
+def parses(word: str, language: Language) -> tuple[Any, ...]:
+    """The analyses of one Cyrillic word in any case, likeliest first (Ukrainian ones carry no likelihood)."""
+    return _parses(word.lower(), language)
+
+
+@lru_cache(maxsize=50_000)
+def _parses(word: str, language: Language) -> tuple[Any, ...]:
+    if not _WORD.fullmatch(word):  # pymorphy3 fails at letters that Unicode has no names for
+        return ()
+    return tuple(analyzer(language).parse(word))
+
+
+@lru_cache(maxsize=50_000)
+def name_readings(word: str) -> tuple[NameReading, ...]:
+    """The ways to read a Cyrillic word as a first name, patronymic or surname in the singular."""
+    found = dict.fromkeys(
+        reading
+        for language in word_languages(word)
+        if language != "en"
+        for parse in parses(word, language)
+        if (reading := _reading(parse, language))
+    )
+    return tuple(found)
+
+
+def _reading(parse: Any, language: Language) -> NameReading | None:
+    marks = parse.tag.grammemes & _KINDS.keys()
+    if not marks or parse.tag.number == "plur":
+        return None
+    return NameReading(
+        lemma=dictionary_nominative(parse),
+        kind=_KINDS[next(iter(marks))],
+        gender=parse.tag.gender if parse.tag.gender in ("masc", "femn") else None,
+        case=parse.tag.case or "nomn",
+        language=language,
+        known=parse.is_known,
+    )
+
+
+def dictionary_nominative(parse: Any) -> str:
+    """The nominative of a parse in its own gender: Петровой becomes Петрова, which the normal form would make a man."""
+    wanted = {"nomn", "sing"} if "sing" in parse.tag.grammemes else {"nomn"}
+    if parse.tag.gender in ("masc", "femn"):
+        wanted.add(parse.tag.gender)
+    same = parse.inflect(wanted)
+    return str(same.word if same else parse.normal_form)
+
+
+@lru_cache(maxsize=20_000)
+def declined_forms(word: str) -> frozenset[str]:
+    """Keys of every singular form of a nominative Cyrillic name, the nominative included.
+
+    A masculine surname does not take the forms of the feminine one, and the other way round.
+    """
+    forms = {name_key(word)}
+    for language in word_languages(word):
+        if language != "en":
+            forms.update(_lexeme(word, language))
+    return frozenset(forms | set(regular_forms(name_key(word))))
+
+
+def _lexeme(word: str, language: Language) -> Iterator[str]:
+    lower = word.casefold()
+    for parse in parses(word, language):
+        if not parse.tag.grammemes & _KINDS.keys() or parse.tag.case != "nomn" or parse.tag.number == "plur":
+            continue
+        if name_key(parse.word) != name_key(lower):
+            continue
+        for form in parse.lexeme:
+            if form.tag.number != "plur" and str(form.tag.gender) in (str(parse.tag.gender), "None"):
+                yield name_key(form.word)
+
+
+_SOFT_ENDINGS = ("ь", "й", "я", "ю", "ем", "єм", "е", "еві", "єві", "ї", "и", "і")
+_ENDINGS = {
+    "а": ("а", "ы", "и", "і", "е", "у", "ой", "ою", "о"),
+    "я": ("я", "и", "і", "е", "ю", "ей", "ею", "єю", "ьою", "ї", "є"),
+    "о": ("о", "а", "у", "ом", "ові", "е"),
+    "ь": _SOFT_ENDINGS,
+    "й": _SOFT_ENDINGS,
+}
+_ENDINGS_CONSONANT = ("", "а", "у", "ом", "е", "ові", "і")
+
+
+def regular_forms(key: str) -> Iterable[str]:
+    """Forms by the common declensions of both languages, for words no dictionary knows; rather too many."""
+    if len(key) < 3 or not key[-1].isalpha():
+        return ()
+    if key[-1] in "еёиіїуыэює":
+        return (key,)
+    endings = _ENDINGS.get(key[-1])
+    if endings is None:
+        return (key + ending for ending in _ENDINGS_CONSONANT)
+    return (key[:-1] + ending for ending in endings)
+
+
+@lru_cache(maxsize=50_000)
+def ordinary(word: str) -> bool:
+    """Whether a Cyrillic word written in lower case is likelier an ordinary word than a name (вера, кости, коваль)."""
+    key = name_key(word)
+    if key in _NEVER_ORDINARY:
+        return False
+    return any(_ordinary_in(key, language) for language in word_languages(key) if language != "en")
+
+
+@lru_cache(maxsize=50_000)
+def ordinary_namesakes(word: str) -> frozenset[str]:
+    """Every form of the ordinary words that a name in the nominative is written like: мороз for Мороз."""
+    return frozenset(
+        name_key(form.word)
+        for language in word_languages(word)
+        if language != "en" and _ordinary_in(word, language)
+        for parse in _ordinary_parses(word, language)
+        for form in parse.lexeme
+    )
+
+
+def _ordinary_in(word: str, language: Language) -> bool:
+    readings = _ordinary_parses(word, language)
+    if language == "uk":
+        return bool(readings)
+    return float(sum(parse.score for parse in readings)) > _ORDINARY_SCORE
+
+
+def _ordinary_parses(word: str, language: Language) -> list[Any]:
+    return [parse for parse in parses(word, language) if parse.is_known and _ordinary_parse(parse, language)]
+
+
+def _ordinary_parse(parse: Any, language: Language) -> bool:
+    tag = str(parse.tag)
+    if parse.tag.grammemes & {"Name", "Surn", "Patr", "Geox", "Orgn", "Abbr", "GRND"} or "Poss" in tag:
+        return False
+    if language == "uk":
+        return _ordinary_ukrainian(tag, str(parse.normal_form))
+    return True
+
+
+def _ordinary_ukrainian(tag: str, lemma: str) -> bool:
+    """The Ukrainian dictionary repeats names as inanimate nouns, with the gender before the animacy: not those."""
+    if tag.startswith(("NOUN,masc", "NOUN,femn", "NOUN,neut", "NOUN,Fixd")):
+        return False
+    if lemma.endswith(("енко", "чук", "юк", "ський", "цький")):
+        return False
+    return not (tag.startswith("ADJF") and lemma.endswith(("ів", "їв", "ин", "їн")))

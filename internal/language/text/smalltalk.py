@@ -1,0 +1,150 @@
+"""Messages that tell nothing: bare questions, and answers that nothing is known. By rules, in three languages."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from internal.language.text.terms import plain_query_terms
+
+_MOST_CHARACTERS: Final = 600
+_MOST_WORDS: Final = 40
+"""A longer message is taken to tell something, whatever it says of not knowing."""
+
+_MOST_ASKED: Final = 20
+"""Words of one question: a longer one tells a story first."""
+
+NEW_WORDS: Final = 2
+"""Words by which a question asks for the same in another way: "What is Masha's birthday?", "When was Masha born?"."""
+
+_LONG: Final = 4
+_PREFIX: Final = 5
+"""Letters of a word that counts, and those by which two count as one, whatever their endings."""
+
+_SENTENCE: Final = re.compile(r"[^.!?…\n]+[.!?…]*")
+_WORD: Final = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")
+_FIGURE: Final = re.compile(r"\d|[«»“”]|https?:")
+
+_OPENING: Final = (
+    r"(?:(?:а|и|ну|но|так|то есть|слушай|кстати|скажи|подскажи|ещё|еще|й|і|та|але|отже|слухай|до речі|ще"
+    r"|and|so|but|well|hey|ok|okay|by the way|привет|привіт|hi|hello)\W+)*"
+)
+_ASKING: Final = (
+    r"(?:кто|кого|кому|кем|ком|что|чего|чему|чем|чём|где|куда|откуда|когда|как|каков\w*|как(?:ой|ая|ое|ие|ого|ую|им|их"
+    r"|ом|ими)|сколько|скольк\w+|почему|зачем|отчего|чей|чья|чьё|чье|чьи|чью|котор\w+"
+    r"|хто|кого|кому|ким|що|чого|чому|чим|де|куди|звідки|коли|як|як(?:ий|а|е|і|ого|ої|у|им|их|ій)|скільки|навіщо|чий|чия"
+    r"|чиє|чиї|котр\w+|чи"
+    r"|who|whom|whose|what|which|where|when|why|how|what['’]s|who['’]s|where['’]s|when['’]s|how['’]s)"
+)
+_VERBS: Final = (
+    r"(?:помнишь|знаешь|вспомни|напомни|скажи|расскажи|найди|поищи|покажи|есть ли"
+    r"|пам.ятаєш|знаєш|згадай|нагадай|розкажи|знайди|пошукай"
+    r"|do|does|did|is|are|was|were|has|had|can|could|remind me|tell me|show me|find)"
+)
+_WITH: Final = r"(?:(?:в|во|с|со|на|по|из|о|об|от|до|за|для|про|к|у|з|із|від|при|from|in|at|on|to|with|about|of)\s+)?"
+_ASKS: Final = re.compile(rf"\W*{_OPENING}(?:{_WITH}{_ASKING}|{_VERBS})\b", re.IGNORECASE)
+_ASKS_INSIDE: Final = re.compile(rf"\b{_ASKING}\b", re.IGNORECASE)
+_ORDERS: Final = re.compile(
+    rf"\W*{_OPENING}(?:напомни|скажи|подскажи|нагадай|remind me|tell me)\b"
+    rf"\W+(?:(?:мне|мені|пожалуйста|будь ласка|please)\W+)*{_WITH}{_ASKING}\b",
+    re.IGNORECASE,
+)
+_GREETS: Final = re.compile(
+    r"\W*(?:привет|здравствуй|слушай|добр\w+ (?:день|вечер|утро)|привіт|вітаю|слухай|hi|hello|hey|good \w+)\W*",
+    re.IGNORECASE,
+)
+_TELLS: Final = re.compile(
+    r"\b(?:я|мы|ми|i|we|i['’]m|we['’]re|i['’]ve|мне|мені|у меня|у мене|my|мой|моя|мої|мій|мои)\b", re.IGNORECASE
+)
+"""Who speaks of himself before a comma tells something on the way: "I fly to Rome tomorrow, what shall I take?"."""
+
+_NOTHING: Final = re.compile(
+    r"\bне (?:знаю|помню|наш(?:л[аои]сь|[её]л|л[аи])|припоминаю|припомню)"
+    r"|\bничего (?:не (?:знаю|помню|нашл\w+|сказано|говорил\w*)|нет|об этом|такого)"
+    r"|\bнет (?:информации|сведений|данных|записей)"
+    r"|\b(?:ты|вы) (?:(?:мне|этого|об этом|ещё|еще) )*не (?:рассказывал|говорил|упоминал|сообщал)\w*|\bне известно"
+    r"|\bне (?:пам.ятаю|знайш\w+|пригадую)|\bнічого (?:не (?:знаю|пам.ятаю|знайш\w+|сказано)|немає|про це)"
+    r"|\bнемає? (?:інформації|відомостей|даних|записів)|\bне відомо"
+    r"|\b(?:ти|ви) (?:(?:мені|цього|про це|ще) )*не (?:розповіда|каза|говори|згадува)\w*"
+    r"|\b(?:don['’]?t|do not|can['’]?t|cannot|didn['’]?t|did not|couldn['’]?t)"
+    r" (?:\w+ )?(?:know|remember|recall|find|have (?:any|a|that|anything))\b"
+    r"|\b(?:have|found|there is|there['’]s) (?:nothing|no (?:information|record|memory|idea|note|mention)\w*)"
+    r"|\bnothing on that|\bno (?:information|record|mention)\w*"
+    r"|\byou (?:have not|haven['’]?t|did not|didn['’]?t|never) (?:told|tell|mention|said|say)\w*",
+    re.IGNORECASE,
+)
+_EXCUSES: Final = re.compile(
+    r"\b(?:расскажи\w*|подскажи\w*|напиши|уточни\w*|запомню|если (?:хочешь|расскажешь|напомнишь)"
+    r"|помню (?:лишь|только)|извини\w*|прости\w*|к сожалению|увы|жаль"
+    r"|розкажи|розкажеш|підкажи|напиши|уточни|запам.ятаю|якщо (?:хочеш|розкажеш)|вибач\w*|на жаль|шкода"
+    r"|tell me|let me know|remind me|if you (?:tell|want|like)|i(?:['’]ll| will) remember"
+    r"|i only remember|sorry|unfortunately|i['’]m not sure)\b",
+    re.IGNORECASE,
+)
+"""What an answer that knows nothing says besides: it asks to be told, or is sorry."""
+
+_BUT: Final = re.compile(
+    r"\b(?:но|зато|однако|хотя|кроме|может быть|возможно|але|проте|зате|однак|хоча|крім|може|можливо"
+    r"|but|however|though|although|except|maybe|perhaps)\b",
+    re.IGNORECASE,
+)
+_OF_TALK: Final = re.compile(
+    r"\b(?:спрашива\w+|спроси\w+|вопрос\w*|отвеча\w+|ответи\w+|ответ\w*|питав\w*|питала|запит\w+|питан\w+|відпові\w+"
+    r"|ask(?:ed|ing|s)?|question\w*|answer\w*|repl(?:y|ied|ies))\b",
+    re.IGNORECASE,
+)
+
+
+def asks_again(text: str, question: str) -> bool:
+    """Whether a message does nothing but ask what is asked now: "А когда у Маши день рождения?", "Напомни, где ключ".
+
+    With more than NEW_WORDS words of its own it tells something on its way ("What shall I give my wife Anna on
+    Friday?"), and so does what is put as a statement.
+    """
+    if len(text) > _MOST_CHARACTERS:
+        return False
+    sentences = [one for one in _sentences(text) if not _GREETS.fullmatch(one)]
+    if not sentences or not all(_is_bare_question(one) for one in sentences):
+        return False
+    return len(_beginnings(text) - _beginnings(question)) <= NEW_WORDS
+
+
+def knows_nothing(text: str) -> bool:
+    """Whether a short answer says only that nothing is known: "I have nothing on that. Tell me and I'll remember"."""
+    if len(text) > _MOST_CHARACTERS:
+        return False
+    sentences = _sentences(text)
+    if _FIGURE.search(text) or _BUT.search(text) or len(_WORD.findall(text)) > _MOST_WORDS:
+        return False
+    nothing = [bool(_NOTHING.search(one)) for one in sentences]
+    return any(nothing) and all(
+        empty or one.endswith("?") or bool(_EXCUSES.search(one)) for one, empty in zip(sentences, nothing, strict=True)
+    )
+
+
+def asks_about_talk(text: str) -> bool:
+    """Whether a question is about what was asked or answered before: then questions and refusals tell something."""
+    return bool(_OF_TALK.search(text))
+
+
+@lru_cache(maxsize=1_000)
+def _beginnings(text: str) -> frozenset[str]:
+    """What the longer words of a text begin with, function words apart."""
+    words = (forms[0][0] for forms in plain_query_terms(text))
+    return frozenset(word[:_PREFIX] for word in words if len(word) >= _LONG)
+
+
+def _sentences(text: str) -> list[str]:
+    return [one.strip() for one in _SENTENCE.findall(text) if _WORD.search(one)]
+
+
+def _is_bare_question(sentence: str) -> bool:
+    if len(_WORD.findall(sentence)) > _MOST_ASKED:
+        return False
+    if not sentence.endswith("?"):
+        return bool(_ORDERS.match(sentence))
+    if _ASKS.match(sentence):
+        return True
+    before, comma, _ = sentence.partition(",")
+    return bool(_ASKS_INSIDE.search(sentence)) and not (comma and _TELLS.search(before))

@@ -1,0 +1,260 @@
+"""What a text is found by, word by word: dictionary forms in Russian and Ukrainian, stems in English, names as written.
+
+A word has alternatives, of which one is enough for a match: its dictionary forms, and for a name the form as it was
+written, the nominative, the sound (`~petrov`, the same in both alphabets), the first name it is a form of (`^12`), and
+the place that is called so in one of the languages (`=kyiv`).
+Called in the language process: a word not seen before costs up to 1 ms, one that was 5 microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
+
+from internal.language.names.given_names import english_relatives, given_names
+from internal.language.names.places import places
+from internal.language.text.morphology import name_readings, parses
+from internal.language.text.romanisation import skeletons
+from internal.language.text.spelling import Language, name_key, word_languages, words
+
+ANALYZER: Final = "words-1"
+"""The version of these rules: terms that another one made are made anew."""
+
+OR: Final = "|"
+"""Between the alternatives of one word as they are stored; words have spaces between them."""
+
+SOUND: Final = "~"
+GIVEN: Final = "^"
+PLACE: Final = "="
+
+Word = tuple[tuple[str, float], ...]
+"""One word of a query: its alternatives, each with its weight in (0, 1]."""
+
+_SOUND_WEIGHT: Final = 0.8
+_RELATED_WEIGHT: Final = 0.6
+
+_LONGEST: Final = 40
+_SHORTEST_SOUND: Final = 4
+"""Letters of the shortest word of a query whose sound is looked up: "тому" is not Tom."""
+
+_TOKEN: Final = re.compile(
+    r"(?<!\w)@(?P<username>[A-Za-z0-9_]{3,32})|\d+(?:[.,]\d+)+|[^\W_]+(?:['’ʼ`´][^\W\d_]+)*",
+)
+_OPENING: Final = re.compile(r"(?:^|[.!?…\n:;])\W*$")
+_POSSESSIVE: Final = re.compile(r"'s$")
+_DIGIT: Final = re.compile(r"\d")
+
+_LEAST_SCORE: Final = 0.2
+"""A Russian reading less likely than this gives no term. Ukrainian ones carry no likelihood: all that are known do."""
+
+_FUNCTION_POS: Final = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ"})
+_FUNCTION_MARKS: Final = ("Apro", "Ques", "Dmns", "Anph")
+_NAME_MARKS: Final = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn"})
+
+_STOP: Final = words(
+    "a an the and or but nor if then than so as of to in on at by for from with about into onto over under after before"
+    " between during through against without within i me my mine myself you your yours yourself he him his himself she"
+    " her hers herself it its itself we us our ours ourselves they them their theirs themselves this that these those"
+    " who whom whose which what when where why how is am are was were be been being do does did doing done have has had"
+    " having will would shall should can could may might must not no nor yes there here also too very just only own"
+    " same such both each few more most other some any all i'm you're he's she's it's we're they're i've you've we've"
+    " they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't don't"
+    " doesn't didn't haven't hasn't hadn't won't wouldn't can't couldn't shouldn't let's that's what's who's where's"
+    " tell быть это есть так там тут здесь уже еще очень где когда почему зачем сколько какой какая какое какие какого"
+    " какую каком расскажи скажи напомни бути це є так там тут вже ще дуже де коли чому навіщо скільки який яка яке які"
+    " якого яку якому розкажи скажи нагадай й"
+)
+
+
+_ONESELF: Final = re.compile(
+    r"(?<![\w'])(?:я|меня|мне|мной|мою?|мой|моя|моё|мое|мои|моего|моей|моему|моём|моем|моих|моим|моими"
+    r"|мене|мені|мною|мій|моє|мої|моєї|моїй|моєму|моїх|моїм|моїми|i|me|my|mine|myself|i'm|i've|i'd|i'll)(?!\w)"
+)
+
+
+class _Token(NamedTuple):
+    """A word as it stands in a text. `named`: written as a name where nothing but a name is written so."""
+
+    written: str
+    capital: bool
+    named: bool
+    username: bool
+
+
+def document_terms(texts: Sequence[str]) -> list[str]:
+    """What each text is found by: its words in order, separated by spaces, the alternatives of a word by `|`."""
+    return [" ".join(OR.join(found) for token in _tokens(text) if (found := _document_word(*token))) for text in texts]
+
+
+def words_of(stored: str) -> list[list[str]]:
+    """The words of stored terms, each with its alternatives: the inverse of how `document_terms` writes them."""
+    return [word.split(OR) for word in stored.split()]
+
+
+def topic_terms(text: str) -> list[Word]:
+    """The terms of a question without the owner himself: whatever he ever said of himself shares that word with it.
+
+    English writes its "I" as a name.
+    """
+    return [word for word in query_terms(text) if not all(_ONESELF.fullmatch(term) for term, _ in word)]
+
+
+def query_terms(text: str) -> list[Word]:
+    """The words to look for, each once; empty if a question holds none but function words."""
+    found = (_query_word(*token) for token in _tokens(text))
+    return list(dict.fromkeys(word for word in found if word))
+
+
+def plain_query_terms(text: str) -> list[Word]:
+    """As `query_terms`, without dictionaries: the words as written and their sounds. For a process that has none."""
+    keys = (name_key(token.written) for token in _tokens(text))
+    return list(dict.fromkeys(_weighted([key], _sounds([key])) for key in keys if key and key not in _STOP))
+
+
+def names_oneself(text: str) -> bool:
+    """Whether a text speaks of its author: "где я живу?", "моя сестра", "where do I live?"."""
+    return bool(_ONESELF.search(name_key(text)))
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    shouting = text.isupper()
+    for match in _TOKEN.finditer(text):
+        username = match.group("username")
+        written = (username or match.group())[:_LONGEST]
+        capital = written[:1].isupper() and not shouting
+        opens = capital and bool(_OPENING.search(text[max(0, match.start() - 12) : match.start()]))
+        yield _Token(written, capital, capital and not opens, username is not None)
+
+
+@lru_cache(maxsize=100_000)
+def _document_word(written: str, capital: bool, named: bool, username: bool) -> tuple[str, ...]:
+    key = _POSSESSIVE.sub("", name_key(written))
+    if username or _DIGIT.search(key):
+        return (key,)
+    if not named and _is_function_word(key):
+        return ()
+    forms = _dictionary_forms(key)
+    if not capital and forms:
+        return tuple(forms)
+    names = _names(key) if capital or not forms else []
+    may_be_name = named or not forms or _has_name_reading(key)
+    sounds = _sounds([*names, *forms] or [key]) if may_be_name else []
+    groups = _groups(key) if capital else []
+    places = _places([key, *names, *forms]) if capital else []
+    return tuple(dict.fromkeys([key, *names, *forms, *sounds, *groups, *places]))
+
+
+@lru_cache(maxsize=50_000)
+def _query_word(written: str, capital: bool, named: bool, username: bool) -> Word:
+    """Owners write names in small letters too: what could be a name is looked for as one."""
+    key = _POSSESSIVE.sub("", name_key(written))
+    if username or _DIGIT.search(key):
+        return ((key, 1.0),)
+    if not named and _is_function_word(key):
+        return ()
+    forms = _dictionary_forms(key)
+    names = _names(key)
+    sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _SHORTEST_SOUND else []
+    related = [*_groups(key), *sorted(english_relatives(key))] if capital or _is_given_name(key) else []
+    return _weighted([key, *names, *forms, *_places([key, *names, *forms])], sounds, related)
+
+
+def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str] = ()) -> Word:
+    weights = dict.fromkeys(related, _RELATED_WEIGHT) | dict.fromkeys(sounds, _SOUND_WEIGHT)
+    return tuple((weights | dict.fromkeys(exact, 1.0)).items())
+
+
+def _dictionary_forms(key: str) -> list[str]:
+    """The dictionary forms of an ordinary word that is known, likeliest first; of an English one its stem."""
+    languages = word_languages(key)
+    if languages == ("en",):
+        return [english_stem(key)] if key.isascii() else []
+    found = (form for language in languages for form in _lemmas(key, language))
+    return list(dict.fromkeys(found))
+
+
+def _lemmas(key: str, language: Language) -> list[str]:
+    scores: dict[str, float] = {}
+    for parse in parses(key, language):
+        if parse.is_known:
+            lemma = name_key(parse.normal_form)
+            scores[lemma] = scores.get(lemma, 0.0) + float(parse.score)
+    return sorted((lemma for lemma in scores if scores[lemma] >= _LEAST_SCORE), key=lambda lemma: -scores[lemma])
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+def english_stem(key: str) -> str:
+    """The stem of a folded English word, by rules: no dictionary is needed."""
+    return str(_stemmer().stemWord(key))
+
+
+def _names(key: str) -> list[str]:
+    """The nominatives of a word as a name, those that dictionaries know before guesses."""
+    readings = sorted(name_readings(key), key=lambda reading: not reading.known)
+    known = any(reading.known for reading in readings)
+    return list(dict.fromkeys(name_key(reading.lemma) for reading in readings if reading.known or not known))
+
+
+def _has_name_reading(key: str) -> bool:
+    languages = word_languages(key)
+    if languages == ("en",):
+        return True
+    found = (parse for language in languages for parse in parses(key, language))
+    return any(parse.is_known and parse.tag.grammemes & _NAME_MARKS for parse in found)
+
+
+def _sounds(keys: Iterable[str]) -> list[str]:
+    return sorted({SOUND + sound for key in keys for sound in skeletons(key) if len(sound) > 1})
+
+
+def _places(keys: Iterable[str]) -> list[str]:
+    """What stands for a place that is called so: Киев, Київ and Kyiv are one. Names of several words are left out."""
+    return sorted({PLACE + place.replace(" ", "") for key in keys if (place := places().get(key))})
+
+
+def _is_given_name(key: str) -> bool:
+    """Whether a word in small letters is likely a first name: "саша", but not "вера" or "will"."""
+    if key.isascii():
+        return False
+    return bool(given_names(key)) and all(_is_name(parse) for parse in parses(key, word_languages(key)[0])[:1])
+
+
+def _is_name(parse: Any) -> bool:
+    return bool(parse.tag.grammemes & _NAME_MARKS)
+
+
+def _groups(key: str) -> list[str]:
+    """The first names a word may be a form of, short ones included: one number a name, whatever its spelling."""
+    return sorted({f"{GIVEN}{name.group}" for name in given_names(key)})
+
+
+@lru_cache(maxsize=50_000)
+def _is_function_word(key: str) -> bool:
+    """Whether a word carries no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
+    if key in _STOP:
+        return True
+    languages = word_languages(key)
+    return languages != ("en",) and any(_is_function_word_of(key, language) for language in languages)
+
+
+def _is_function_word_of(key: str, language: Language) -> bool:
+    readings = [parse for parse in parses(key, language) if parse.is_known]
+    function = [parse for parse in readings if _is_function(parse)]
+    if language == "uk":
+        return bool(function)
+    return float(sum(parse.score for parse in function)) >= 0.5
+
+
+def _is_function(parse: Any) -> bool:
+    if parse.tag.POS in _FUNCTION_POS or parse.normal_form in ("быть", "бути"):
+        return True
+    tag = str(parse.tag)
+    return any(mark in tag for mark in _FUNCTION_MARKS)

@@ -1,0 +1,170 @@
+"""Whether two short texts say the same in other forms: another case, number, person, alphabet or order of words.
+
+"выучить испанский" and "Хочу выучить испанский язык" are not, "микросервисы" and "микросервис" are. What would turn the
+meaning round (a negation, "without", "from", a question's word, a number) must be the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from internal.language.names import entities
+from internal.language.text.morphology import parses
+from internal.language.text.spelling import name_key, word_languages, words
+from internal.language.text.terms import SOUND, document_terms, words_of
+
+WORDS = "words"
+"""The same words in whatever forms; other reasons are those of `entities`."""
+
+LIGHT = words(
+    "хотеть хотеться мечтать планировать собираться намереваться цель мечта план решить решать принять решение"
+    " хотіти хотітися мріяти планувати збиратися мета мрія вирішити вирішувати прийняти рішення"
+    " want plan aim goal dream intend hope decid decis go would like finally наконец нарешті"
+)
+"""What a goal or a decision may be put in without being another one."""
+
+_TELLING = {
+    **dict.fromkeys(
+        words("не ни нет нельзя никогда ні ніколи немає no not never don't doesn't didn't won't can't"), "not"
+    ),
+    **dict.fromkeys(words("без without"), "without"),
+    **dict.fromkeys(words("из от з із від from off"), "from"),
+    **dict.fromkeys(words("против проти against"), "against"),
+    **dict.fromkeys(words("кто хто who"), "who"),
+    **dict.fromkeys(words("где де where"), "where"),
+    **dict.fromkeys(words("куда куди"), "whither"),
+    **dict.fromkeys(words("когда коли when"), "when"),
+    **dict.fromkeys(words("почему зачем чому навіщо why"), "why"),
+    **dict.fromkeys(words("как як how"), "how"),
+    **dict.fromkeys(words("сколько скільки"), "how many"),
+    **dict.fromkeys(words("after после після"), "after"),
+    **dict.fromkeys(words("before перед"), "before"),
+    **dict.fromkeys(words("или або чи or"), "or"),
+}
+"""Words that stand in no list of terms and yet make another meaning."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’ʼ`][^\W\d_]+)*")
+_SIGNS = re.compile(r"[^\w\s.,;:!?'\"«»“”„’ʼ`()…–—-]")
+
+
+@dataclass(frozen=True, slots=True)
+class WordForms:
+    """The words of a text, each with the forms it may be one of, and what must be the same besides."""
+
+    words: tuple[frozenset[str], ...]
+    telling: frozenset[str]
+    latin: bool
+
+
+def alike(texts: Sequence[str], known: Sequence[str], *, names: bool) -> list[list[tuple[int, str]]]:
+    """For each text the places in `known` that say the same, and why; equal texts are not told apart from those.
+
+    `names`: they are names of things, which may sound the same in two alphabets. Some 3 microseconds for each known
+    text that was seen before, up to 1 ms for each word that was not: called with parts of what is known.
+    """
+    return [
+        [(place, why) for place, other in enumerate(known) if (why := sameness(text, other, names=names))]
+        for text in texts
+    ]
+
+
+def sameness(one: str, other: str, *, names: bool) -> str | None:
+    """Why two texts say the same; None if nothing says so."""
+    if same_words(word_forms(one, light=not names), word_forms(other, light=not names)):
+        return WORDS
+    if names and _SIGNS.findall(one) == _SIGNS.findall(other):
+        (mine, theirs) = entities.name_forms([one, other])
+        return entities.likeness(mine, theirs)
+    return None
+
+
+def same_words(one: WordForms, other: WordForms) -> bool:
+    """Whether every word of the one has its own in the other, whatever their order."""
+    if not one.words or len(one.words) != len(other.words) or one.telling != other.telling:
+        return False
+    across = one.latin != other.latin
+    return _paired(one.words, other.words, across)
+
+
+def _paired(mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]], across: bool) -> bool:
+    if not mine:
+        return True
+    first, *rest = mine
+    for place, candidate in enumerate(theirs):
+        common = first & candidate
+        # Names of one alphabet are not compared by their sound: Akme and Acme may be two.
+        if any(across or not form.startswith(SOUND) for form in common):
+            return _paired(rest, [*theirs[:place], *theirs[place + 1 :]], across)
+    return False
+
+
+@lru_cache(maxsize=50_000)
+def word_forms(text: str, *, light: bool) -> WordForms:
+    """`light`: what a goal or a decision may be put in is left out."""
+    (terms,) = document_terms([text])
+    kept = [frozenset((*forms, *_guessed(forms))) for forms in words_of(terms)]
+    if light:
+        kept = [forms for forms in kept if not forms & LIGHT] or kept
+    telling = {_TELLING[key] for word in _WORD.findall(text) if (key := name_key(word)) in _TELLING}
+    if _with_somebody(text):
+        telling.discard("from")
+    signs = frozenset(_SIGNS.findall(text))
+    return WordForms(tuple(sorted(kept, key=sorted)), frozenset(telling) | signs, text.isascii())
+
+
+def _guessed(forms: Sequence[str]) -> Iterator[str]:
+    """The basic forms of words that no dictionary holds: микросервисы."""
+    for form in forms:
+        if form[:1].isalpha() and not form.isascii():
+            for language in word_languages(form):
+                if language != "en" and (readings := parses(form, language)) and not readings[0].is_known:
+                    yield name_key(readings[0].normal_form)
+
+
+def _with_somebody(text: str) -> bool:
+    """Whether every "з" of a Ukrainian text is followed by an instrumental: "кава з молоком"."""
+    behind = re.findall(r"(?<!\w)(?:з|із)\s+(\w+)", text.casefold())
+    return bool(behind) and all(re.search(r"(?:ом|ем|єм|ою|ею|єю|ами|ями|им|ими|ім)$", word) for word in behind)
+
+
+def may_be_same(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """For each pair of texts that are near one another in meaning, whether nothing in their words keeps them apart.
+
+    Apart are those whose telling words or numbers differ, those of which one says the same and more, and those that
+    share more than half of their words: so look two goals ("learn Spanish", "learn French"), or what was bought and
+    sold again, and they stand as near as one thing told twice.
+    """
+    return [_may_be_same(word_forms(one, light=False), word_forms(other, light=False)) for one, other in pairs]
+
+
+def _may_be_same(one: WordForms, other: WordForms) -> bool:
+    if one.telling != other.telling or _numbers(one) != _numbers(other):
+        return False
+    mine, theirs = _unmatched(one.words, other.words)
+    shared = len(one.words) - len(mine)
+    if not shared or not (mine or theirs):
+        return True
+    return (
+        bool(mine) and bool(theirs) and 2 * shared <= min(len(one.words), len(other.words)) and len(mine + theirs) > 2
+    )
+
+
+def _unmatched(
+    mine: Sequence[frozenset[str]], theirs: Sequence[frozenset[str]]
+) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The words of each that have no partner in the other."""
+    left, right = [], list(theirs)
+    for forms in mine:
+        partner = next((other for other in right if forms & other), None)
+        if partner is None:
+            left.append(forms)
+        else:
+            right.remove(partner)
+    return left, right
+
+
+def _numbers(forms: WordForms) -> set[str]:
+    return {form for alternatives in forms.words for form in alternatives if any(map(str.isdecimal, form))}

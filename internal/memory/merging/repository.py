@@ -1,0 +1,175 @@
+"""Merges of nodes in the database: what was moved and copied, so that it can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, update
+
+from internal.graph.model import Moved
+from internal.graph.store import NAME_EVIDENCE, supports_names
+from internal.storage.engine.upsert import upsert
+from internal.storage.owner_counters import next_rev
+from internal.storage.tables import evidence, graph_nodes, node_merges, observations
+from internal.storage.types import new_id
+
+_CITED: Final = "entity:"
+_CHUNK: Final = 500
+
+Support = tuple[str, str, int]
+"""A row of evidence by its key: target, episode, segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One merge of a node into another. `observations` and `evidence` are what the target got of the source's.
+
+    `added` are properties of the target that came from the source: aliases by themselves, any other with its value.
+    `mark` is who had named the target before, None where nobody had set it.
+    """
+
+    id: str
+    source_id: str
+    target_id: str
+    by: str
+    at: datetime
+    moved: Moved
+    observations: Sequence[str]
+    evidence: Sequence[Support]
+    added: Mapping[str, Any]
+    mark: Mapping[str, Any] | None
+    undone: bool = False
+
+
+def record(connection: Connection, user_id: int, join: Join) -> Join:
+    """Stores a merge, under an id of its own if it has none; as it is stored."""
+    stored = replace(join, id=join.id or new_id())
+    before = {
+        "removed": list(join.moved.removed),
+        "claims": [list(claim) for claim in join.moved.claims],
+        "observations": list(join.observations),
+        "evidence": [list(row) for row in join.evidence],
+        "added": dict(join.added),
+        "mark": join.mark,
+    }
+    row = {"user_id": user_id, "id": stored.id, "source": join.source_id, "target": join.target_id}
+    connection.execute(insert(node_merges).values(**row, before=before, set_by=join.by, at=join.at))
+    return stored
+
+
+def standing(connection: Connection, user_id: int) -> list[Join]:
+    """The merges that were not undone, newest first."""
+    query = select(node_merges).where(node_merges.c.user_id == user_id, node_merges.c.undone_at.is_(None))
+    rows = connection.execute(query.order_by(node_merges.c.at.desc(), node_merges.c.id.desc()))
+    return [_join(row) for row in rows]
+
+
+def latest(connection: Connection, user_id: int, node_id: str) -> Join | None:
+    """The merge a split of this node undoes: the one that made it a redirect, else the last one into it."""
+    stands = standing(connection, user_id)
+    away = (one for one in stands if one.source_id == node_id)
+    into = (one for one in stands if one.target_id == node_id)
+    return next(away, None) or next(into, None)
+
+
+def split_between(connection: Connection, user_id: int, one: str, other: str) -> bool:
+    """Whether a merge of these two, in either direction, was undone."""
+    pair = or_(
+        and_(node_merges.c.source == one, node_merges.c.target == other),
+        and_(node_merges.c.source == other, node_merges.c.target == one),
+    )
+    undone = select(node_merges.c.id).where(node_merges.c.user_id == user_id, node_merges.c.undone_at.is_not(None))
+    return connection.execute(undone.where(pair).limit(1)).first() is not None
+
+
+def mark_undone(connection: Connection, user_id: int, join_id: str, now: datetime) -> None:
+    """It was undone: the pair is kept, so that only their owner merges them again; what it held of words goes."""
+    one = (node_merges.c.user_id == user_id) & (node_merges.c.id == join_id)
+    connection.execute(update(node_merges).where(one).values(undone_at=now, before={}))
+
+
+def drop(connection: Connection, user_id: int, join_id: str) -> None:
+    connection.execute(delete(node_merges).where(node_merges.c.user_id == user_id, node_merges.c.id == join_id))
+
+
+def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]:
+    """The nodes that lead to this one, also by way of others."""
+    found: list[str] = []
+    looking = [node_id]
+    while looking:
+        leading = graph_nodes.c.merged_into.in_(looking[:_CHUNK])
+        query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, leading).order_by(graph_nodes.c.id)
+        looking = [one for one in connection.execute(query).scalars() if one not in found]
+        found += looking
+    return found
+
+
+def move_observations(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[str]:
+    """What was told of one node was told of another; the ids of those observations."""
+    ours = (observations.c.user_id == user_id) & (observations.c.target == from_id)
+    moved = update(observations).where(ours).values(target=to_id).returning(observations.c.id)
+    return sorted(connection.execute(moved).scalars())
+
+
+def return_observations(connection: Connection, user_id: int, ids: Collection[str], from_id: str, to_id: str) -> None:
+    """Moves back those of these observations that are still told of `from_id`."""
+    listed = sorted(ids)
+    for start in range(0, len(listed), _CHUNK):
+        one = (observations.c.target == from_id) & observations.c.id.in_(listed[start : start + _CHUNK])
+        connection.execute(update(observations).where(observations.c.user_id == user_id, one).values(target=to_id))
+
+
+def copy_support(connection: Connection, user_id: int, from_id: str, to_id: str) -> list[Support]:
+    """Gives one node the lines that support another and its names; what is new to it."""
+    theirs = or_(evidence.c.target == f"{_CITED}{from_id}", supports_names(from_id))
+    added: list[Support] = []
+    for row in connection.execute(select(evidence).where(evidence.c.user_id == user_id, theirs)).all():
+        target = _support_of(row.target, from_id, to_id)
+        copied = upsert(evidence).values({**row._asdict(), "target": target}).on_conflict_do_nothing()
+        if connection.execute(copied).rowcount:
+            added.append((target, row.episode_id, row.segment))
+    return added
+
+
+def take_back_support(connection: Connection, user_id: int, added: Collection[Support]) -> None:
+    for target, episode_id, segment in added:
+        place = and_(evidence.c.target == target, evidence.c.episode_id == episode_id, evidence.c.segment == segment)
+        connection.execute(delete(evidence).where(evidence.c.user_id == user_id, place))
+
+
+def set_mark(
+    connection: Connection, user_id: int, node_id: str, name: str, mark: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Notes who set a property of a node, None = nobody; what was noted before."""
+    one = (graph_nodes.c.user_id == user_id) & (graph_nodes.c.id == node_id)
+    marks = dict(connection.execute(select(graph_nodes.c.field_meta).where(one)).scalar_one())
+    before: Mapping[str, Any] | None = marks.pop(name, None)
+    changed = marks if mark is None else {**marks, name: dict(mark)}
+    connection.execute(update(graph_nodes).where(one).values(field_meta=changed, rev=next_rev(connection, user_id)))
+    return before
+
+
+def _support_of(target: str, from_id: str, to_id: str) -> str:
+    if target.startswith(NAME_EVIDENCE):
+        return f"{NAME_EVIDENCE}{to_id}:{target.rsplit(':', 1)[1]}"
+    return f"{_CITED}{to_id}"
+
+
+def _join(row: Row[Any]) -> Join:
+    before = row.before
+    return Join(
+        id=row.id,
+        source_id=row.source,
+        target_id=row.target,
+        by=row.set_by,
+        at=row.at,
+        moved=Moved(tuple(before.get("removed", ())), tuple((claim, edge) for claim, edge in before.get("claims", ()))),
+        observations=before.get("observations", ()),
+        evidence=[(target, episode, segment) for target, episode, segment in before.get("evidence", ())],
+        added=before.get("added", {}),
+        mark=before.get("mark"),
+        undone=row.undone_at is not None,
+    )

@@ -1,0 +1,246 @@
+"""What the owner himself writes, corrects and decides: it is marked as his, so that no reply overrules it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, Literal
+
+from sqlalchemy import Connection
+
+from internal.errors import Conflict, NotFound, Refused
+from internal.graph import registry, store
+from internal.graph.model import Edge, Node
+from internal.graph.relationships import FACT
+from internal.memory.model import NAMING, Observation, TargetKind
+from internal.memory.observations import repository as observations
+from internal.memory.observations import targets_repository as targets
+from internal.memory.observations.changes import MemorySuggestion
+from internal.memory.observations.fold import UNSEARCHED, in_order
+from internal.memory.observations.projection import Projector
+from internal.storage.types import new_id
+
+Choice = Literal["newer", "older", "both"]
+
+_SOURCE: Final = "owner"
+
+_RESOLUTIONS: Final[Mapping[Choice, str]] = {
+    "newer": "the newer memory holds",
+    "older": "the older memory holds",
+    "both": "both memories hold",
+}
+"""The words of the property `resolution`: no word of what was said stands in it."""
+
+_STATES: Final = ("Goal", "Question", "Context")
+
+
+def put_node(
+    connection: Connection,
+    user_id: int,
+    label: str,
+    properties: Mapping[str, Any],
+    *,
+    now: datetime,
+    node_id: str | None = None,
+    zone: tzinfo = UTC,
+) -> Node:
+    """Stores a node as the owner's own. Raises Refused and NotFound as `store.add_node`."""
+    node = store.add_node(
+        connection,
+        user_id,
+        label,
+        properties,
+        now=now,
+        by="owner",
+        node_id=node_id,
+        findable=label not in UNSEARCHED,
+        zone=zone,
+    )
+    told = {name: value for name, value in node.properties.items() if name in properties}
+    if label != "Entity":
+        _observe(connection, node.user_id, node.id, "node", told, now)
+    return _in_step(connection, user_id, node.id, now)
+
+
+def change_node(
+    connection: Connection,
+    user_id: int,
+    node_id: str,
+    changes: Mapping[str, Any],
+    *,
+    now: datetime,
+    zone: tzinfo = UTC,
+) -> Node:
+    """Changes properties of a node for good; None takes an optional one away. Raises NotFound, Refused."""
+    node = _node(connection, user_id, node_id)
+    store.update_node(connection, user_id, node.id, changes, now=now, by="owner", zone=zone)
+    return _in_step(connection, user_id, node.id, now)
+
+
+def put_edge(
+    connection: Connection,
+    user_id: int,
+    type: str,
+    source_id: str,
+    target_id: str,
+    properties: Mapping[str, Any],
+    *,
+    now: datetime,
+    zone: tzinfo = UTC,
+) -> Edge:
+    """Stores an edge as the owner's own; between the same ends it is the same edge with these attributes.
+
+    Raises NotFound for an end that is not there, Refused as `store.add_edge`, and "fact" for facts, which have a
+    service of their own.
+    """
+    if type == FACT:
+        raise Refused("fact", "FACT: facts are told in words, they are not written as edges")
+    ends = [_node(connection, user_id, one) for one in (source_id, target_id)]
+    checked = registry.check_edge(type, ends[0].label, ends[1].label, properties, zone=zone)
+    edge = targets.edge_between(connection, user_id, type, ends[0].id, ends[1].id)
+    if edge is None:
+        edge = store.add_edge(connection, user_id, type, ends[0].id, ends[1].id, properties, now=now, zone=zone)
+    else:
+        edge = store.update_edge(connection, user_id, edge.id, now=now, properties=dict(properties), zone=zone)
+    told = {name: value for name, value in checked.items() if name in properties}
+    attributes = {"type": type, "source": edge.source, "target": edge.target, "attributes": told}
+    _observe(connection, user_id, edge.id, "edge", attributes, now)
+    return _edge_in_step(connection, user_id, edge.id, now)
+
+
+def change_edge(
+    connection: Connection, user_id: int, edge_id: str, properties: Mapping[str, Any], *, now: datetime
+) -> Edge:
+    """Changes attributes of an edge. Raises NotFound, Refused."""
+    edge = store.get_edge(connection, user_id, edge_id)
+    if edge is None or edge.type == FACT:
+        raise NotFound(f"there is no edge {edge_id}")
+    return put_edge(
+        connection, user_id, edge.type, edge.source, edge.target, {**edge.properties, **properties}, now=now
+    )
+
+
+def remove_edge(connection: Connection, user_id: int, edge_id: str, *, now: datetime) -> None:
+    """Removes an edge with everything told of it. Raises NotFound."""
+    edge = store.get_edge(connection, user_id, edge_id)
+    if edge is None or edge.type == FACT:
+        raise NotFound(f"there is no edge {edge_id}")
+    observations.remove_of_targets(connection, user_id, [edge_id])
+    projector = Projector(connection, user_id, now=now)
+    projector.edge(edge_id)
+    projector.record(_SOURCE)
+
+
+def set_status(connection: Connection, user_id: int, node_id: str, status: str, *, now: datetime) -> Node:
+    """Sets the status of a goal, a question or a context by the owner's word; `answeredDate` follows.
+
+    Raises NotFound for anything else, Refused for a status that the label does not know.
+    """
+    node = _node(connection, user_id, node_id)
+    if node.label not in _STATES:
+        raise NotFound(f"there is no goal, question or context {node_id}")
+    changes: dict[str, Any] = {"status": status}
+    if node.label == "Question":
+        before = node.properties.get("answeredDate")
+        changes["answeredDate"] = (before or now.isoformat()) if status == "answered" else None
+    return change_node(connection, user_id, node_id, changes, now=now)
+
+
+def contradiction_sides(connection: Connection, user_id: int, node_id: str) -> list[Node]:
+    """The memories between which a contradiction is, the one that was told first before the others. Raises NotFound."""
+    node = _node(connection, user_id, node_id)
+    if node.label != "Contradiction" or node.properties.get("facts"):
+        raise NotFound(f"there is no contradiction of memories {node_id}")
+    edges = targets.edges_at(connection, user_id, node_id, "source", "CONFLICTS_WITH")
+    sides = list(store.nodes_by_ids(connection, user_id, [edge.target for edge in edges]).values())
+    told = observations.of_targets(connection, user_id, [side.id for side in sides])
+    said = {side.id: min((one.said_at for one in told.get(side.id, ())), default=side.created_at) for side in sides}
+    return sorted(sides, key=lambda side: (said[side.id], side.created_at, side.id))
+
+
+def resolve_contradiction(connection: Connection, user_id: int, node_id: str, choice: Choice, *, now: datetime) -> Node:
+    """Settles a contradiction by the owner's word; the same again changes nothing, another choice replaces it.
+
+    `newer` and `older` say which memory holds: SUPERSEDES leads to each that does not. `both` is accepted. Raises
+    NotFound, and Refused("one_sided") where fewer than two memories are left.
+    """
+    sides = contradiction_sides(connection, user_id, node_id)
+    if len(sides) < 2:
+        raise Refused("one_sided", "there is only one side left")
+    lost = {"newer": sides[:-1], "older": sides[1:], "both": []}[choice]
+    for edge in targets.edges_at(connection, user_id, node_id, "source", "SUPERSEDES"):
+        if edge.target not in {side.id for side in lost}:
+            remove_edge(connection, user_id, edge.id, now=now)
+    for side in lost:
+        put_edge(connection, user_id, "SUPERSEDES", node_id, side.id, {}, now=now)
+    settled = {"status": "accepted" if choice == "both" else "resolved", "resolution": _RESOLUTIONS[choice]}
+    return change_node(connection, user_id, node_id, settled, now=now)
+
+
+def suggestions(connection: Connection, user_id: int, *, limit: int = 100) -> list[MemorySuggestion]:
+    """What was told of properties that the owner had set himself and waits for his decision, oldest first."""
+    pending = targets.pending_suggestions(connection, user_id, limit=limit)
+    there = store.nodes_by_ids(connection, user_id, [one.node_id for one in pending])
+    return [one for one in pending if one.node_id in there]
+
+
+def accept_suggestion(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> Node:
+    """Does what was suggested, as the owner's own word, once however often it is asked. Raises NotFound, Conflict."""
+    suggestion = _open(connection, user_id, suggestion_id, "accepted", now)
+    return change_node(connection, user_id, suggestion.node_id, {suggestion.field: suggestion.value}, now=now)
+
+
+def decline_suggestion(connection: Connection, user_id: int, suggestion_id: str, *, now: datetime) -> MemorySuggestion:
+    """Leaves everything as it is; the same is not suggested again. Raises NotFound, Conflict."""
+    return _open(connection, user_id, suggestion_id, "declined", now)
+
+
+def _open(connection: Connection, user_id: int, suggestion_id: str, state: str, now: datetime) -> MemorySuggestion:
+    found = targets.suggestion(connection, user_id, suggestion_id)
+    if found is None:
+        raise NotFound(f"there is no suggestion {suggestion_id}")
+    suggestion, before = found
+    if before not in ("pending", state):
+        raise Conflict("this was decided otherwise already")
+    targets.decide(connection, user_id, suggestion_id, state, now)
+    return suggestion
+
+
+def _node(connection: Connection, user_id: int, node_id: str) -> Node:
+    """A visible node of the memory graph, redirects followed."""
+    node = store.resolve_node(connection, user_id, node_id)
+    if node is None or node.label not in NAMING:
+        raise NotFound(f"there is no memory {node_id}")
+    return node
+
+
+def _observe(
+    connection: Connection, user_id: int, target: str, kind: TargetKind, told: Mapping[str, Any], now: datetime
+) -> None:
+    """The owner's own observation. One a node or edge: what he says now takes the place of what he said before."""
+    before = [one for one in observations.of_target(connection, user_id, target) if one.set_by == "owner"]
+    observations.remove(connection, user_id, [one.id for one in before])
+    said = {name: value for one in in_order(before) for name, value in one.properties.items()}
+    if kind == "edge":
+        attributes = {name: value for one in in_order(before) for name, value in one.properties["attributes"].items()}
+        told = {**told, "attributes": {**attributes, **told["attributes"]}}
+    one = Observation(user_id, new_id(), target, kind, {**said, **told}, now, now, set_by="owner")
+    observations.add(connection, one)
+
+
+def _in_step(connection: Connection, user_id: int, node_id: str, now: datetime) -> Node:
+    projector = Projector(connection, user_id, now=now)
+    projector.node(node_id)
+    projector.record(_SOURCE)
+    node = store.get_node(connection, user_id, node_id)
+    assert node is not None  # the owner's own word keeps it
+    return node
+
+
+def _edge_in_step(connection: Connection, user_id: int, edge_id: str, now: datetime) -> Edge:
+    projector = Projector(connection, user_id, now=now)
+    projector.edge(edge_id)
+    projector.record(_SOURCE)
+    edge = store.get_edge(connection, user_id, edge_id)
+    assert edge is not None  # the owner's own word keeps it
+    return edge

@@ -1,0 +1,368 @@
+"""A reply's memories become observations of nodes and edges; then what they are about is brought in step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound, Refused
+from internal.graph import registry, store
+from internal.graph.model import Edge, Node
+from internal.memory.model import NAMING, MemoryDigest, NodeRef, Observation, ProposedLink, ProposedMemory, TargetKind
+from internal.memory.observations import repository as observations
+from internal.memory.observations import targets_repository as targets
+from internal.memory.observations.changes import ObservedLine, Refusal, Setting, Written
+from internal.memory.observations.fold import SHARED, UNSEARCHED, folded, folded_edge
+from internal.memory.observations.projection import Projector, texts_of
+from internal.memory.observations.resolve import Resolver, told_properties
+from internal.memory.observations.sessions import session_context
+
+EXCERPT: Final = 300
+"""Characters of a quote: what a reader needs to recognise the place."""
+
+Operation = Literal["created", "updated", "referenced"]
+
+
+def write(
+    connection: Connection, user_id: int, digest: MemoryDigest, setting: Setting, *, source: str = "agent:Archivist"
+) -> Written:
+    """Records what a reply tells, finds or makes the nodes it means, and projects them anew.
+
+    An item or link that breaks a rule is refused alone, with the reason of the graph's registry, or unknown_entity,
+    unknown_node, no_name, being_forgotten, no_support, one_sided. `source` is that of the events.
+    """
+    writer = Writer(connection, user_id, digest, setting)
+    # What contradicts comes last: then the memories it is between are known by all that is told of them.
+    ordered = sorted(digest.memories, key=lambda memory: memory.node.label == "Contradiction")
+    kept = [(memory, node) for memory in ordered if (node := writer.item(memory)) is not None]
+    for memory, node in kept:
+        writer.links(memory, node)
+    writer.finish(kept)
+    writer.projector.record(source, {"run": setting.run_id} if setting.run_id else None)
+    return Written([node.id for _, node in kept], writer.refused, writer.projector.changes)
+
+
+class Writer:
+    """Writes one reply's memories."""
+
+    def __init__(self, connection: Connection, user_id: int, digest: MemoryDigest, setting: Setting) -> None:
+        self._connection, self._user_id, self._digest, self._setting = connection, user_id, digest, setting
+        self._resolver = Resolver(connection, user_id, digest, setting.entities)
+        self.projector = Projector(connection, user_id, now=setting.now, run_id=setting.run_id)
+        self.refused: list[Refusal] = []
+        self._touched: dict[str, TargetKind] = {}
+        self._fresh: set[str] = set()
+        self._conflicts: set[str] = set()
+
+    def item(self, memory: ProposedMemory) -> Node | None:
+        """The node that an item tells of; None if it is refused."""
+        try:
+            if memory.node.label == "Contradiction":
+                return self._contradiction(memory)
+            return self._node(memory.node, self._lines(memory))
+        except (Refused, NotFound) as error:
+            self._refuse(error)
+            return None
+
+    def links(self, memory: ProposedMemory, node: Node) -> None:
+        """The links of an item that was written, one by one."""
+        if node.label == "Contradiction" and node.id in self._conflicts:
+            return  # written with it
+        primary = _primary(memory.links)
+        for place, link in enumerate(memory.links):
+            try:
+                self._link(memory, node, link, primary=place == primary)
+            except (Refused, NotFound) as error:
+                self._refuse(error)
+
+    def finish(self, kept: Sequence[tuple[ProposedMemory, Node]]) -> None:
+        """Where each memory comes from and what it goes with; then everything touched is projected."""
+        memories = [(memory, node) for memory, node in kept if node.label == "Memory"]
+        for memory, node in memories:
+            try:
+                self._place(memory, node)
+            except (Refused, NotFound) as error:
+                self._refuse(error)
+        for memory, node in memories:
+            self._relate(memory, node)
+        for target, kind in self._touched.items():
+            if kind == "edge":
+                self.projector.edge(target)
+        for target, kind in self._touched.items():
+            if kind == "node" and target not in self._fresh:
+                self.projector.node(target)
+        changed = {*self.projector.changes.created, *self.projector.changes.changed}
+        for target, kind in self._touched.items():
+            if kind == "node" and target not in changed:
+                self.projector.changes.note("told", target)
+
+    # --- Nodes
+
+    def _node(self, ref: NodeRef, lines: Sequence[ObservedLine]) -> Node:
+        """Finds or makes a node and records what is told of it. Entities are the knowledge graph's to record."""
+        known = self._resolver.find(ref)
+        if ref.label == "Entity" and known is not None:
+            return known
+        ref = self._resolver.canonical(ref)
+        told = _as_stored(ref.label, told_properties(ref), known)
+        node = known or self._make(ref, told, lines)
+        self._resolver.remember(ref, node)
+        changing = told.keys() - {NAMING[ref.label]}
+        operation: Operation = "created" if known is None else "updated" if changing else "referenced"
+        self._observe(node.id, "node", [ref.label, _identity(ref)], told, lines, operation)
+        if known is not None:
+            self._fresh.discard(node.id)
+            self._suggest(node, told)
+        return node
+
+    def _make(
+        self, ref: NodeRef, told: Mapping[str, Any], lines: Sequence[ObservedLine], node_id: str | None = None
+    ) -> Node:
+        first = Observation(
+            self._user_id, "", "", "node", told, min(line.said_at for line in lines), self._setting.now,
+            self._setting.episode_id,
+        )  # fmt: skip
+        properties = {name: value for name, value in folded(ref.label, [first]).items() if value is not None}
+        node = store.add_node(
+            self._connection,
+            self._user_id,
+            ref.label,
+            properties,
+            now=self._setting.now,
+            node_id=node_id,
+            run_id=self._setting.run_id,
+            findable=ref.label not in UNSEARCHED and node_id is None,
+        )
+        self._fresh.add(node.id)
+        self.projector.changes.note("created", node.id)
+        return node
+
+    def _suggest(self, node: Node, told: Mapping[str, Any]) -> None:
+        """What the owner set himself may only be suggested to be otherwise; another form of a name is no news."""
+        for name, value in told.items():
+            if name != NAMING[node.label] and node.owner_set(name) and node.properties.get(name) != value:
+                current = node.properties.get(name)
+                suggested = targets.suggest(
+                    self._connection,
+                    self._user_id,
+                    node.id,
+                    name,
+                    value,
+                    current,
+                    now=self._setting.now,
+                    run_id=self._setting.run_id,
+                )
+                if suggested is not None:
+                    self.projector.changes.note("suggested", suggested)
+
+    # --- Edges
+
+    def _link(self, memory: ProposedMemory, node: Node, link: ProposedLink, *, primary: bool) -> None:
+        lines = self._lines(memory)
+        other = self._node(link.other, lines)
+        source, target = (node, other) if link.outgoing else (other, node)
+        attributes = {name: value for name, value in link.properties.items() if value is not None}
+        if link.type == "BELONGS_TO" and "isPrimary" not in attributes:
+            attributes["isPrimary"] = primary
+        self._edge(link.type, source, target, attributes, lines)
+
+    def _edge(
+        self,
+        type: str,
+        source: Node,
+        target: Node,
+        attributes: Mapping[str, Any],
+        lines: Sequence[ObservedLine],
+    ) -> Edge:
+        """Finds or makes an edge and records what is told of it. Raises Refused as the graph's store."""
+        properties = {"type": type, "source": source.id, "target": target.id, "attributes": dict(attributes)}
+        known = targets.edge_between(self._connection, self._user_id, type, source.id, target.id)
+        checked = registry.check_edge(type, source.label, target.label, attributes)
+        if known is None:
+            told = {name: checked[name] for name in checked if name in attributes}
+            first = Observation(self._user_id, "", "", "edge", properties | {"attributes": told},
+                                self._setting.now, self._setting.now)  # fmt: skip
+            known = store.add_edge(
+                self._connection,
+                self._user_id,
+                type,
+                source.id,
+                target.id,
+                {**checked, **folded_edge(type, [first])},
+                now=self._setting.now,
+                run_id=self._setting.run_id,
+            )
+            self.projector.changes.note("linked", known.id)
+        self._observe(known.id, "edge", [type, source.id, target.id], properties, lines, "referenced")
+        return known
+
+    # --- Where a memory comes from, and what it goes with
+
+    def _place(self, memory: ProposedMemory, node: Node) -> None:
+        """FROM_SOURCE with a quote of each of its lines, and IN_CONTEXT of the session in which it was said."""
+        lines = self._lines(memory)
+        if self._setting.source is not None:
+            trust = max(line.reliability for line in lines)
+            ref = replace(self._setting.source, properties={**self._setting.source.properties, "reliability": trust})
+            source = self._node(ref, lines)
+            for line in lines:
+                self._edge("FROM_SOURCE", node, source, {"excerpt": line.quote[:EXCERPT]}, [line])
+        if self._setting.session is not None:
+            self._in_session(memory, node, lines)
+
+    def _in_session(self, memory: ProposedMemory, node: Node, lines: Sequence[ObservedLine]) -> None:
+        place = self._setting.session
+        assert place is not None  # asked before
+        ref, context_id = session_context(self._user_id, place)
+        told = told_properties(ref)
+        session = store.get_node(self._connection, self._user_id, context_id, hidden=True)
+        if session is None:
+            session = self._make(ref, told, lines, context_id)
+        self._observe(session.id, "node", ["Context", context_id], told, lines, "referenced")
+        self._edge("IN_CONTEXT", node, session, {}, lines)
+        for link in memory.links:
+            if link.type == "IN_CONTEXT" and (project := self._project(link)) is not None:
+                self._edge("PART_OF", session, project, {}, lines)
+
+    def _project(self, link: ProposedLink) -> Node | None:
+        try:
+            context = self._resolver.find(link.other)
+        except Refused:
+            return None
+        return context if context is not None and context.subtype == "project" else None
+
+    def _relate(self, memory: ProposedMemory, node: Node) -> None:
+        """RELATES_TO the nearest memories, else to those that share most concepts and entities with a new one."""
+        lines = self._lines(memory)
+        near = [(one.node_id, 0.5 if one.cosine is None else one.cosine) for one in self._related(memory)]
+        if not near and node.id in self.projector.changes.created:
+            without = [store.owner_node_id(self._user_id)]
+            shared = targets.sharing(self._connection, self._user_id, node.id, _SHARED_BY, without, RELATED)
+            near = [(memory_id, min(_FIRST_SHARED + _EACH_SHARED * count, 1.0)) for memory_id, count in shared]
+        for memory_id, likeness in near[:RELATED]:
+            other = store.resolve_node(self._connection, self._user_id, memory_id)
+            if other is None or other.id == node.id or other.label != "Memory":
+                continue
+            if targets.is_linked(self._connection, self._user_id, "RELATES_TO", node.id, other.id):
+                continue
+            strength = round(min(max(likeness, 0.0), 1.0), 4)
+            self._edge("RELATES_TO", node, other, {"strength": strength, "relType": "similar"}, lines)
+
+    def _related(self, memory: ProposedMemory) -> Sequence[Any]:
+        return () if memory.node.node_id else self._digest.related.get(memory.node.key, ())
+
+    # --- Contradictions
+
+    def _contradiction(self, memory: ProposedMemory) -> Node:
+        """A contradiction is known by what it is between: told again in other words it is not asked again."""
+        lines = self._lines(memory)
+        if memory.node.node_id is not None:
+            return self._node(memory.node, lines)
+        sides = self._sides(memory, lines)
+        if len(sides) < 2:
+            raise Refused("one_sided", "Contradiction: at least two memories that conflict are expected")
+        known = self._between(sides)
+        told = _as_stored("Contradiction", told_properties(memory.node), known)
+        node = known or self._make(memory.node, told, lines)
+        self._resolver.remember(memory.node, node)
+        operation: Operation = "referenced" if known else "created"
+        self._observe(node.id, "node", ["Contradiction", *sorted(side.id for side in sides)], told, lines, operation)
+        for side in sides:
+            self._edge("CONFLICTS_WITH", node, side, {}, lines)
+        for link in memory.links:
+            if link.type != "CONFLICTS_WITH":
+                self._link(memory, node, link, primary=False)
+        self._conflicts.add(node.id)
+        if known is None:
+            self.projector.changes.note("contradictions", node.id)
+        return node
+
+    def _sides(self, memory: ProposedMemory, lines: Sequence[ObservedLine]) -> list[Node]:
+        found: dict[str, Node] = {}
+        for link in memory.links:
+            if link.type == "CONFLICTS_WITH" and link.other.label == "Memory":
+                side = self._node(link.other, lines)
+                found[side.id] = side
+        return list(found.values())
+
+    def _between(self, sides: Collection[Node]) -> Node | None:
+        """The contradiction that conflicts with all of these memories, whatever became of it."""
+        candidates: set[str] | None = None
+        for side in sides:
+            edges = targets.edges_at(self._connection, self._user_id, side.id, "target", "CONFLICTS_WITH")
+            here = {edge.source for edge in edges}
+            candidates = here if candidates is None else candidates & here
+        found = store.nodes_by_ids(self._connection, self._user_id, candidates or ())
+        return min(found.values(), key=lambda node: (node.created_at, node.id), default=None)
+
+    # --- Observations
+
+    def _lines(self, memory: ProposedMemory) -> list[ObservedLine]:
+        lines = [self._setting.lines[number] for number in memory.evidence if number in self._setting.lines]
+        if not lines:
+            raise Refused("no_support", "evidence: at least one line is expected")
+        return lines
+
+    def _observe(
+        self,
+        target: str,
+        kind: TargetKind,
+        identity: Sequence[str],
+        told: Mapping[str, Any],
+        lines: Sequence[ObservedLine],
+        operation: Operation,
+    ) -> None:
+        setting = self._setting
+        segments = [line.segment for line in lines]
+        one = Observation(
+            user_id=self._user_id,
+            id=observations.observation_id(self._user_id, setting.episode_id, segments, [kind, *identity], told),
+            target=target,
+            kind=kind,
+            properties=dict(told),
+            said_at=min(line.said_at for line in lines),
+            created_at=setting.now,
+            episode_id=setting.episode_id,
+            run_id=setting.run_id,
+        )
+        if not observations.add(self._connection, one):
+            observations.move(self._connection, self._user_id, [one.id], target)
+        quoted = kind == "node" or bool(texts_of(told))
+        observations.add_lines(self._connection, one, lines, quoted=quoted, operation=operation)
+        self._touched[target] = kind
+
+    def _refuse(self, error: Refused | NotFound) -> None:
+        reason = error.reason if isinstance(error, Refused) else "unknown_node"
+        self.refused.append(Refusal(reason, str(error)))
+
+
+RELATED: Final = 3
+"""Most memories to which a new one is linked by itself: more would link everything to everything."""
+
+_SHARED_BY: Final = ("HAS_CONCEPT", "MENTIONS")
+_FIRST_SHARED: Final = 0.2
+_EACH_SHARED: Final = 0.1
+"""How strongly memories are linked that share something: 0.3 for one thing, 0.1 more for each further one."""
+
+
+def _primary(links: Sequence[ProposedLink]) -> int | None:
+    """The place of the topic that is the main one where none is said to be: the first."""
+    topics = [(place, link) for place, link in enumerate(links) if link.type == "BELONGS_TO"]
+    if any(link.properties.get("isPrimary") for _, link in topics):
+        return None
+    return next((place for place, link in topics if link.properties.get("isPrimary") is None), None)
+
+
+def _identity(ref: NodeRef) -> str:
+    return ref.node_id or registry.key_of(ref.label, ref.key.words)
+
+
+def _as_stored(label: str, told: Mapping[str, Any], known: Node | None) -> dict[str, Any]:
+    """What was told, checked beside what is known, in the form in which it is stored. Raises Refused."""
+    before = {} if known is None else known.properties
+    renamed = {"description": "summary"} if label in SHARED else {}
+    checked = registry.check_node(label, {**before, **told})
+    return {name: value for name, value in checked.items() if name in told or renamed.get(name) in told}

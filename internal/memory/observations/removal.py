@@ -1,0 +1,232 @@
+"""Removing what was said: observations without a line left, and the nodes and edges that nobody tells any more.
+
+What they had changed is as before, since nodes follow from the observations that are left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row
+
+from internal.errors import NotFound
+from internal.graph import store
+from internal.graph.labels import NODES
+from internal.graph.model import Node
+from internal.graph.relationships import FACT
+from internal.language.facts.overlap import gives_away
+from internal.memory.model import MEMORY_LABELS, NAMING, Observation
+from internal.memory.observations import repository as observations
+from internal.memory.observations import targets_repository as targets
+from internal.memory.observations.changes import MemoryChanges, Removal
+from internal.memory.observations.projection import Projector, texts_of
+
+_SOURCE: Final = "system:forgetting"
+
+_SENTENCES: Final = tuple(label for label in MEMORY_LABELS if NODES[label].sentence and label != "TemporalMarker")
+"""Labels of nodes that say something: a name alone retells nothing."""
+
+
+def remove_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Removal:
+    """Removes everything that an episode told. Call it before the evidence of the episode is dropped."""
+    told = observations.of_episode(connection, user_id, episode_id)
+    return Removing(connection, user_id, now).remove(told)
+
+
+def remove_messages(connection: Connection, user_id: int, message_ids: Collection[str], *, now: datetime) -> Removal:
+    """Removes what only these messages tell. Call it before their evidence is dropped.
+
+    What other lines tell too stays, unless its words hold one that only the removed lines said.
+    """
+    told = observations.supported_by(connection, user_id, message_ids=message_ids)
+    support = observations.support(connection, user_id, [one.id for one in told])
+    going = set(message_ids)
+    falling = [one for one in told if _falls(one, support[one.id], lambda row: row.message_id in going)]
+    observations.drop_lines(connection, user_id, [one.id for one in told], message_ids)
+    return Removing(connection, user_id, now).remove(falling)
+
+
+def remove_node(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
+    """Removes a node with its edges and everything told of it. Raises NotFound for what is no node of memory."""
+    node = store.get_node(connection, user_id, node_id, hidden=True)
+    if node is None or node.label not in NAMING or node.label == "Entity":
+        raise NotFound(f"there is no memory {node_id}")
+    return Removing(connection, user_id, now).delete([node])
+
+
+def remove_mentioning(
+    connection: Connection,
+    user_id: int,
+    entity_ids: Collection[str],
+    holds: Callable[[str], bool] | None = None,
+    *,
+    now: datetime,
+) -> Removal:
+    """Removes the memories that mention one of these entities, and every node of memory whose words `holds` finds.
+
+    What is told of links in such words, a quote for one, is taken out of them.
+    """
+    found = mentioning(connection, user_id, entity_ids)
+    removing = Removing(connection, user_id, now)
+    if holds is not None:
+        removing.clear_links(holds)
+        found += _naming(connection, user_id, holds, {node.id for node in found})
+    return removing.delete(found)
+
+
+def remove_retelling(
+    connection: Connection,
+    user_id: int,
+    lines: Collection[tuple[str, int]],
+    entity_ids: Collection[str],
+    tells: Callable[[str], bool],
+    *,
+    now: datetime,
+) -> Removal:
+    """Removes the memories that say once more what is forgotten: told by one of these lines (episode, segment), or
+    mentioning one of these entities, and in words of which `tells` is true.
+    """
+    by_episode: dict[str, list[int]] = defaultdict(list)
+    for episode_id, segment in lines:
+        by_episode[episode_id].append(segment)
+    told = {
+        one.target
+        for episode_id, segments in by_episode.items()
+        for one in observations.supported_by(connection, user_id, episode_id=episode_id, segments=segments)
+        if one.kind == "node"
+    }
+    nodes = [store.get_node(connection, user_id, one, hidden=True) for one in sorted(told)]
+    likely = {node.id: node for node in (*nodes, *mentioning(connection, user_id, entity_ids)) if node is not None}
+    retelling = [
+        node for node in likely.values() if node.label in _SENTENCES and any(map(tells, texts_of(node.properties)))
+    ]
+    return Removing(connection, user_id, now).delete(retelling)
+
+
+def let_go(connection: Connection, user_id: int, node_id: str, *, now: datetime) -> Removal:
+    """Removes everything told of a node and its edges, facts apart, before the node itself is erased as a thing."""
+    return Removing(connection, user_id, now).let_go(node_id)
+
+
+def mentioning(connection: Connection, user_id: int, entity_ids: Collection[str]) -> list[Node]:
+    """The memories that mention one of these entities, hidden ones too."""
+    sources = {
+        edge.source
+        for entity_id in entity_ids
+        for edge in targets.edges_at(connection, user_id, entity_id, "target", "MENTIONS")
+    }
+    nodes = (store.get_node(connection, user_id, one, hidden=True) for one in sorted(sources))
+    return [node for node in nodes if node is not None and node.label == "Memory"]
+
+
+def only_in_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[str]:
+    """The nodes that would fall with these messages: what is hidden while that can be undone."""
+    told = observations.supported_by(connection, user_id, message_ids=message_ids)
+    support = observations.support(connection, user_id, [one.id for one in told])
+    going = set(message_ids)
+    return _standing_on(
+        connection, user_id, [one for one in told if {row.message_id for row in support[one.id]} <= going]
+    )
+
+
+def only_in_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
+    """The nodes that would fall with an episode; as `only_in_messages`."""
+    return _standing_on(connection, user_id, observations.of_episode(connection, user_id, episode_id))
+
+
+def _standing_on(connection: Connection, user_id: int, falling: Iterable[Observation]) -> list[str]:
+    """The nodes whose name only these observations tell."""
+    listed = list(falling)
+    ids = {one.id for one in listed}
+    found = []
+    for target, told in observations.of_targets(
+        connection, user_id, {one.target for one in listed if one.kind == "node"}
+    ).items():
+        node = store.get_node(connection, user_id, target)
+        if node is None or node.owner_set(NAMING[node.label]):
+            continue
+        left = [one for one in told if one.id not in ids]
+        cited = targets.citing_episodes(connection, user_id, target) if node.label in ("Topic", "Preference") else ()
+        if not cited and not any(one.properties.get(NAMING[node.label]) for one in left):
+            found.append(target)
+    return sorted(found)
+
+
+class Removing:
+    """One removal."""
+
+    def __init__(self, connection: Connection, user_id: int, now: datetime) -> None:
+        self._connection, self._user_id = connection, user_id
+        self._projector = Projector(connection, user_id, now=now, forgetting=True)
+
+    def remove(self, falling: Sequence[Observation]) -> Removal:
+        """Removes observations; what they told of follows from those that are left."""
+        observations.remove(self._connection, self._user_id, [one.id for one in falling])
+        by_target: dict[str, list[Observation]] = defaultdict(list)
+        for one in falling:
+            by_target[one.target].append(one)
+        self._projector.said += [text for one in falling for text in texts_of(one.properties)]
+        for target, gone in by_target.items():
+            if gone[0].kind == "edge":
+                self._projector.edge(target)
+        for target, gone in by_target.items():
+            if gone[0].kind == "node":
+                self._projector.node(target, gone)
+        return self._removal()
+
+    def delete(self, nodes: Iterable[Node]) -> Removal:
+        """Removes nodes whatever is told of them."""
+        for node in nodes:
+            if store.get_node(self._connection, self._user_id, node.id, hidden=True) is not None:
+                self._projector.delete(node)
+        return self._removal()
+
+    def clear_links(self, holds: Callable[[str], bool]) -> None:
+        """Takes the attributes in which `holds` finds something out of what is told of edges."""
+        for one in observations.of_edges(self._connection, self._user_id):
+            told = one.properties["attributes"]
+            kept = {name: value for name, value in told.items() if not (isinstance(value, str) and holds(value))}
+            if kept != told:
+                properties = {**one.properties, "attributes": kept}
+                observations.retell(self._connection, self._user_id, one.id, properties)
+                self._projector.edge(one.target)
+
+    def let_go(self, node_id: str) -> Removal:
+        """Removes what was told of a node and its edges, and those edges; the node is the caller's to delete."""
+        edges = [
+            edge
+            for end in ("source", "target")
+            for edge in targets.edges_at(self._connection, self._user_id, node_id, end)
+            if edge.type != FACT
+        ]
+        gone = observations.remove_of_targets(self._connection, self._user_id, [node_id, *(one.id for one in edges)])
+        self._projector.said += [text for one in gone for text in texts_of(one.properties)]
+        targets.drop_suggestions(self._connection, self._user_id, node_id)
+        for edge in edges:
+            self._projector.edge(edge.id)
+        return self._removal()
+
+    def _removal(self) -> Removal:
+        self._projector.record(_SOURCE)
+        changes: MemoryChanges = self._projector.changes
+        projector = self._projector
+        return Removal(dict(projector.removed), len(changes.unlinked), list(projector.said), list(projector.known_as))
+
+
+def _falls(one: Observation, support: Sequence[Row[Any]], removed: Callable[[Row[Any]], bool]) -> bool:
+    left = [row for row in support if not removed(row)]
+    if not left:
+        return True
+    gone = [row.quote for row in support if removed(row)]
+    return any(gives_away(text, gone, [row.quote for row in left]) for text in texts_of(one.properties))
+
+
+def _naming(connection: Connection, user_id: int, holds: Callable[[str], bool], without: Collection[str]) -> list[Node]:
+    labels = [label for label in MEMORY_LABELS if label not in ("Entity", "Topic", "Preference", "Source")]
+    rows = targets.observed_names(connection, user_id, labels)
+    ids = [row.id for row in rows if row.id not in without and any(map(holds, texts_of(row.props)))]
+    nodes = (store.get_node(connection, user_id, one, hidden=True) for one in ids)
+    return [node for node in nodes if node is not None]

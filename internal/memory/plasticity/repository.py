@@ -1,0 +1,222 @@
+"""Strengths of RELATES_TO in the database: whole sets of edges in one statement, each change told to the change log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    ScalarSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    tuple_,
+    update,
+)
+
+from internal.graph.edge_repository import visible
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
+from internal.graph.node_repository import CHUNK, VISIBLE
+from internal.storage.owner_counters import next_rev
+from internal.storage.tables import changes, evidence, graph_edges, graph_nodes, observations
+
+RELATES_TO: Final = "RELATES_TO"
+
+_EDGE = graph_edges.c
+_SINCE = func.coalesce(_EDGE.strength_at, _EDGE.created_at).label("since")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A stored RELATES_TO edge: its strength, and since when it is that."""
+
+    id: str
+    strength: float
+    since: datetime
+
+
+def change_strength(
+    connection: Connection, user_id: int, source: str, target: str, amount: float, now: datetime
+) -> float | None:
+    """Adds an amount, which may be negative, to the links from one memory to another, within [0, 1].
+
+    The strength of the strongest then; None if there is no link.
+    """
+    between = and_(_EDGE.source == source, _EDGE.target == target, _EDGE.type == RELATES_TO, *visible())
+    query = select(_EDGE.id).where(_EDGE.user_id == user_id, between)
+    ids = connection.execute(query).scalars().all()
+    if not ids:
+        return None
+    chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids))
+    _set_strength(connection, user_id, chosen, _bounded(_EDGE.strength + amount), now)
+    strength: float = connection.execute(select(func.max(_EDGE.strength)).where(chosen)).scalar_one()
+    return strength
+
+
+def weaken_below(connection: Connection, user_id: int, threshold: float, amount: float, now: datetime) -> int:
+    """Takes an amount from every link that is weaker than the threshold and not at 0; how many there were."""
+    weak = and_(*_visible_links(user_id), _EDGE.strength < threshold, _EDGE.strength > 0)
+    return _set_strength(connection, user_id, weak, _bounded(_EDGE.strength - amount), now)
+
+
+def delete_below(connection: Connection, user_id: int, min_strength: float) -> int:
+    """Deletes every link that is weaker, with what was observed of it; how many there were."""
+    return _delete(connection, user_id, and_(*_visible_links(user_id), _EDGE.strength < min_strength))
+
+
+def strongest(
+    connection: Connection, user_id: int, memory_id: str, min_strength: float, limit: int | None
+) -> list[tuple[str, float]]:
+    """(memory, strength) at the other ends of the links that lead from a memory, strongest first."""
+    query = select(_EDGE.target, _EDGE.strength).where(
+        _EDGE.user_id == user_id, _EDGE.source == memory_id, _EDGE.type == RELATES_TO, *visible()
+    )
+    # Chosen by strength here: asked to, SQLite reads every strong link of the owner instead of those of the memory.
+    found = [(row.target, row.strength) for row in connection.execute(query) if row.strength >= min_strength]
+    return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
+
+
+def touch(connection: Connection, user_id: int, node_ids: Collection[str], now: datetime) -> None:
+    """Counts one access of each of these nodes that there are."""
+    wanted = sorted(set(node_ids))[:CHUNK]
+    there = connection.execute(_THERE, {"owner": user_id, "ids": wanted}).scalars().all()
+    if there:
+        rev = next_rev(connection, user_id)
+        connection.execute(_TOUCH, [{"owner": user_id, "node": one, "moment": now, "new_rev": rev} for one in there])
+        logged = [{"user_id": user_id, "kind": NODE_CHANGE, "id": one, "op": "put"} for one in there]
+        connection.execute(_LOGGED, logged)
+
+
+def links_among(connection: Connection, user_id: int, memory_ids: Collection[str]) -> list[Link]:
+    """The links that have both ends among these memories."""
+    wanted = sorted(set(memory_ids))[:CHUNK]
+    rows = connection.execute(_AMONG, {"owner": user_id, "ids": wanted})
+    # Chosen by type here: asked to, SQLite reads every link of the owner instead of those at the memories.
+    found = (row for row in rows if row.type == RELATES_TO)
+    return [Link(row.id, row.strength, row.since) for row in found]
+
+
+def links_after(connection: Connection, user_id: int, after: Link | None, limit: int) -> list[Link]:
+    """A page of all links of an owner, hidden ones too, weakest first.
+
+    What decays moves down, behind the page; what grows is met once more, and has nothing left to settle.
+    """
+    ours = and_(_EDGE.user_id == user_id, _EDGE.type == RELATES_TO, _EDGE.strength.is_not(None))
+    query = select(_EDGE.id, _EDGE.strength, _SINCE).where(ours)
+    if after is not None:
+        query = query.where(tuple_(_EDGE.strength, _EDGE.id) > tuple_(after.strength, after.id))
+    return [Link(*row) for row in connection.execute(query.order_by(_EDGE.strength, _EDGE.id).limit(limit))]
+
+
+def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, float]], now: datetime) -> int:
+    """Sets the strengths of these links as of `now`, unless one was changed since it was read; how many were set."""
+    if not links:
+        return 0
+    # One number for all: they change at one moment, and later changes still have larger ones.
+    given = {"owner": user_id, "at": now, "new_rev": next_rev(connection, user_id)}
+    rows = [{**given, "edge": link.id, "was": link.strength, "seen": link.since, "new": new} for link, new in links]
+    changed = connection.execute(_SETTLE, rows).rowcount
+    logged = [{"user_id": user_id, "kind": EDGE_CHANGE, "id": link.id, "op": "put"} for link, _ in links]
+    connection.execute(_LOGGED, logged)
+    return changed
+
+
+def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_strength: float) -> int:
+    """Deletes those of these links that are weaker now, hidden ones too; how many there were."""
+    removed = 0
+    for start in range(0, len(ids), CHUNK):
+        chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids[start : start + CHUNK]))
+        now = connection.execute(select(_EDGE.id, _EDGE.strength).where(chosen)).all()
+        weak = [row.id for row in now if row.strength is not None and row.strength < min_strength]
+        removed += _delete(connection, user_id, and_(_EDGE.user_id == user_id, _EDGE.id.in_(weak)))
+    return removed
+
+
+def count_links(connection: Connection, user_id: int) -> int:
+    """How many visible links there are."""
+    return connection.execute(
+        select(func.count()).select_from(graph_edges).where(*_visible_links(user_id))
+    ).scalar_one()
+
+
+# Run at every answer: built once, for building a statement takes several times as long as running it.
+_LOGGED: Final = insert(changes)
+_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
+_THERE: Final = select(graph_nodes.c.id).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(_IDS), VISIBLE
+)
+_TOUCH: Final = (
+    update(graph_nodes)
+    .where(graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id == bindparam("node"))
+    .values(access_count=graph_nodes.c.access_count + 1, last_accessed=bindparam("moment"), rev=bindparam("new_rev"))
+)
+_AMONG: Final = select(_EDGE.id, _EDGE.type, _EDGE.strength, _SINCE).where(
+    _EDGE.user_id == bindparam("owner"), _EDGE.source.in_(_IDS), _EDGE.target.in_(_IDS)
+)
+_SETTLE: Final = (
+    update(graph_edges)
+    .where(
+        _EDGE.user_id == bindparam("owner"),
+        _EDGE.id == bindparam("edge"),
+        _EDGE.strength == bindparam("was"),
+        func.coalesce(_EDGE.strength_at, _EDGE.created_at) == bindparam("seen"),
+    )
+    .values(strength=bindparam("new"), strength_at=bindparam("at"), rev=bindparam("new_rev"))
+)
+
+
+def _visible_links(user_id: int) -> Iterator[ColumnElement[bool]]:
+    """What the specification's statements match: RELATES_TO of this owner, and nothing that is being forgotten.
+
+    Hidden memories are looked up once for the statement, not once for each edge.
+    """
+    yield _EDGE.user_id == user_id
+    yield _EDGE.type == RELATES_TO
+    yield _EDGE.hidden_until.is_(None)
+    hidden = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, graph_nodes.c.label == "Memory", ~VISIBLE)
+    yield _EDGE.source.not_in(hidden)
+    yield _EDGE.target.not_in(hidden)
+
+
+def _set_strength(
+    connection: Connection, user_id: int, which: ColumnElement[bool], strength: ColumnElement[Any], now: datetime
+) -> int:
+    _log(connection, user_id, which, "put")
+    values = {"strength": strength, "strength_at": now, "rev": next_rev(connection, user_id)}
+    return connection.execute(update(graph_edges).where(which).values(values)).rowcount
+
+
+def _delete(connection: Connection, user_id: int, chosen: ColumnElement[bool]) -> int:
+    """What was observed of an edge goes with it, and the lines that said so."""
+    of_edges = observations.c.target.in_(_ids(chosen))
+    told = and_(observations.c.user_id == user_id, observations.c.kind == "edge", of_edges)
+    lines = select(literal("observation:") + observations.c.id).where(told)
+    connection.execute(delete(evidence).where(evidence.c.user_id == user_id, evidence.c.target.in_(lines)))
+    connection.execute(delete(observations).where(told))
+    _log(connection, user_id, chosen, "delete")
+    return connection.execute(delete(graph_edges).where(chosen)).rowcount
+
+
+def _log(connection: Connection, user_id: int, chosen: ColumnElement[bool], op: str) -> None:
+    """Before the change itself: afterwards nothing tells any more which edges it was."""
+    rows = select(literal(user_id), literal(EDGE_CHANGE), _EDGE.id, literal(op)).where(chosen)
+    connection.execute(insert(changes).from_select(["user_id", "kind", "id", "op"], rows))
+
+
+def _ids(chosen: ColumnElement[bool]) -> Select[Any] | ScalarSelect[Any]:
+    return select(_EDGE.id).where(chosen)
+
+
+def _bounded(strength: ColumnElement[Any]) -> ColumnElement[Any]:
+    return case((strength > 1.0, 1.0), (strength < 0.0, 0.0), else_=strength)

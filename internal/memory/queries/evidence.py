@@ -1,0 +1,47 @@
+"""What supports a node or edge of the memory graph, and what is not held any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection
+
+from internal.graph.model import Node
+from internal.memory.model import Observation
+from internal.memory.observations import repository as observations
+from internal.memory.observations import targets_repository as targets
+from internal.memory.observations.changes import ObservedLine
+from internal.memory.observations.fold import UNSEARCHED, in_order
+
+
+def observations_of(connection: Connection, user_id: int, target_id: str) -> list[Observation]:
+    """What was told of a node or edge, from the earliest to the latest."""
+    return in_order(observations.of_target(connection, user_id, target_id))
+
+
+def citations(connection: Connection, user_id: int, target_id: str) -> list[ObservedLine]:
+    """The lines that tell of a node or edge, each once, in the order in which they were said.
+
+    `said_at` is when the observation they support was said; the quote is empty where only the link was told.
+    """
+    told = {one.id: one for one in observations_of(connection, user_id, target_id)}
+    found: dict[tuple[str, int], ObservedLine] = {}
+    for observation_id, rows in observations.support(connection, user_id, list(told)).items():
+        for row in rows:
+            line = ObservedLine(
+                row.episode_id, row.segment, told[observation_id].said_at, row.quote or "", row.message_id
+            )
+            known = found.get((row.episode_id, row.segment))
+            if known is None or not known.quote:
+                found[row.episode_id, row.segment] = line
+    return sorted(found.values(), key=lambda line: (line.said_at, line.episode_id, line.segment))
+
+
+def is_found_by_words(node: Node) -> bool:
+    """Whether a search may find a node itself, and not only through what belongs to it."""
+    return node.label not in UNSEARCHED and node.subtype != "session"
+
+
+def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
+    """Those of these memories that lost a contradiction by the owner's word: they are not held any more."""
+    return targets.superseded(connection, user_id, node_ids)

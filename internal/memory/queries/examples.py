@@ -1,0 +1,65 @@
+"""The five example queries of the memory-graph specification, as service calls."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound, Refused
+from internal.graph import store
+from internal.graph.model import Node
+from internal.memory.queries import repository as queries
+
+SPECIFIED: Final = 20
+"""How many the specification's own statements list."""
+
+ALL: Final = 1_000
+"""Where they list everything: as many as any list of this product gives at once."""
+
+
+class Answering(NamedTuple):
+    """An open question, and a memory that answers it in part."""
+
+    question: Node
+    memory: Node
+
+
+class Contradicting(NamedTuple):
+    """An unresolved contradiction, and a memory that takes part in it."""
+
+    contradiction: Node
+    memory: Node
+
+
+def by_concept(connection: Connection, user_id: int, concept: str, *, limit: int = SPECIFIED) -> list[Node]:
+    """The memories that have a concept, last accessed first; before them those that never were accessed."""
+    return queries.about_concept(connection, user_id, concept, limit)
+
+
+def open_questions(connection: Connection, user_id: int, *, limit: int = ALL) -> list[Answering]:
+    """The memories that might answer an open question, oldest question first."""
+    return [Answering(*pair) for pair in queries.answering(connection, user_id, limit)]
+
+
+def contradictions(connection: Connection, user_id: int, *, limit: int = ALL) -> list[Contradicting]:
+    """The memories of every unresolved contradiction, oldest contradiction first."""
+    return [Contradicting(*pair) for pair in queries.contradicting(connection, user_id, limit)]
+
+
+def preferences(connection: Connection, user_id: int, category: str | None = None, *, limit: int = ALL) -> list[Node]:
+    """What the owner likes and dislikes in a category (None: in all), strongest liking first."""
+    return queries.preferences(connection, user_id, category, limit)
+
+
+def shared_concepts(connection: Connection, user_id: int, memory_id: str, *, limit: int = SPECIFIED) -> list[Node]:
+    """Other memories that share a concept with this one, those that share most first.
+
+    Raises NotFound for an unknown node, Refused("wrong_label") for one that is no memory.
+    """
+    memory = store.resolve_node(connection, user_id, memory_id)
+    if memory is None:
+        raise NotFound(f"there is no node {memory_id}")
+    if memory.label != "Memory":
+        raise Refused("wrong_label", f"id: HAS_CONCEPT leads from a Memory, not from a {memory.label}")
+    return queries.sharing_concepts(connection, user_id, memory.id, limit)

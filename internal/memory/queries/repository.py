@@ -1,0 +1,111 @@
+"""The example queries of the memory-graph specification as SQL; each names the statement it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func, select
+
+from internal.graph import store
+from internal.graph.model import Node
+from internal.language.text.spelling import name_key
+from internal.storage.tables import graph_edges, graph_nodes
+
+_memory: Final = graph_nodes.alias("memory")
+_other: Final = graph_nodes.alias("other")
+_edge: Final = graph_edges.alias("edge")
+
+_ONE_MEMORY: Final = (_memory.c.user_id, _memory.c.id)
+"""Its whole key: what is grouped by that has one value of every other column."""
+
+
+def about_concept(connection: Connection, user_id: int, concept: str, limit: int) -> list[Node]:
+    """(m:Memory)-[:HAS_CONCEPT]->(c:Concept {name}), last accessed first; before them those that never were.
+
+    So Cypher orders what has no value. The concepts of exactly this name, else those that differ in case only.
+    """
+    query = _pairs(user_id, "HAS_CONCEPT", _memory, "Memory", _other, "Concept")
+    order = (_memory.c.last_accessed.desc().nulls_first(), _memory.c.created_at.desc(), _memory.c.id)
+    chosen = query.with_only_columns(_memory.c.id).where(_other.c.id.in_(_named(connection, user_id, concept)))
+    # Grouped: a memory that two concepts of the name lead to is found once.
+    ids = connection.execute(chosen.group_by(*_ONE_MEMORY).order_by(*order).limit(limit)).scalars().all()
+    return _read(connection, user_id, ids)
+
+
+def answering(connection: Connection, user_id: int, limit: int) -> list[tuple[Node, Node]]:
+    """(q:Question {status: 'open'})<-[:PARTIALLY_ANSWERS]-(m:Memory): (question, memory), oldest question first."""
+    query = _pairs(user_id, "PARTIALLY_ANSWERS", _memory, "Memory", _other, "Question")
+    return _in_pairs(connection, user_id, query.where(_other.c.status == "open"), limit)
+
+
+def contradicting(connection: Connection, user_id: int, limit: int) -> list[tuple[Node, Node]]:
+    """(c:Contradiction {status: 'unresolved'})-[:CONFLICTS_WITH]->(m:Memory): (contradiction, memory), oldest first."""
+    query = _pairs(user_id, "CONFLICTS_WITH", _other, "Contradiction", _memory, "Memory")
+    return _in_pairs(connection, user_id, query.where(_other.c.status == "unresolved"), limit)
+
+
+def preferences(connection: Connection, user_id: int, category: str | None, limit: int) -> list[Node]:
+    """(p:Preference {category}), strongest first; None: of every category."""
+    node = graph_nodes.c
+    query = select(node.id).where(*_visible(graph_nodes, user_id, "Preference"))
+    if category is not None:
+        query = query.where(node.props["category"].as_string() == category)
+    order = (node.props["strength"].as_float().desc().nulls_first(), node.created_at, node.id)
+    return _read(connection, user_id, connection.execute(query.order_by(*order).limit(limit)).scalars().all())
+
+
+def sharing_concepts(connection: Connection, user_id: int, memory_id: str, limit: int) -> list[Node]:
+    """(m1:Memory {id})-[:HAS_CONCEPT]->(c:Concept)<-[:HAS_CONCEPT]-(m2:Memory): each m2 once, who shares most first."""
+    own = graph_edges.alias("own")
+    ours = and_(own.c.user_id == user_id, own.c.source == memory_id, own.c.type == "HAS_CONCEPT")
+    query = _pairs(user_id, "HAS_CONCEPT", _memory, "Memory", _other, "Concept")
+    query = query.join(own, and_(ours, own.c.target == _other.c.id, own.c.hidden_until.is_(None)))
+    shared = func.count(_other.c.id.distinct())
+    order = (shared.desc(), _memory.c.created_at.desc(), _memory.c.id)
+    chosen = query.with_only_columns(_memory.c.id).where(_memory.c.id != memory_id)
+    ids = connection.execute(chosen.group_by(*_ONE_MEMORY).order_by(*order).limit(limit)).scalars().all()
+    return _read(connection, user_id, ids)
+
+
+def _named(connection: Connection, user_id: int, concept: str) -> list[str]:
+    node = graph_nodes.c
+    same = node.name_key == name_key(concept)
+    found = connection.execute(select(node.id, node.name).where(*_visible(graph_nodes, user_id, "Concept"), same)).all()
+    return [row.id for row in found if row.name == concept] or [row.id for row in found]
+
+
+def _pairs(
+    user_id: int, type: str, source: FromClause, source_label: str, target: FromClause, target_label: str
+) -> Select[Any]:
+    """The (memory, other) at the ends of the visible edges of one relationship."""
+    return (
+        select(_memory.c.id.label("memory"), _other.c.id.label("other"))
+        .select_from(_edge)
+        .join(source, _edge.c.source == source.c.id)
+        .join(target, _edge.c.target == target.c.id)
+        .where(_edge.c.user_id == user_id, _edge.c.type == type, _edge.c.hidden_until.is_(None))
+        .where(*_visible(source, user_id, source_label), *_visible(target, user_id, target_label))
+    )
+
+
+def _in_pairs(connection: Connection, user_id: int, query: Select[Any], limit: int) -> list[tuple[Node, Node]]:
+    order = (_other.c.created_at, _other.c.id, _memory.c.created_at, _memory.c.id)
+    grouped = query.group_by(_other.c.user_id, _other.c.id, *_ONE_MEMORY).order_by(*order).limit(limit)
+    rows = connection.execute(grouped).all()
+    nodes = store.nodes_by_ids(connection, user_id, {end for row in rows for end in (row.other, row.memory)})
+    return [(nodes[row.other], nodes[row.memory]) for row in rows]
+
+
+def _read(connection: Connection, user_id: int, ids: Sequence[str]) -> list[Node]:
+    nodes = store.nodes_by_ids(connection, user_id, ids)
+    return [nodes[one] for one in ids]
+
+
+def _visible(node: FromClause, user_id: int, label: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        node.c.user_id == user_id,
+        node.c.label == label,
+        node.c.merged_into.is_(None),
+        node.c.hidden_until.is_(None),
+    )

@@ -1,0 +1,86 @@
+"""What the owner is asked about next: contradictions, changes of what he set himself, open questions, what fades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Connection
+
+from internal.graph import store
+from internal.graph.model import Node, NodeFilter
+from internal.memory.observations import owner_changes
+from internal.memory.plasticity import maintenance
+from internal.memory.plasticity.decay import Plasticity
+from internal.memory.queries import listing_repository
+from internal.memory.questions import repository as asked
+from internal.memory.questions.repository import About
+
+AGAIN_AFTER: Final[dict[About, timedelta]] = {
+    "contradiction": timedelta(days=7),
+    "suggestion": timedelta(days=30),
+    "question": timedelta(days=30),
+    "fading": timedelta(days=30),
+}
+"""How long nothing is asked again that was asked and got no final answer; what fades is asked about monthly at most."""
+
+SETTLING: Final = timedelta(days=1)
+"""The age from which an open question is asked about: who has just said it knows that it is open."""
+
+OFFERED: Final = 5
+"""Most fading memories of one question."""
+
+_LOOKED_AT: Final = 50
+
+Next = tuple[About, Sequence[str]]
+
+
+def next_question(
+    connection: Connection, user_id: int, plasticity: Plasticity, now: datetime, *, fading: bool = True
+) -> Next | None:
+    """What to ask about, and of which nodes (of a suggestion, its id); None if there is nothing.
+
+    Not `fading`: what fades is not looked for, which reads every memory that was not used for long.
+    """
+    for about in AGAIN_AFTER:
+        if about == "fading" and not fading:
+            continue
+        before = asked.ever_asked(connection, user_id, about)
+        recent = now - AGAIN_AFTER[about]
+        tired = {ref for one in before if one.state == "declined" or one.asked_at > recent for ref in one.refs}
+        if about == "fading" and any(one.state == "declined" or one.asked_at > recent for one in before):
+            continue
+        refs = _candidate(connection, user_id, about, tired, plasticity, now)
+        if refs:
+            return about, refs
+    return None
+
+
+def _candidate(
+    connection: Connection, user_id: int, about: About, tired: set[str], plasticity: Plasticity, now: datetime
+) -> list[str]:
+    match about:
+        case "contradiction":
+            open_ones = (node.id for node in _unresolved(connection, user_id) if node.id not in tired)
+            return next(([one] for one in open_ones if _has_sides(connection, user_id, one)), [])
+        case "suggestion":
+            waiting = (one.id for one in owner_changes.suggestions(connection, user_id))
+            return next(([one] for one in waiting if one not in tired), [])
+        case "question":
+            nodes = listing_repository.listing(connection, user_id, "Question", ("open", "partial"), limit=_LOOKED_AT)
+            old = (node.id for node in reversed(nodes) if node.created_at <= now - SETTLING)
+            return next(([one] for one in old if one not in tired), [])
+        case "fading":
+            faded, _ = maintenance.faded_memories(connection, user_id, plasticity, now)
+            return [one.id for one in faded[:OFFERED]]
+
+
+def _unresolved(connection: Connection, user_id: int) -> list[Node]:
+    wanted = NodeFilter(labels=["Contradiction"], status="unresolved")
+    nodes = store.nodes(connection, user_id, wanted, limit=_LOOKED_AT)
+    return [node for node in nodes if not node.properties.get("facts")]
+
+
+def _has_sides(connection: Connection, user_id: int, node_id: str) -> bool:
+    return len(owner_changes.contradiction_sides(connection, user_id, node_id)) > 1

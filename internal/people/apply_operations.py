@@ -1,0 +1,396 @@
+"""Applies what an archivist proposed about people, operation by operation, in the caller's transaction.
+
+Each operation sees what the ones before it wrote. One that breaks a rule is refused alone, with an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import Refused
+from internal.events import repository as events
+from internal.language.text.spelling import name_key
+from internal.people import entity_nodes, merge, repository, suggestion_repository, support, tombstones
+from internal.people.bio import MAX_BIO, bio_from_names, join_bio, made_of_names, sentences, without_sentences
+from internal.people.model import Circle, Person
+from internal.people.names import clean_name, clean_username, keys_of, surnames_differ, unique_names
+from internal.people.operations import (
+    Added,
+    ApplyContext,
+    ApplyOutcome,
+    Merged,
+    Operation,
+    RefusedOperation,
+    SourceLine,
+    Updated,
+)
+from internal.people.repository import SetBy
+from internal.storage.types import new_id
+
+
+def apply(connection: Connection, user_id: int, operations: Sequence[Operation], context: ApplyContext) -> ApplyOutcome:
+    """Applies operations in their order and says what became of each; counters move by the outcome after the commit.
+
+    Reasons of refusals: no_name, unknown_person, unknown_line, being_forgotten, forgotten, different_telegram_id,
+    telegram_id_taken, username_taken, already_merged, split_by_owner, and those of `merge.merge`.
+    """
+    reply = _Reply(connection, user_id, context)
+    for operation in operations:
+        reply.take(operation)
+    return reply.outcome
+
+
+def record_refusal(
+    connection: Connection, user_id: int, operation: str, refused: RefusedOperation, context: ApplyContext
+) -> None:
+    """The event of an operation that was not applied. Its detail may hold what a model wrote."""
+    events.append(
+        connection,
+        "operation_refused",
+        source=f"agent:{context.agent}",
+        now=context.now,
+        user_id=user_id,
+        payload={"operation": operation, "reason": refused.reason, "detail": refused.detail},
+        links={"run": context.run_id, "fragment": context.episode_id},
+    )
+
+
+class _Reply:
+    """One reply being applied: remembers which revs are its own, so that its operations may build on one another."""
+
+    def __init__(self, connection: Connection, user_id: int, context: ApplyContext) -> None:
+        self._connection, self._user_id, self._context = connection, user_id, context
+        self._own_revs: set[int] = set()
+        self.outcome = ApplyOutcome()
+
+    def take(self, operation: Operation) -> None:
+        # A refusal may come after a first write: the savepoint makes it leave nothing behind.
+        self._connection.exec_driver_sql("SAVEPOINT operation")
+        try:
+            self._handler(operation)()
+        except Refused as refusal:
+            self._connection.exec_driver_sql("ROLLBACK TO operation")
+            refused = RefusedOperation(refusal.reason, str(refusal))
+            self.outcome.refused.append(refused)
+            record_refusal(self._connection, self._user_id, type(operation).__name__, refused, self._context)
+        self._connection.exec_driver_sql("RELEASE operation")
+
+    def _handler(self, operation: Operation) -> Callable[[], None]:
+        match operation:
+            case Added():
+                return lambda: self._add(operation)
+            case Updated():
+                return lambda: self._update(self._known(operation.person_id), operation)
+            case Merged():
+                return lambda: self._merge(operation)
+
+    def _known(self, person_id: int) -> Person:
+        person = repository.resolve(self._connection, self._user_id, person_id)
+        if person is None:
+            raise Refused("unknown_person", f"nobody has the id {person_id}")
+        return person
+
+    # Added
+
+    def _add(self, operation: Added) -> None:
+        name = clean_name(operation.display_name)
+        if not name:
+            raise Refused("no_name", "a person needs a name")
+        telegram_id = self._vouched(operation)
+        username = clean_username(operation.username or "") or None
+        known = self._same_person(operation, telegram_id, username)
+        if known is None:
+            self._create(operation, name, telegram_id, username)
+        else:
+            self._update(known, _as_update(known, operation, name), rewritten=False)
+
+    def _same_person(self, operation: Added, telegram_id: int | None, username: str | None) -> Person | None:
+        """The known person an `Added` means; None if it is somebody new. Source: "Dedupe" of the architecture."""
+        if telegram_id is not None:
+            known = repository.by_telegram_id(self._connection, self._user_id, telegram_id)
+            if known is not None:
+                return known
+        if username and (known := repository.by_username(self._connection, self._user_id, username)):
+            if telegram_id is not None and known.telegram_id not in (None, telegram_id):
+                raise Refused("username_taken", f"@{username} belongs to another Telegram account")
+            return known
+        if repository.hidden_holds(self._connection, self._user_id, telegram_id, username):
+            raise Refused("being_forgotten", "this person is being forgotten")
+        return self._namesake(operation, telegram_id, username)
+
+    def _namesake(self, operation: Added, telegram_id: int | None, username: str | None) -> Person | None:
+        names = (operation.display_name, *operation.aliases)
+        keys = keys_of(names)
+        others = {
+            repository.resolve_id(self._connection, self._user_id, person_id) for person_id in operation.distinct_from
+        }
+        candidates = [
+            person
+            for person in repository.by_name_keys(self._connection, self._user_id, keys)
+            if person.id not in others and not _told_apart(person, names, keys, telegram_id, username)
+        ]
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _create(self, operation: Added, name: str, telegram_id: int | None, username: str | None) -> None:
+        self._refuse_forgotten(operation, telegram_id, username)
+        lines = self._lines(operation.evidence)
+        aliases = unique_names(operation.aliases, without={name_key(name)})
+        bio = join_bio("", self._unburied(operation.bio, operation.evidence))
+        person = Person(
+            id=0,
+            user_id=self._user_id,
+            entity_id=new_id(),
+            display_name=name,
+            circle=operation.circle or Circle.OTHER,
+            bio=bio or bio_from_names((name, *aliases)),
+            first_seen=min(line.at for line in lines),
+            last_seen=max(line.at for line in lines),
+            aliases=aliases,
+            telegram_id=telegram_id,
+            username=username,
+            mention_count=1,
+        )
+        by = _setters(bio_given=bool(bio))
+        run_id = self._context.run_id
+        created = repository.create(self._connection, person, by=by, now=self._context.now, run_id=run_id)
+        repository.add_mention(self._connection, self._user_id, created.id, self._context.episode_id)
+        if not operation.distinct_from and entity_nodes.adopt(self._connection, created):
+            self.outcome.merged_entities.add(created.entity_id)
+        self._note(created, "Added", operation.evidence)
+        self._note_parts(None, created, (operation.display_name, *operation.aliases), operation)
+
+    def _refuse_forgotten(self, operation: Added, telegram_id: int | None, username: str | None) -> None:
+        names = (operation.display_name, *operation.aliases)
+        marks = tombstones.marks(self._context.tombstone_key, self._user_id, names, username, telegram_id)
+        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
+        if buried is None:
+            return
+        times = [line.at for line in self._lines(operation.evidence)]
+        # An operation that cites nothing may come from any line of the slice, the oldest included.
+        if (max(times) if operation.evidence else min(times)) <= buried:
+            raise Refused("forgotten", "the owner had this person forgotten after that was said")
+
+    def _unburied(self, bio: str, numbers: tuple[int, ...]) -> str:
+        """A bio without the sentences that the owner had forgotten after the lines were said that tell them."""
+        if not bio or not suggestion_repository.any_buried(self._connection, self._user_id):
+            return bio
+        said_at, key = max(line.at for line in self._lines(numbers)), self._context.tombstone_key
+        return without_sentences(bio, [one for one in sentences(bio) if self._buried_after(said_at, key, one)])
+
+    def _buried_after(self, said_at: datetime, key: bytes, sentence: str) -> bool:
+        marks = tombstones.sentence_marks(key, self._user_id, sentence)
+        buried = suggestion_repository.buried_at(self._connection, self._user_id, marks)
+        return buried is not None and said_at <= buried
+
+    # Updated
+
+    def _update(self, person: Person, operation: Updated, *, rewritten: bool = True) -> None:
+        """`rewritten`: the bio was written anew from the old one, which it replaces; else it is joined to it."""
+        lines = self._lines(operation.evidence)
+        telegram_id = self._vouched(operation)
+        if telegram_id is not None and person.telegram_id not in (None, telegram_id):
+            raise Refused("different_telegram_id", f"Person:{person.id} has another Telegram id")
+        told = self._told(person, operation, rewritten=rewritten)
+        allowed = {name: value for name, value in told.items() if self._may_write(person, name)}
+        after = self._with_names(replace(person, **allowed), person, operation)
+        if telegram_id is not None:
+            after = replace(after, telegram_id=telegram_id)
+        from_names = "bio" not in told and made_of_names(person)
+        if from_names:
+            after = replace(after, bio=bio_from_names(after.names))
+        content = after != person
+        first_mention = repository.add_mention(self._connection, self._user_id, person.id, self._context.episode_id)
+        after = _mentioned(after, lines, first=first_mention)
+        by = _setters(bio_given=not from_names)
+        run_id = self._context.run_id
+        saved = repository.save(self._connection, person, after, by=by, now=self._context.now, run_id=run_id)
+        asked = self._suggest_fields(person, {name: told[name] for name in told.keys() - allowed.keys()})
+        if content or not asked:
+            self._note(saved, "Updated", operation.evidence, changed=content)
+        self._note_parts(person, saved, (operation.display_name or "", *operation.aliases), operation)
+
+    def _told(self, person: Person, operation: Updated, *, rewritten: bool) -> dict[str, Any]:
+        """The single-valued fields the operation would change, with their new values."""
+        told: dict[str, Any] = {}
+        name = clean_name(operation.display_name or "")
+        if name and name_key(name) not in self._rejected(person):
+            told["display_name"] = name
+        if operation.circle is not None:
+            told["circle"] = operation.circle
+        if username := self._told_username(person, operation):
+            told["username"] = username
+        if bio := self._unburied(operation.bio or "", operation.evidence).strip()[: MAX_BIO * 2]:
+            told["bio"] = join_bio(self._kept_bio(person, rewritten=rewritten), bio)
+        return {field: value for field, value in told.items() if value != getattr(person, field)}
+
+    def _told_username(self, person: Person, operation: Updated) -> str:
+        """Another username than the known one; the same in other case is no news. Refused if it is somebody else's."""
+        username = clean_username(operation.username or "")
+        if name_key(username) == name_key(person.username or ""):
+            return ""
+        repository.refuse_taken(self._connection, replace(person, username=username))
+        return username
+
+    def _kept_bio(self, person: Person, *, rewritten: bool) -> str:
+        """What the new bio is joined to: an archivist rewrites the bio it was shown, not what its reply just set."""
+        shown = person.field_meta.get("bio", {}).get("rev") not in self._own_revs
+        return "" if made_of_names(person) or (rewritten and shown) else person.bio
+
+    def _may_write(self, person: Person, field: str) -> bool:
+        """Not if the owner set it, or if it changed since the model was asked.
+
+        Nor a username in the place of another: two usernames are two people, and only the owner knows better.
+        """
+        mark = person.field_meta.get(field, {})
+        if field == "bio" and made_of_names(person):
+            return True
+        if person.owner_set(field) or (field == "username" and person.username is not None):
+            return False
+        return not self._changed_since(mark)
+
+    def _changed_since(self, mark: dict[str, Any]) -> bool:
+        rev = mark.get("rev", 0)
+        return rev > self._context.snapshot_rev and rev not in self._own_revs
+
+    def _with_names(self, after: Person, before: Person, operation: Updated) -> Person:
+        """Aliases are added, never replaced; a name that gave way stays as an alias; removed ones stay removed."""
+        listed = (*before.aliases, before.display_name, *operation.aliases)
+        without = {name_key(after.display_name)} | self._rejected(before)
+        return replace(after, aliases=unique_names(listed, without=without))
+
+    def _rejected(self, person: Person) -> set[str]:
+        return repository.rejected_keys(self._connection, self._user_id, person.entity_id)
+
+    def _suggest_fields(self, person: Person, told: dict[str, Any]) -> bool:
+        for field, value in told.items():
+            payload = {"field": field, "value": value, "current": getattr(person, field)}
+            self._suggest("field", person.id, payload)
+        return bool(told)
+
+    # Merged
+
+    def _merge(self, operation: Merged) -> None:
+        source, target = self._known(operation.source_id), self._known(operation.target_id)
+        if source.id == target.id and operation.source_id != operation.target_id:
+            raise Refused("already_merged", f"Person:{operation.source_id} and {operation.target_id} are one already")
+        merge.refuse(self._connection, self._user_id, source, target)
+        if merge.split_before(self._connection, self._user_id, source.id, target.id):
+            raise Refused("split_by_owner", "the owner said that these are two people")
+        marks = [mark for person in (source, target) for mark in person.field_meta.values()]
+        if any(self._changed_since(mark) for mark in marks):
+            payload = {"source_id": source.id, "target_id": target.id, "reason": operation.reason}
+            self._suggest("merge", target.id, payload)
+            return
+        # Both are meant in this fragment. Counted before the merge, its larger count is that of the time before, plus
+        # one, whichever side the fragment had counted by then; and a split gives each side its own mention back.
+        for person in (source, target):
+            self._mention(person, operation.evidence)
+        merged = merge.merge(
+            self._connection, self._user_id, source.id, target.id, now=self._context.now, run_id=self._context.run_id
+        )
+        self._note(merged, "Merged", operation.evidence)
+        self.outcome.changed.add(source.id)
+        self.outcome.merged_entities.add(merged.entity_id)
+
+    def _mention(self, person: Person, numbers: tuple[int, ...]) -> None:
+        first = repository.add_mention(self._connection, self._user_id, person.id, self._context.episode_id)
+        after = _mentioned(person, self._lines(numbers), first=first)
+        repository.save(self._connection, person, after, by="archivist", now=self._context.now)
+
+    # What every operation does
+
+    def _lines(self, evidence: Iterable[int]) -> list[SourceLine]:
+        numbers = tuple(evidence) or tuple(self._context.lines)
+        unknown = [number for number in numbers if number not in self._context.lines]
+        if unknown or not numbers:
+            raise Refused("unknown_line", f"there is no line {unknown[0] if unknown else 1}")
+        return [self._context.lines[number] for number in numbers]
+
+    def _note_parts(
+        self, before: Person | None, after: Person, names: Sequence[str], operation: Added | Updated
+    ) -> None:
+        """Which lines support which names and sentences: so much of the profile falls with them."""
+        support.note(
+            self._connection,
+            before,
+            after,
+            support.parts_of(names, operation.username, operation.bio or ""),
+            [line.text for line in self._lines(operation.evidence)],
+            episode_id=self._context.episode_id,
+            segments=self._segments(operation.evidence),
+            run_id=self._context.run_id,
+        )
+
+    def _vouched(self, operation: Added | Updated) -> int | None:
+        """The Telegram id, if the cited lines' own metadata hold it; a model's word is not enough."""
+        vouched = {known for line in self._lines(operation.evidence) for known in line.telegram_ids}
+        return operation.telegram_id if operation.telegram_id in vouched else None
+
+    def _suggest(self, kind: suggestion_repository.SuggestionKind, person_id: int, payload: dict[str, Any]) -> None:
+        context = self._context
+        made = suggestion_repository.suggest(
+            self._connection, self._user_id, kind, person_id, payload, now=context.now, run_id=context.run_id
+        )
+        if made is not None:
+            self.outcome.suggested += 1
+
+    def _segments(self, numbers: tuple[int, ...]) -> dict[int, str | None]:
+        return {line.segment: line.message_id for line in self._lines(numbers)} if numbers else {0: None}
+
+    def _note(self, person: Person, op_type: str, numbers: tuple[int, ...], *, changed: bool = True) -> None:
+        repository.add_evidence(
+            self._connection,
+            self._user_id,
+            person.id,
+            self._context.episode_id,
+            self._segments(numbers),
+            operation=op_type,
+            run_id=self._context.run_id,
+        )
+        self._own_revs.add(person.rev)
+        self.outcome.count(op_type)
+        if changed:
+            self.outcome.changed.add(person.id)
+
+
+def _as_update(known: Person, operation: Added, name: str) -> Updated:
+    """The name by which the person is known stays; the other one becomes an alias."""
+    return Updated(
+        person_id=known.id,
+        aliases=(name, *operation.aliases),
+        username=operation.username,
+        telegram_id=operation.telegram_id,
+        circle=operation.circle,
+        bio=operation.bio,
+        evidence=operation.evidence,
+    )
+
+
+def _told_apart(
+    person: Person, names: Sequence[str], keys: set[str], telegram_id: int | None, username: str | None
+) -> bool:
+    """Whether somebody of the same name is known to be another person: by username, Telegram id or surname."""
+    if username and person.username and name_key(username) != name_key(person.username):
+        return True
+    if telegram_id is not None and person.telegram_id not in (None, telegram_id):
+        return True
+    return surnames_differ(person.names, names, keys & keys_of(person.names))
+
+
+def _setters(*, bio_given: bool) -> dict[str, SetBy]:
+    return {"telegram_id": "metadata", "bio": "archivist" if bio_given else "names"}
+
+
+def _mentioned(person: Person, lines: Sequence[SourceLine], *, first: bool) -> Person:
+    times = [line.at for line in lines]
+    return replace(
+        person,
+        mention_count=person.mention_count + first,
+        first_seen=min(person.first_seen, *times),
+        last_seen=max(person.last_seen, *times),
+    )

@@ -1,0 +1,218 @@
+"""Two profiles that are one person become one, and one that is two becomes two again.
+
+Source: "Merge" under "Deviations" of the architecture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from internal.errors import NotFound, Refused
+from internal.graph import name_repository
+from internal.language.text.spelling import name_key
+from internal.people import entity_nodes, merge_repository, repository, suggestion_repository, support_repository
+from internal.people.bio import bio_from_names, join_bio, sentences, without_sentences
+from internal.people.merge_repository import Merge
+from internal.people.model import Circle, Person
+from internal.people.names import keys_of, unique_names
+from internal.people.repository import SetBy
+
+
+def refuse(connection: Connection, user_id: int, source: Person, target: Person) -> None:
+    """Raises Refused("self_merge" | "different_telegram_ids" | "different_usernames") if these cannot be one person."""
+    if source.id == target.id:
+        raise Refused("self_merge", "a person cannot be merged into himself")
+    if source.telegram_id and target.telegram_id and source.telegram_id != target.telegram_id:
+        raise Refused("different_telegram_ids", "two Telegram ids are two people")
+    if source.username and target.username and name_key(source.username) != name_key(target.username):
+        raise Refused("different_usernames", "two usernames are two people")
+
+
+def split_before(connection: Connection, user_id: int, source_id: int, target_id: int) -> bool:
+    """Whether the owner undid a merge of these two, or of anybody in them: then no model merges them again."""
+    ones = {source_id} | repository.sources_of(connection, user_id, source_id)
+    others = {target_id} | repository.sources_of(connection, user_id, target_id)
+    return merge_repository.undone_between(connection, user_id, ones, others)
+
+
+def merge(
+    connection: Connection,
+    user_id: int,
+    source_id: int,
+    target_id: int,
+    *,
+    now: datetime,
+    by: SetBy = "archivist",
+    run_id: str | None = None,
+) -> Person:
+    """Puts the source into the target and returns the target; the source's id leads there from now on.
+
+    So do its relations in the graph: the caller has the facts about the target's entity projected anew.
+    The target keeps its name and what its owner set. Raises NotFound for an unknown id, Refused("already_merged") for a
+    source that is a redirect, and as `refuse`.
+    """
+    source = _source(connection, user_id, source_id)
+    target = repository.resolve(connection, user_id, target_id)
+    if target is None:
+        raise NotFound(f"there is no person {target_id}")
+    refuse(connection, user_id, source, target)
+    rejected = set() if by == "owner" else repository.rejected_keys(connection, user_id, target.entity_id)
+    # The redirect first: it releases the source's Telegram id and username for the target.
+    merge_repository.redirect(connection, source, target.id)
+    joined = _joined(source, target, rejected, by)
+    setters: dict[str, SetBy] = {name: _setter(source, target, joined, name, by) for name in repository.CONTENT}
+    known = name_repository.setters(connection, user_id, target.entity_id)
+    after = repository.save(connection, target, joined, by=setters, now=now, run_id=run_id)
+    # Who merges does not vouch for the names: they stay set by whoever set them.
+    theirs = name_repository.setters(connection, user_id, source.entity_id)
+    fresh = {key: setter for key, setter in theirs.items() if key not in known}
+    name_repository.set_setters(connection, user_id, target.entity_id, fresh)
+    merge_repository.record(
+        connection,
+        source,
+        target,
+        after,
+        mentions_added=merge_repository.copy_mentions(connection, user_id, source.id, target.id),
+        evidence_added=merge_repository.copy_evidence(connection, user_id, source.id, target.id),
+        parts_added=support_repository.copy_parts(connection, user_id, source.id, target.id),
+        moved=entity_nodes.merge(connection, source, target),
+        now=now,
+        run_id=run_id,
+    )
+    suggestion_repository.repoint(connection, user_id, source.id, target.id)
+    return after
+
+
+def split(connection: Connection, user_id: int, person_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Undoes the merge that made this person a redirect, else the last one into it; (source, target) as they are now.
+
+    What the target learned after the merge stays with the target. The caller has the facts about the entities of both
+    projected anew. Raises NotFound when there is nothing to undo,
+    Refused("merged_further") while the target is itself merged into somebody, and Refused("telegram_id_taken" |
+    "username_taken") when somebody else has got the source's.
+    """
+    last = merge_repository.latest(connection, user_id, person_id)
+    if last is None:
+        raise NotFound(f"person {person_id} was not merged")
+    return _undo(connection, user_id, last, now)
+
+
+def undo(connection: Connection, user_id: int, source_id: int, *, now: datetime) -> tuple[Person, Person]:
+    """Undoes the last merge of this person into another; (source, target) as they are now.
+
+    Undone before, they are given all the same: unlike `split` it never goes on to another merge. Raises as `split`.
+    """
+    last = merge_repository.last_away(connection, user_id, source_id)
+    if last is None:
+        raise NotFound(f"person {source_id} was not merged")
+    if not last.undone:
+        return _undo(connection, user_id, last, now)
+    source, target = (repository.resolve(connection, user_id, one) for one in (last.source_id, last.target_id))
+    if source is None or target is None:
+        raise NotFound("one of the two is gone")
+    return source, target
+
+
+def _undo(connection: Connection, user_id: int, undone: Merge, now: datetime) -> tuple[Person, Person]:
+    target = repository.get(connection, user_id, undone.target_id)
+    if target is None:
+        raise Refused("merged_further", "the merge that came after it must be undone first")
+    restored = _taken_apart(target, undone)
+    setters: dict[str, SetBy] = {
+        name: undone.target.field_meta.get(name, {}).get("by", "archivist") for name in repository.CONTENT
+    }
+    target = repository.save(connection, target, restored, by=setters, now=now)
+    repository.refuse_taken(connection, undone.source)
+    merge_repository.lift_redirect(connection, undone.source)
+    merge_repository.take_back(connection, user_id, undone)
+    support_repository.take_back_parts(connection, user_id, undone.target_id, undone.added_parts)
+    within = repository.entity_ids(connection, user_id, repository.sources_of(connection, user_id, undone.source_id))
+    entity_nodes.split(connection, undone.source, target, within, undone.moved)
+    merge_repository.mark_undone(connection, user_id, undone.id, now)
+    source = repository.get(connection, user_id, undone.source_id)
+    if source is None:
+        raise NotFound(f"there is no person {undone.source_id}")
+    return source, target
+
+
+def _source(connection: Connection, user_id: int, source_id: int) -> Person:
+    source = repository.resolve(connection, user_id, source_id)
+    if source is None:
+        raise NotFound(f"there is no person {source_id}")
+    if source.id != source_id:
+        raise Refused("already_merged", f"person {source_id} is person {source.id} already")
+    return source
+
+
+def _joined(source: Person, target: Person, rejected: set[str], by: SetBy) -> Person:
+    without = {name_key(target.display_name)} | rejected
+    aliases = unique_names((*target.aliases, *source.names), without=without)
+    return replace(
+        target,
+        aliases=aliases,
+        telegram_id=target.telegram_id or source.telegram_id,
+        username=target.username or source.username,
+        circle=_joined_circle(source, target),
+        bio=_joined_bio(source, target, (target.display_name, *aliases), by),
+        mention_count=max(source.mention_count, target.mention_count),
+        first_seen=min(source.first_seen, target.first_seen),
+        last_seen=max(source.last_seen, target.last_seen),
+    )
+
+
+def _joined_circle(source: Person, target: Person) -> Circle:
+    """The target's, unless only the source's was chosen: by the owner, or at all."""
+    if target.owner_set("circle"):
+        return target.circle
+    return source.circle if source.owner_set("circle") or target.circle == Circle.OTHER else target.circle
+
+
+def _joined_bio(source: Person, target: Person, names: tuple[str, ...], by: SetBy) -> str:
+    if target.owner_set("bio") and by != "owner":
+        return target.bio
+    told = [person.bio for person in (target, source) if _by(person, "bio") != "names"]
+    return join_bio(told[0], "".join(told[1:])) if told else bio_from_names(names)
+
+
+def _setter(source: Person, target: Person, joined: Person, field: str, by: SetBy) -> SetBy:
+    """Who a joined field counts as set by: where the value comes from one side, that side's setter."""
+    if field == "bio" and "names" in (_by(source, field), _by(target, field)):
+        told = [person for person in (target, source) if _by(person, field) != "names"]
+        return _by(told[0], field) if told else "names"
+    if field != "aliases" and "owner" in (_by(source, field), _by(target, field)):
+        return "owner"
+    took_source: Any = getattr(joined, field) == getattr(source, field)
+    if field == "bio" and not took_source:
+        return "archivist"  # who merges two people does not vouch for what is told of them
+    return _by(source, field) if took_source else by
+
+
+def _by(person: Person, field: str) -> SetBy:
+    by: SetBy = person.field_meta.get(field, {}).get("by", "archivist")
+    return by
+
+
+def _taken_apart(target: Person, undone: Merge) -> Person:
+    """The target without what the source brought: a field nobody touched since goes back, another keeps its news."""
+    before, after, source = undone.target, undone.after, undone.source
+    came = keys_of(source.names) - keys_of(before.names)
+    return replace(
+        target,
+        aliases=tuple(alias for alias in target.aliases if name_key(alias) not in came),
+        telegram_id=before.telegram_id if target.telegram_id == after.telegram_id else target.telegram_id,
+        username=before.username if target.username == after.username else target.username,
+        circle=before.circle if target.circle == after.circle else target.circle,
+        bio=before.bio if target.bio == after.bio else _bio_without(target.bio, source, before),
+        mention_count=before.mention_count + max(target.mention_count - after.mention_count, 0),
+        first_seen=before.first_seen if target.first_seen == after.first_seen else target.first_seen,
+        last_seen=before.last_seen if target.last_seen == after.last_seen else target.last_seen,
+    )
+
+
+def _bio_without(bio: str, source: Person, before: Person) -> str:
+    theirs = set(sentences(source.bio)) - set(sentences(before.bio))
+    return without_sentences(bio, theirs) or before.bio

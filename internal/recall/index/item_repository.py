@@ -1,0 +1,383 @@
+"""What searches of facts, entities, memories and episodes read: terms, vectors and times, and whose terms are due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+
+from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
+from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
+from internal.recall.index.people_repository import person_of_change
+from internal.storage.engine.expressions import merely_compared
+from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.owner_counters import record_change
+from internal.storage.search_items import of_kind
+from internal.storage.tables import (
+    claims,
+    episodes,
+    facts,
+    forgettings,
+    graph_edges,
+    graph_nodes,
+    people,
+    search_items,
+    vectors,
+)
+from internal.storage.vectors import Vector, from_blob
+
+ItemKind = Literal["fact", "entity", "episode", "node"]
+KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode", "node")
+"""`node` is every label of the memory graph but Entity."""
+
+IMPORTED: Final = "imported"
+"""The source of an episode that nobody said here."""
+
+TERMS_CHANGE: Final = "terms"
+EPISODE_CHANGE: Final = "episode"
+
+ALWAYS: Final = -(1 << 62)
+FOREVER: Final = 1 << 62
+"""Microseconds that stand for an unknown beginning and an end that has not come."""
+
+_CHUNK: Final = 500
+_VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
+
+# Run for every question: built once, for building a statement takes longer than running it.
+_NODE_NAMES: Final = select(graph_nodes.c.id, graph_nodes.c.name, graph_nodes.c.props).where(
+    graph_nodes.c.user_id == bindparam("owner"), graph_nodes.c.id.in_(bindparam("ids", expanding=True))
+)
+_PROFILE_NAMES: Final = select(people.c.entity_id, people.c.display_name, people.c.aliases, people.c.username).where(
+    people.c.user_id == bindparam("owner"),
+    people.c.entity_id.in_(bindparam("ids", expanding=True)),
+    *_VISIBLE_PERSON,
+)
+_LAST_SAID: Final = (
+    select(claims.c.edge_id, func.max(claims.c.said_at).label("said_at"))
+    .where(claims.c.user_id == bindparam("owner"), claims.c.edge_id.in_(bindparam("ids", expanding=True)))
+    .where(claims.c.retracted_at.is_(None))
+    .group_by(claims.c.edge_id)
+)
+_MENTIONING: Final = (
+    select(graph_edges.c.target, graph_edges.c.source)
+    .where(graph_edges.c.user_id == bindparam("owner"), graph_edges.c.target.in_(bindparam("ids", expanding=True)))
+    .where(graph_edges.c.type == "MENTIONS", graph_edges.c.hidden_until.is_(None))
+    .order_by(graph_edges.c.created_at.desc())
+    .limit(bindparam("most"))
+)
+_NOTHING: Final = literal("")
+_CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
+    EDGE_CHANGE: ["fact"],
+    NODE_CHANGE: ["entity", "node"],
+    EPISODE_CHANGE: ["episode"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One thing that can be found. `terms` are those of its current text; until it has them, `text` is that text.
+
+    It held from `begins` to `ends`, and was known from `known` to `gone` (microseconds). `source` and `target` are a
+    fact's ends; the `source` of a node is its label, of an import IMPORTED.
+    """
+
+    ref_id: str
+    terms: str | None
+    text: str | None
+    vector: Vector | None
+    begins: int = ALWAYS
+    ends: int = FOREVER
+    known: int = ALWAYS
+    gone: int = FOREVER
+    source: str = ""
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DueText:
+    """A text whose terms are missing, of an older text or of other rules."""
+
+    user_id: int
+    item: str
+    text: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorKind:
+    """Whose vectors are read: those of this model in this size."""
+
+    model: str
+    dimensions: int
+
+
+def rows(
+    connection: Connection,
+    user_id: int,
+    kind: ItemKind,
+    of: VectorKind | None,
+    analyzer: str,
+    ref_ids: Iterable[str] | None = None,
+) -> Iterator[ItemRow]:
+    """Everything of a kind that may be found (of these ids), each as it is stored now."""
+    for query in _queries(user_id, kind, of, analyzer):
+        if ref_ids is None:
+            yield from map(_item, connection.execute(query))
+            continue
+        wanted = list(ref_ids)
+        for start in range(0, len(wanted), _CHUNK):
+            chosen = query.where(query.selected_columns.ref_id.in_(wanted[start : start + _CHUNK]))
+            yield from map(_item, connection.execute(chosen))
+
+
+def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
+    """About how many there are."""
+    query = select(func.count()).where(search_items.c.user_id == user_id, of_kind(kind))
+    return connection.execute(query.select_from(search_items)).scalar_one()
+
+
+def touched(
+    connection: Connection, user_id: int, kind: ItemKind, entries: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """The ids of this kind that changes are about, each once."""
+    found = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
+    prefix = f"{kind}:"
+    found |= {
+        ref.removeprefix(prefix) for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)
+    }
+    if kind == "entity":
+        found |= _entities_of(connection, user_id, entries)
+    return tuple(sorted(found))
+
+
+def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[str, str]]) -> set[str]:
+    """The entities of the people that changes are about, visible or not."""
+    ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
+    found: set[str] = set()
+    for start in range(0, len(ids), _CHUNK):
+        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(ids[start : start + _CHUNK])
+        found |= set(connection.execute(select(people.c.entity_id).where(one)).scalars())
+    return found
+
+
+def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """All names of these nodes: name and aliases, of a person's also those of the profile, the username with its @."""
+    found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
+    for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
+        aliases = row.props.get("aliases") or ()
+        found[row.id] |= dict.fromkeys(name for name in (row.name, *aliases) if isinstance(name, str) and name)
+    for profile in connection.execute(_PROFILE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
+        username = [f"@{profile.username}"] if profile.username else []
+        found[profile.entity_id] |= dict.fromkeys([profile.display_name, *profile.aliases, *username])
+    return {node_id: tuple(names) for node_id, names in found.items() if names}
+
+
+def last_said(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, Any]:
+    """When each fact was said last; facts that nobody said are left out."""
+    found = connection.execute(_LAST_SAID, {"owner": user_id, "ids": list(fact_ids)})
+    return {row.edge_id: row.said_at for row in found}
+
+
+def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str], *, limit: int) -> dict[str, set[str]]:
+    """For each of these entities the memories that mention it, the newest first where there are too many."""
+    found: dict[str, set[str]] = {}
+    for row in connection.execute(_MENTIONING, {"owner": user_id, "ids": list(node_ids), "most": limit}):
+        found.setdefault(row.target, set()).add(row.source)
+    return found
+
+
+def versions_after(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, str]:
+    """The next version of each of these facts that has one."""
+    query = select(facts.c.supersedes, facts.c.edge_id).where(
+        facts.c.user_id == user_id, facts.c.supersedes.in_(fact_ids)
+    )
+    return {row.supersedes: row.edge_id for row in connection.execute(query)}
+
+
+def standing_of(connection: Connection, user_id: int, source: str, name: str) -> list[str]:
+    """The facts of one source and relation that have not ended, earliest first."""
+    query = (
+        select(graph_edges.c.id)
+        .join(facts, and_(facts.c.user_id == graph_edges.c.user_id, facts.c.edge_id == graph_edges.c.id))
+        .where(
+            graph_edges.c.user_id == user_id,
+            graph_edges.c.source == source,
+            graph_edges.c.type == "FACT",
+            facts.c.name == name,
+            graph_edges.c.invalid_at.is_(None),
+            graph_edges.c.expired_at.is_(None),
+            graph_edges.c.hidden_until.is_(None),
+        )
+    )
+    return list(connection.execute(query.order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)).scalars())
+
+
+def due_terms(connection: Connection, *, limit: int) -> list[DueText]:
+    """Texts to analyse, one owner after the other."""
+    query = (
+        select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
+        .where(search_items.c.terms_hash.is_distinct_from(search_items.c.text_hash))
+        .order_by(search_items.c.user_id, search_items.c.item)
+        .limit(limit)
+    )
+    return [DueText(*row) for row in connection.execute(query)]
+
+
+def foreign_terms(connection: Connection, analyzer: str) -> int:
+    """Marks as due all terms that other rules made; how many there were."""
+    stale = search_items.c.terms_hash.is_not(None) & search_items.c.analyzer.is_distinct_from(analyzer)
+    return connection.execute(update(search_items).where(stale).values(terms_hash=None)).rowcount
+
+
+_STORE_TERMS = (
+    update(search_items)
+    .where(
+        search_items.c.user_id == bindparam("owner"),
+        search_items.c.item == bindparam("place"),
+        search_items.c.text_hash == bindparam("hash"),
+    )
+    .values(terms=bindparam("found"), analyzer=bindparam("by"), terms_hash=bindparam("hash"))
+)
+
+
+def store_terms(connection: Connection, due: DueText, terms: str, analyzer: str) -> bool:
+    """Stores the terms of a text; False if it has changed or is gone since it was read."""
+    values = {"owner": due.user_id, "place": due.item, "hash": due.text_hash, "found": terms, "by": analyzer}
+    if connection.execute(_STORE_TERMS, values).rowcount == 0:
+        return False
+    record_change(connection, due.user_id, TERMS_CHANGE, due.item)
+    return True
+
+
+def _queries(user_id: int, kind: ItemKind, of: VectorKind | None, analyzer: str) -> list[Select[Any]]:
+    match kind:
+        case "fact":
+            return [_facts(user_id, of, analyzer)]
+        case "entity":
+            return [_nodes(user_id, of, analyzer), _people(user_id, of, analyzer)]
+        case "node":
+            return [_memories(user_id, of, analyzer)]
+        case "episode":
+            return [_episodes(user_id, of, analyzer)]
+
+
+def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    edge = graph_edges.c
+    query = found_by(graph_edges, literal("fact:") + edge.id, of, analyzer, edge.id).add_columns(
+        micros(edge.valid_at).label("begins"),
+        micros(edge.invalid_at).label("ends"),
+        micros(edge.created_at).label("known"),
+        micros(edge.expired_at).label("gone"),
+        edge.source,
+        edge.target,
+    )
+    return query.where(edge.user_id == user_id, edge.type == "FACT", edge.hidden_until.is_(None))
+
+
+def _nodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    query = found_by(graph_nodes, literal("entity:") + graph_nodes.c.id, of, analyzer, graph_nodes.c.id)
+    return _timeless(query).where(graph_nodes.c.user_id == user_id, *_visible_node())
+
+
+def _memories(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    node = graph_nodes.c
+    query = found_by(graph_nodes, literal("node:") + node.id, of, analyzer, node.id)
+    return _timeless(query, source=node.label).where(node.user_id == user_id, *_visible_node())
+
+
+def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    """A person's entity is found by the profile."""
+    query = found_by(people, literal(PERSON_PREFIX) + cast(people.c.id, Text), of, analyzer, people.c.entity_id)
+    node = and_(graph_nodes.c.user_id == people.c.user_id, graph_nodes.c.id == people.c.entity_id)
+    return (
+        _timeless(query).join(graph_nodes, node).where(people.c.user_id == user_id, *_VISIBLE_PERSON, *_visible_node())
+    )
+
+
+def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+    query = found_by(episodes, literal("episode:") + episodes.c.id, of, analyzer, episodes.c.id)
+    asked = select(forgettings.c.id).where(
+        forgettings.c.user_id == user_id,
+        forgettings.c.state == "pending",
+        or_(
+            forgettings.c.kind == EVERYTHING,
+            and_(forgettings.c.kind == "episode", forgettings.c.ref_id == episodes.c.id),
+        ),
+    )
+    origin = case((episodes.c.first_seq.is_(None), IMPORTED), else_="")
+    return _timeless(query, source=origin).where(episodes.c.user_id == user_id, ~asked.exists())
+
+
+def _visible_node() -> tuple[ColumnElement[bool], ...]:
+    return graph_nodes.c.merged_into.is_(None), graph_nodes.c.hidden_until.is_(None)
+
+
+def found_by(
+    table: Table, item: ColumnElement[Any], of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
+) -> Select[Any]:
+    """Rows of a table with their terms and vectors; those that cannot be searched for are left out."""
+    current = and_(search_items.c.terms_hash == search_items.c.text_hash, search_items.c.analyzer == analyzer)
+    query = select(
+        ref_id.label("ref_id"),
+        case((current, search_items.c.terms)).label("terms"),
+        case((or_(current.is_(None), ~current), search_items.c.text)).label("text"),
+        (null() if of is None else vectors.c.vec).label("vec"),
+    )
+    joined = table.join(search_items, and_(search_items.c.user_id == table.c.user_id, search_items.c.item == item))
+    if of is None:
+        return query.select_from(joined)
+    vector = and_(
+        vectors.c.user_id == search_items.c.user_id,
+        vectors.c.item == search_items.c.item,
+        vectors.c.model == of.model,
+        vectors.c.dim == of.dimensions,
+        vectors.c.text_hash == search_items.c.text_hash,
+    )
+    return query.select_from(joined.outerjoin(vectors, vector))
+
+
+def _timeless(query: Select[Any], source: ColumnElement[str] = _NOTHING) -> Select[Any]:
+    nothing = [null().label(name) for name in ("begins", "ends", "known", "gone")]
+    return query.add_columns(*nothing, source.label("source"), _NOTHING.label("target"))
+
+
+def micros(moment: ColumnElement[Any]) -> ColumnElement[int]:
+    """A time as it is stored: 20,000 datetimes would take longer to make than the search itself."""
+    return type_coerce(moment, BigInteger)
+
+
+def _item(row: Any) -> ItemRow:
+    # By place, as `found_by` and what is added to it ask for them: by name it takes longer than all else.
+    ref_id, terms, text, vec, begins, ends, known, gone, source, target = row
+    return ItemRow(
+        ref_id=ref_id,
+        terms=terms,
+        text=text,
+        vector=None if vec is None else from_blob(vec),
+        begins=ALWAYS if begins is None else begins,
+        ends=FOREVER if ends is None else ends,
+        known=ALWAYS if known is None else known,
+        gone=FOREVER if gone is None else gone,
+        source=source,
+        target=target,
+    )

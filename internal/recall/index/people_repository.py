@@ -1,0 +1,140 @@
+"""What searches of people read: their vectors, and what changed since a cache last looked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, Text, and_, bindparam, cast, func, literal, select
+
+from internal.people.model import Person
+from internal.people.repository import CHANGE_KIND as PERSON
+from internal.people.repository import ITEM_PREFIX, person_of
+from internal.storage.engine.expressions import merely_compared
+from internal.storage.erasure.forgettings import EVERYTHING
+from internal.storage.tables import changes, name_keys, people, search_items, vectors
+from internal.storage.vectors import Vector, from_blob
+
+_CHUNK = 500
+MANY_CHANGES = 5_000
+"""From here on reading everything anew is cheaper than following the log."""
+
+
+# Asked before every search: built once, for building it takes longer than running it.
+_CHANGES_AFTER = (
+    select(changes.c.seq, changes.c.kind, changes.c.id)
+    .where(changes.c.user_id == bindparam("owner"), changes.c.seq > bindparam("after"))
+    .order_by(changes.c.seq)
+    .limit(MANY_CHANGES + 1)
+)
+_CALLED = (
+    select(name_keys.c.entity_id)
+    .where(name_keys.c.user_id == bindparam("owner"), name_keys.c.key.in_(bindparam("keys", expanding=True)))
+    .where(~name_keys.c.rejected)
+    .distinct()
+    .limit(_CHUNK)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonVector:
+    """A visible person as the search sees him; `vector` is None until the profile's current text is embedded."""
+
+    person: Person
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What happened to an owner's data, as (kind, id); `entries` None: so much that all must be read anew."""
+
+    seq: int
+    entries: Sequence[tuple[str, str]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What happened to an owner's people after a place in the change log. `all`: everything must be read anew."""
+
+    seq: int
+    person_ids: tuple[int, ...] = ()
+    all: bool = False
+
+
+def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
+    """The people touched after `seq`, by a profile or by a vector."""
+    log = log_after(connection, user_id, seq)
+    if log.entries is None:
+        return Changes(log.seq, all=True)
+    ids = {person_id for kind, ref in log.entries if (person_id := person_of_change(kind, ref)) is not None}
+    return Changes(log.seq, tuple(sorted(ids)))
+
+
+def log_after(connection: Connection, user_id: int, seq: int) -> Log:
+    """What the change log tells after `seq`."""
+    rows = connection.execute(_CHANGES_AFTER, {"owner": user_id, "after": seq}).all()
+    if not rows:
+        return Log(seq, ())
+    if len(rows) > MANY_CHANGES or any(row.kind == EVERYTHING for row in rows):
+        return Log(last_seq(connection, user_id), None)
+    return Log(rows[-1].seq, tuple((row.kind, row.id) for row in rows))
+
+
+def last_seq(connection: Connection, user_id: int) -> int:
+    query = select(func.max(changes.c.seq)).where(changes.c.user_id == user_id)
+    return connection.execute(query).scalar_one() or 0
+
+
+def count_people(connection: Connection, user_id: int) -> int:
+    query = select(func.count()).where(people.c.user_id == user_id, _VISIBLE)
+    return connection.execute(query.select_from(people)).scalar_one()
+
+
+def entities_called(connection: Connection, user_id: int, keys: Collection[str]) -> list[str]:
+    """The entities that are called by one of these keys, rejected aliases apart; some may be hidden."""
+    wanted = sorted(key for key in keys if key)[:_CHUNK]
+    return list(connection.execute(_CALLED, {"owner": user_id, "keys": wanted}).scalars())
+
+
+def people_vectors(
+    connection: Connection, user_id: int, model: str, dim: int, ids: Sequence[int] | None = None
+) -> Iterator[PersonVector]:
+    """Visible people (of these ids) with the vector of their current text, made by this model in this size."""
+    if ids is None:
+        yield from _vectors_of(connection, _query(model, dim).where(people.c.user_id == user_id))
+        return
+    for start in range(0, len(ids), _CHUNK):
+        one = people.c.id.in_(ids[start : start + _CHUNK])
+        query = _query(model, dim).where(merely_compared(people.c.user_id) == user_id, one)
+        yield from _vectors_of(connection, query)
+
+
+_VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
+
+
+def _query(model: str, dim: int) -> Select[Any]:
+    item = and_(
+        search_items.c.user_id == people.c.user_id,
+        search_items.c.kind == "person",
+        search_items.c.item == literal(ITEM_PREFIX) + cast(people.c.id, Text),
+    )
+    vector = and_(
+        vectors.c.user_id == search_items.c.user_id,
+        vectors.c.item == search_items.c.item,
+        vectors.c.model == model,
+        vectors.c.dim == dim,
+        vectors.c.text_hash == search_items.c.text_hash,
+    )
+    return select(*people.c, vectors.c.vec).select_from(people.outerjoin(search_items, item).outerjoin(vectors, vector))
+
+
+def _vectors_of(connection: Connection, query: Select[Any]) -> Iterator[PersonVector]:
+    for row in connection.execute(query.where(_VISIBLE)):
+        yield PersonVector(person_of(row), None if row.vec is None else from_blob(row.vec))
+
+
+def person_of_change(kind: str, ref: str) -> int | None:
+    """The person a change is about; None if it is about something else."""
+    number = ref if kind == PERSON else ref.removeprefix(ITEM_PREFIX) if ref.startswith(ITEM_PREFIX) else ""
+    return int(number) if number.isdigit() else None

@@ -1,0 +1,312 @@
+"""Recall for one turn: who is always in the prompt, and what belongs to this question, ranked against each other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from sqlalchemy import Connection
+
+from internal.agents.model import (
+    Enricher,
+    OwnerProfile,
+    PersonPick,
+    RecalledFact,
+    RecalledMemory,
+    RecalledPassage,
+    Reranker,
+    RerankerRequest,
+    TranscriptLine,
+)
+from internal.config import Config
+from internal.errors import ModelError, ModelReplyUnknownIds
+from internal.language.names.person_names import NAMED
+from internal.language.text.terms import Word, plain_query_terms
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.llm.model import Embedder
+from internal.people import repository as people
+from internal.people.circle_words import circles_asked
+from internal.people.model import INNER_CIRCLE, Person, names_of
+from internal.recall.prompt.assemble import Found, Prompted, chosen_of
+from internal.recall.prompt.facts import FactRecall, LikelyFacts
+from internal.recall.prompt.lessons import LessonRecall
+from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
+from internal.recall.prompt.passages import PassageReading, PassageRecall
+from internal.recall.search import calibration
+from internal.recall.search.hits import FactHit, MemoryHit
+from internal.recall.search.knowledge import Asked
+from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.names import NameTools
+from internal.recall.search.people import PeopleSearch, PersonSearchResult
+from internal.recall.search.query import QuestionReader
+from internal.storage.database import Database, Work
+from internal.storage.vectors import Vector
+
+log = logging.getLogger(__name__)
+
+Fallback = Literal["off", "failed", "timeout", "unknown_ids"]
+
+_NAMES_TIMEOUT: Final = 3.0
+_MAX_NAMED: Final = 500
+"""Most people whose names are looked for in a question; an index over more takes seconds to build."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallLimits:
+    """`candidates` go to the reranker, which keeps `max_people`; without it the best `fallback_people` are used.
+
+    `threshold` None = the embedding model's own. Times are seconds. `tokens` are for all that is recalled together:
+    people picked, facts, memories and passages.
+    """
+
+    candidates: int = 50
+    max_people: int = 10
+    fallback_people: int = 10
+    threshold: float | None = None
+    enricher_timeout: float = 20.0
+    reranker_timeout: float = 60.0
+    tokens: int = 3_000
+
+    @classmethod
+    def of(cls, config: Config) -> RecallLimits:
+        return cls(
+            candidates=config.agents.reranker.candidates,
+            max_people=config.agents.reranker.max_people,
+            fallback_people=config.rag.retrieval.retrieved_people_count,
+            threshold=config.rag.retrieval.people_threshold,
+            enricher_timeout=config.agents.enricher.timeout.total_seconds(),
+            reranker_timeout=config.agents.reranker.timeout.total_seconds(),
+            tokens=config.rag.retrieval.recall_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a prompt is given. `relevant_people` are best first and never of the inner circle.
+
+    `facts`, `memories` and `passages` are numbered from 1, most relevant first. `query` is the question as it was
+    searched, with the turn before it on a line of its own where it leans on that; `scores` the candidates' by person id
+    (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback` says why the reranker did not choose.
+    `lessons` are the few that matter now, most telling first.
+    """
+
+    inner_circle: Sequence[Person]
+    relevant_people: Sequence[Person]
+    query: str
+    scores: Mapping[int, float] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    fallback: Fallback | None = None
+    facts: Sequence[RecalledFact] = ()
+    memories: Sequence[RecalledMemory] = ()
+    passages: Sequence[RecalledPassage] = ()
+    lessons: Sequence[str] = ()
+
+    @property
+    def hits(self) -> dict[str, int]:
+        """How much of each kind was recalled."""
+        found = {"person": self.relevant_people, "fact": self.facts, "memory": self.memories}
+        said = {kind: [one for one in self.passages if one.kind == kind] for kind in ("message", "episode")}
+        return {kind: len(one) for kind, one in (found | said).items()}
+
+
+def _none(connection: Connection) -> Sequence[Any]:
+    return ()
+
+
+async def _plain_words(text: str) -> Sequence[Word]:
+    return plain_query_terms(text)
+
+
+class TurnRecall:
+    """Recalls people, facts, memories, passages and lessons for a question. Never raises a model's error: a part that
+    fails is left out.
+
+    `enricher`, `reranker`, `names`, `facts`, `memories`, `passages` and `lessons` may be None (switched off).
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        search: PeopleSearch,
+        embedder: Embedder,
+        *,
+        enricher: Enricher | None,
+        reranker: Reranker | None,
+        names: NameTools | None,
+        limits: RecallLimits,
+        facts: FactRecall | None = None,
+        memories: MemoryRecall | None = None,
+        passages: PassageRecall | None = None,
+        lessons: LessonRecall | None = None,
+        observer: RecallObserver | None = None,
+    ) -> None:
+        self._facts, self._memories, self._passages, self._lessons = facts, memories, passages, lessons
+        self._database, self._search, self._reranker, self._names = database, search, reranker, names
+        self._limits, self._observer = limits, observer or Unobserved()
+        self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
+        words = next((part.search.words for part in (facts, memories, passages) if part is not None), _plain_words)
+        self._reader = QuestionReader(embedder, words, enricher, limits.enricher_timeout, self._observer)
+
+    async def recall(
+        self,
+        owner: OwnerProfile,
+        question: str,
+        recent: Sequence[TranscriptLine] = (),
+        *,
+        before_seq: int | None = None,
+    ) -> Recalled:
+        """What belongs to this question. `recent` are the lines before it, oldest first.
+
+        Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
+        """
+        inner, asked = await asyncio.gather(
+            self._search.inner_circle(owner.user_id),
+            self._reader.read(owner, question, recent),
+        )
+        began = time.perf_counter()
+        user_id = owner.user_id
+        (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
+            self._people(owner, asked),
+            self._facts_of(user_id, asked),
+            self._memories_of(user_id, asked),
+            self._passages_of(owner, asked, before_seq),
+            self._lessons_for(user_id, asked.whole),
+        )
+        by_id = {person.id: person for person, _ in candidates}
+        scores = {person.id: score for person, score in candidates}
+        picked = [by_id[pick.person_id] for pick in picks]
+        read_facts = await self._with_facts_about(user_id, facts, picked)
+
+        def read(connection: Connection) -> Prompted:
+            found = Found(
+                people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
+                facts=read_facts(connection),
+                memories=memories(connection),
+                passages=passages,
+            )
+            return chosen_of(connection, user_id, found, self._limits.tokens)
+
+        chosen = await self._database.read(read)
+        recalled = Recalled(
+            inner_circle=inner,
+            relevant_people=chosen.people,
+            query=asked.whole,
+            scores=scores,
+            reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
+            fallback=fallback,
+            facts=chosen.facts,
+            memories=numbered(chosen.memories),
+            passages=chosen.passages,
+            lessons=lessons,
+        )
+        self._observer.recalled(time.perf_counter() - began, recalled.hits)
+        return recalled
+
+    async def _people(
+        self, owner: OwnerProfile, asked: Asked
+    ) -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
+        candidates = await self._candidates(owner.user_id, asked.whole, asked.vector)
+        picks, fallback = await self._pick(owner, asked.whole, [person for person, _ in candidates])
+        return candidates, picks, fallback
+
+    def _chance_of(self, score: float, fallback: Fallback | None) -> float:
+        return calibration.of_person(score, self._threshold, picked=fallback is None)
+
+    async def _facts_of(self, user_id: int, asked: Asked) -> LikelyFacts | None:
+        return await self._facts.for_question(user_id, asked) if self._facts is not None else None
+
+    async def _with_facts_about(
+        self, user_id: int, likely: LikelyFacts | None, picked: Sequence[Person]
+    ) -> Work[Sequence[FactHit]]:
+        """The facts of the question, then the best ones about those who were picked: nobody else named them."""
+        facts = self._facts
+        if facts is None or likely is None:
+            return _none
+        beside = await facts.beside_people(user_id, likely, [person.entity_id for person in picked])
+        return lambda connection: facts.read(connection, user_id, beside)
+
+    async def _memories_of(self, user_id: int, asked: Asked) -> Work[Sequence[MemoryHit]]:
+        memories = self._memories
+        if memories is None:
+            return _none
+        likely = await memories.likely(user_id, asked, MAX_MEMORIES)
+        return lambda connection: memories.read(connection, user_id, likely)
+
+    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> PassageReading | None:
+        if self._passages is None:
+            return None
+        return await self._passages.likely(owner.user_id, owner.name, asked, before_seq)
+
+    async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
+        return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()
+
+    async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
+        """People who may belong to the question, best first, at most `candidates`, none of the inner circle.
+
+        Of a circle that it asks for as a whole ("кто мои друзья?") everybody comes first: no name and no meaning finds
+        them, and an answer from some of them would be wrong.
+        """
+        inside = await self._search.of_circles(user_id, {*circles_asked(query)} - INNER_CIRCLE)
+        if embedding is None:
+            known = await self._database.read(lambda connection: people.listing(connection, user_id, limit=_MAX_NAMED))
+            named = await self._named(query, [person for person in known if person.circle not in INNER_CIRCLE])
+            found: list[PersonSearchResult] = []
+        else:
+            found = await self._search.search(
+                user_id, embedding, self._limits.threshold, self._limits.candidates, INNER_CIRCLE, query
+            )
+            waiting = await self._search.unembedded(user_id, INNER_CIRCLE)
+            named = await self._named(query, waiting[:_MAX_NAMED])
+        sure = {person.id: (person, 1.0) for person in (*named, *inside)}
+        candidates = [*sure.values(), *((one.person, one.score) for one in found if one.person.id not in sure)]
+        return candidates[: self._limits.candidates]
+
+    async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:
+        """Those whom the question names outright, most plainly first: all there is without vectors."""
+        if self._names is None or not known:
+            return []
+        try:
+            async with asyncio.timeout(_NAMES_TIMEOUT):
+                boosts = await self._names.boosts(query, {person.id: names_of(person) for person in known})
+        except (ModelError, LanguageCallFailed, TimeoutError) as error:
+            self._degraded("names", error)
+            return []
+        named = [person for person in known if boosts.get(person.id, 0.0) >= NAMED]
+        return sorted(named, key=lambda person: -boosts[person.id])
+
+    async def _pick(
+        self, owner: OwnerProfile, query: str, candidates: Sequence[Person]
+    ) -> tuple[list[PersonPick], Fallback | None]:
+        if not candidates:
+            return [], None
+        if self._reranker is None:
+            return self._best(candidates, "off")
+        request = RerankerRequest(owner, query, candidates, self._limits.max_people)
+        try:
+            async with asyncio.timeout(self._limits.reranker_timeout):
+                picks = await self._reranker.pick(request)
+        except TimeoutError:
+            return self._best(candidates, "timeout")
+        except ModelError as error:
+            log.warning("reranker_failed", extra={"reason": type(error).__name__})
+            return self._best(candidates, "unknown_ids" if isinstance(error, ModelReplyUnknownIds) else "failed")
+        known = {person.id for person in candidates}
+        valid = list({pick.person_id: pick for pick in reversed(picks) if pick.person_id in known}.values())[::-1]
+        if picks and not valid:
+            return self._best(candidates, "unknown_ids")
+        chosen = valid[: self._limits.max_people]
+        self._observer.people_selected(owner.user_id, len(chosen))
+        return chosen, None
+
+    def _best(self, candidates: Sequence[Person], reason: Fallback) -> tuple[list[PersonPick], Fallback]:
+        """What the search found best, unpicked."""
+        self._observer.reranker_fallback(reason)
+        return [PersonPick(person.id, "") for person in candidates[: self._limits.fallback_people]], reason
+
+    def _degraded(self, part: str, error: Exception) -> None:
+        self._observer.recall_degraded(part)
+        log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})

@@ -1,0 +1,230 @@
+"""People search: the cosine of a query with everybody an owner knows, over a matrix kept right after every write.
+
+Source: "Поиск людей" of the people-graph specification; the meaning of scores and thresholds is in the architecture.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from internal.errors import ModelUnavailable
+from internal.language.names.person_names import NAMED
+from internal.language.text.spelling import tokens
+from internal.language.worker.process_pool import LanguageCallFailed
+from internal.llm.model import Embedder
+from internal.people.model import Circle, Person, names_of
+from internal.recall.index import people_repository
+from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
+from internal.recall.index.people_repository import PersonVector
+from internal.recall.index.scoring import normalised, product, top
+from internal.recall.index.vector_rows import OwnerLocks
+from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.names import NameTools
+from internal.storage.database import Database
+from internal.storage.vectors import Vector
+
+CACHE_BYTES: Final = 512 * 1024 * 1024
+"""Memory for all owners' matrices: some 40,000 people of 3,072 dimensions."""
+
+_MAX_NAMED: Final = 500
+"""With more people than this an index over all of their names takes seconds to build."""
+
+_NAMED_CANDIDATES: Final = 200
+"""Of very many people only the best matches and those named exactly are looked at for the name boost."""
+
+_NAMES_TIMEOUT: Final = 3.0
+"""Seconds. A search without the boost is better than a late one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSearchResult:
+    """`score` is the cosine in [-1, 1], with the name boost added and cut at 1 when the query's text was given."""
+
+    person: Person
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Refreshed:
+    """What one read found: a matrix made anew, or the people that changed and are visible."""
+
+    seq: int
+    matrix: PeopleMatrix | None = None
+    touched: tuple[int, ...] = ()
+    current: tuple[PersonVector, ...] = ()
+
+
+class PeopleSearch:
+    """Searches people by meaning. One instance serves all owners; each owner's searches run one after the other."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        *,
+        names: NameTools | None = None,
+        observer: RecallObserver | None = None,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        self._database, self._embedder, self._names = database, embedder, names
+        self._observer = observer or Unobserved()
+        self._cache = MatrixCache(cache_bytes)
+        self._locks = OwnerLocks()
+
+    @property
+    def cached_bytes(self) -> int:
+        return self._cache.nbytes
+
+    async def search(
+        self,
+        user_id: int,
+        embedding: Vector,
+        threshold: float | None,
+        max_results: int,
+        exclude_circles: Collection[Circle] = (),
+        query_text: str = "",
+    ) -> list[PersonSearchResult]:
+        """The best matches, best first, none in an excluded circle; below the threshold only those the query names.
+
+        Whoever the query names outright (a boost of `NAMED` or more) is found whatever the cosine, and before others if
+        not all fit: how high cosines lie depends on the embedding model, a name does not. `embedding` has shape
+        (dimensions,) and comes from the embedder given at construction; `threshold` None = that embedder's own
+        calibrated one. ValueError for an embedding of another size.
+        """
+        started = time.perf_counter()
+        query = normalised(embedding, self._embedder.dimensions)
+        least = self._embedder.people_threshold if threshold is None else threshold
+        async with self._locks.of(user_id):
+            matrix = await self._matrix(user_id)
+            scores = await product(matrix.vectors, query)
+            named = np.zeros(len(scores), dtype=np.bool_)
+            if query_text and self._names is not None and matrix.count:
+                named = await self._boost(user_id, matrix, scores, query_text, self._names)
+            results = _best(matrix, scores, named, least, max_results, exclude_circles)
+        self._observer.people_searched(user_id, time.perf_counter() - started, len(results))
+        return results
+
+    async def unembedded(self, user_id: int, exclude_circles: Collection[Circle] = ()) -> list[Person]:
+        """People whose vector is not there yet: a search by meaning cannot find them. In the order of their ids."""
+        async with self._locks.of(user_id):
+            waiting = (await self._matrix(user_id)).unembedded
+        return sorted((one for one in waiting if one.circle not in exclude_circles), key=lambda person: person.id)
+
+    async def inner_circle(self, user_id: int) -> list[Person]:
+        """Who stands in every prompt: most mentioned first, then in the order in which they came."""
+        async with self._locks.of(user_id):
+            return list((await self._matrix(user_id)).inner_circle)
+
+    async def of_circles(self, user_id: int, circles: Collection[Circle]) -> list[Person]:
+        """Everybody in these circles: most mentioned first, then in the order in which they came."""
+        if not circles:
+            return []
+        async with self._locks.of(user_id):
+            inside = [one for one in (await self._matrix(user_id)).profiles.values() if one.circle in circles]
+        return sorted(inside, key=lambda person: (-person.mention_count, person.id))
+
+    async def prepare(self, user_id: int) -> None:
+        """Has this owner's people in memory."""
+        async with self._locks.of(user_id):
+            await self._matrix(user_id)
+
+    def forget(self, user_id: int) -> None:
+        """Drops what is in memory of this owner; the next search reads it anew."""
+        self._cache.drop(user_id)
+
+    async def _matrix(self, user_id: int) -> PeopleMatrix:
+        """This owner's matrix with every committed write in it."""
+        cached = self._cache.get(user_id)
+        commits = self._database.commits
+        if cached is not None and cached.commits == commits:
+            return cached
+        after = None if cached is None else cached.seq
+        found = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
+        if found.matrix is not None:
+            found.matrix.commits = commits
+            self._cache.put(user_id, found.matrix)
+            return found.matrix
+        assert cached is not None
+        if found.touched:
+            cached.follow(found.touched, found.current)
+            self._cache.shrink()
+        cached.seq, cached.commits = found.seq, commits
+        return cached
+
+    def _refresh(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
+        if after is not None:
+            changed = people_repository.changes_after(connection, user_id, after)
+            if not changed.all:
+                current = tuple(self._people(connection, user_id, changed.person_ids))
+                return _Refreshed(changed.seq, touched=changed.person_ids, current=current)
+        seq = people_repository.last_seq(connection, user_id)
+        expected = people_repository.count_people(connection, user_id)
+        everybody = self._people(connection, user_id)
+        return _Refreshed(seq, PeopleMatrix.load(self._embedder.dimensions, seq, everybody, expected=expected))
+
+    def _people(
+        self, connection: Connection, user_id: int, ids: tuple[int, ...] | None = None
+    ) -> Iterator[PersonVector]:
+        model, dimensions = self._embedder.name, self._embedder.dimensions
+        return people_repository.people_vectors(connection, user_id, model, dimensions, ids)
+
+    async def _boost(
+        self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str, names: NameTools
+    ) -> NDArray[np.bool_]:
+        """Adds what the query's names are worth to the scores, in place; gives back who is named outright."""
+        named = np.zeros(len(scores), dtype=np.bool_)
+        try:
+            async with asyncio.timeout(_NAMES_TIMEOUT):
+                boosts = await names.boosts(text, await self._candidates(user_id, matrix, scores, text))
+        except (ModelUnavailable, LanguageCallFailed, TimeoutError):
+            self._observer.recall_degraded("names")
+            return named
+        for person_id, boost in boosts.items():
+            row = matrix.row_of(person_id)
+            if row is not None:
+                scores[row] = min(1.0, scores[row] + names.weight * boost)
+                named[row] = boost >= NAMED
+        return named
+
+    async def _candidates(
+        self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str
+    ) -> Mapping[int, tuple[str, ...]]:
+        """The names to look for in the query: everybody's, or the likely ones' where there are very many."""
+        if len(matrix) <= _MAX_NAMED:
+            return {person.id: names_of(person) for person in matrix.profiles.values()}
+        likely = [matrix.profiles[person_id] for person_id in matrix.ids[top(scores, _NAMED_CANDIDATES)].tolist()]
+        words = [token.key for token in tokens(text)]
+        keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
+        called = await self._database.read(
+            lambda connection: people_repository.entities_called(connection, user_id, keys)
+        )
+        named = matrix.of_entities(called)
+        return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}
+
+
+def _best(
+    matrix: PeopleMatrix,
+    scores: NDArray[np.float32],
+    named: NDArray[np.bool_],
+    least: float,
+    max_results: int,
+    excluded: Collection[Circle],
+) -> list[PersonSearchResult]:
+    """Best first; the excluded circles are cut before the limit, so they take nobody's place."""
+    if excluded:
+        scores = np.where(matrix.outside(excluded), scores, -np.inf)
+    # Scores lie in [-1, 1]: with three more, the named stay above everybody else at the limit.
+    rows = top(np.where(named, scores + np.float32(3), scores), max_results)
+    rows = rows[np.isfinite(scores[rows]) & (named[rows] | (scores[rows] >= least))]
+    found = zip(scores[rows].tolist(), matrix.ids[rows].tolist(), strict=True)
+    ranked = sorted(found, key=lambda pair: (-pair[0], pair[1]))
+    return [PersonSearchResult(matrix.profiles[person_id], score) for score, person_id in ranked]

@@ -1,0 +1,186 @@
+"""What falls to this process among the others of its store: it is known to live, and one of them keeps the clock.
+
+Jobs by the clock run where `leads` is true. For a moment after a pause two processes may both believe that it falls to
+them: every such job finds out in its own transaction whether it is still due, so it is done once all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import timedelta
+from typing import Final, NoReturn
+
+from internal.errors import StorageError, StorageLocked
+from internal.scheduling import lease_repository
+from internal.scheduling.leases import LENGTH, RENEWALS, Leases
+from internal.scheduling.model import MOVING, NAME_LENGTH, WORKER, pause
+from internal.scheduling.shards import SERVING
+from internal.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+MIRROR: Final = "mirror:"
+"""Begins the lease of who brings an owner's mirror up to date; the owner's id follows."""
+
+CLOCK: Final = "clock"
+"""The lease of who does what is due by the clock."""
+
+ALIVE: Final = timedelta(seconds=10)
+"""How long a process that says nothing counts as living: its runs wait for so long, and a busy machine stutters."""
+
+_PATIENCE_S: Final = 60.0
+"""How long a server that is away is waited for at the start, as its other connections wait."""
+
+
+class Duty:
+    """`taken_over` is called when the clock's jobs fall to this process. A dead process's clock is free after `length`,
+    its runs after `alive`."""
+
+    def __init__(
+        self,
+        database: Database,
+        taken_over: Callable[[], None] = lambda: None,
+        *,
+        length: timedelta = LENGTH,
+        alive: timedelta = ALIVE,
+    ) -> None:
+        self._length, self._alive, self._every = length, alive, length.total_seconds() / RENEWALS
+        self.name = secrets.token_hex(NAME_LENGTH // 2)
+        self.leases = Leases(database, self.name)
+        self._database, self._shared, self._taken_over = database, database.shared, taken_over
+        self._leads_until = float("-inf")
+        self._stands = self._led = self._modest = False
+        self._changed, self._sooner = asyncio.Event(), asyncio.Event()
+
+    @property
+    def leads(self) -> bool:
+        """Whether the jobs by the clock are done here; always where no other process can be."""
+        return not self._shared or time.monotonic() < self._leads_until
+
+    @contextlib.asynccontextmanager
+    async def on(self) -> AsyncIterator[None]:
+        """The others know that this process lives, until the block ends; then they have at once all that it had.
+
+        Raises StorageLocked while a command moves or replaces the whole store, StorageError when the server stays away.
+        """
+        if not self._shared:
+            yield
+            return
+        await self._join()
+        looking = asyncio.create_task(self._keep_looking(), name="duty")
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+            with contextlib.suppress(StorageError):  # they run out by themselves
+                await self.leases.release_all()
+
+    @contextlib.contextmanager
+    def standing_for_clock(self, *, modestly: bool = False) -> Iterator[None]:
+        """Inside, this process keeps the clock as soon as nobody else does.
+
+        `modestly`: not while there is one that delivers messages, for only he can do all of what is due.
+        """
+        if not self._shared:
+            yield
+            return
+        self._stands, self._modest = True, modestly
+        self._sooner.set()
+        try:
+            yield
+        finally:
+            self._stands = False
+            self._lead_until(float("-inf"))
+            self._sooner.set()
+
+    async def _join(self) -> None:
+        """Asked again for a while, as everything at the start: the server may be started anew at this very moment."""
+        begun, failures = time.monotonic(), 0
+        while True:
+            try:
+                await self._look()
+                await self._refuse_moving()
+            except StorageLocked:
+                raise
+            except StorageError:
+                failures += 1
+                wait = pause(failures, timedelta(seconds=0.1), timedelta(seconds=2)).total_seconds()
+                if time.monotonic() + wait - begun > _PATIENCE_S:
+                    raise
+                log.warning("worker_not_made_known", extra={"attempt": failures}, exc_info=True)
+                await asyncio.sleep(wait)
+            else:
+                return
+
+    async def _keep_looking(self) -> NoReturn:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(begun + self._every - loop.time(), self._every / 4)):
+                    await self._sooner.wait()
+            self._sooner.clear()
+            begun = loop.time()
+            try:
+                await self._look()
+            except StorageError:  # the leases run out; it is tried again
+                log.warning("leases_not_renewed", exc_info=True)
+
+    async def _look(self) -> None:
+        """Renews both leases, or takes the clock's if it is free. Raises StorageError."""
+        asked = time.monotonic()
+        await self.leases.take(f"{WORKER}{self.name}", self._alive)
+        if not self._stands or (self._modest and await self._another_delivers()):
+            self._lead_until(float("-inf"))
+            await self.leases.release(CLOCK)
+        elif await self.leases.take(CLOCK, self._length):
+            self._lead_until(asked + self._length.total_seconds())
+        else:
+            self._lead_until(float("-inf"))
+
+    async def _refuse_moving(self) -> None:
+        # We are known to live by now: whoever moves the store and asks after this finds us.
+        if await self.leases.standing(MOVING):
+            await self.leases.release_all()
+            raise StorageLocked("the store is being moved or replaced; start again when that has ended")
+
+    async def _another_delivers(self) -> bool:
+        return bool(set((await self.leases.standing(SERVING)).values()) - {self.name})
+
+    def _lead_until(self, until: float) -> None:
+        led, self._leads_until = self._led, until
+        self._led = self.leads
+        if self._led != led:
+            log.info("clock_taken_over" if self._led else "clock_given_up", extra={"worker": self.name})
+            self._changed.set()
+            self._changed = asyncio.Event()
+            if self._led:
+                self._taken_over()
+
+    async def drop_lapsed(self) -> None:
+        """Deletes what is left of processes that were killed."""
+        if self._shared:
+            for kind in (WORKER, SERVING, MIRROR):
+                await self._database.write(lambda c, kind=kind: lease_repository.drop_lapsed(c, kind))  # type: ignore[misc]
+
+    async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
+        """Runs endless work whenever the clock falls to this process. Raises what the work raises."""
+        every = self._every if self._shared else None
+        while True:
+            while not self.leads:
+                await self._changed.wait()
+            working = asyncio.ensure_future(work())
+            try:
+                while self.leads and not working.done():
+                    await asyncio.wait([working], timeout=every)
+                if working.done():
+                    working.result()
+            finally:
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)

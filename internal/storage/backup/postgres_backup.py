@@ -1,0 +1,65 @@
+"""A store written into a SQLite file: the backup of one that is no file itself. It is of one moment, and verified."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, MetaData, Table
+
+from internal.errors import StorageError
+from internal.storage.backup import backup
+from internal.storage.backup.backup import KEPT, Backup
+from internal.storage.database import Database
+from internal.storage.engine.owner_scope import acting_for_everyone
+from internal.storage.migration import current_revision, head_revision, migrate, migrate_to
+from internal.storage.transfer.content_hash import content_of
+from internal.storage.transfer.migrate_store import Carrier
+from internal.storage.transfer.row_copy import STAYING, carried_tables, without_haste
+
+_NO_TABLES_OF_OURS = STAYING | {"alembic_version", "sqlite_sequence"}
+
+
+async def back_up(source: Database, folder: Path, now: datetime, *, keep: int = KEPT) -> Backup:
+    """Backs a store on any engine up into the folder, and deletes what is older than the newest `keep`.
+
+    Writers go on meanwhile. Raises StorageError; then nothing is left in the folder, nor when it is cancelled.
+    """
+    with backup.new_in(folder, now, keep=keep) as making:
+        return making.finished(await write_file(source, making.draft))
+
+
+async def back_up_to(source: Database, target: Path, now: datetime) -> Backup:
+    """Backs a store up into a file of its own. Raises Refused if it exists; else as `back_up`."""
+    with backup.new_at(target, now) as making:
+        return making.finished(await write_file(source, making.draft))
+
+
+async def write_file(source: Database, draft: Path) -> str:
+    """Writes one moment of the store into a new SQLite file of the same schema; returns that schema's revision.
+
+    The file is durable and says the same as the store did. Raises StorageError.
+    """
+    with acting_for_everyone():
+        async with source.snapshot() as snapshot, Database.open(draft) as file:
+            await snapshot.read(without_haste)
+            revision = await snapshot.read(current_revision)
+            if revision is None:
+                raise StorageError("there is nothing to back up: the database has no tables yet")
+            tables = await file.exclusive(lambda c: _tables_of(c, revision))
+            await Carrier(snapshot, file).carry_all(tables)
+            meant = await snapshot.read(lambda c: content_of(c, tables))
+            if differing := meant.differences(await file.read(lambda c: content_of(c, tables))):
+                raise StorageError(f"the copy does not say the same as the database: {', '.join(differing)}")
+    return backup.closed_up(draft)
+
+
+def _tables_of(connection: Connection, revision: str) -> list[Table]:
+    """Makes the tables of that revision in an empty file: before a migration a store is not of this program's."""
+    if revision == head_revision():
+        migrate(connection)
+        return carried_tables()
+    migrate_to(connection, revision)
+    found = MetaData()
+    found.reflect(connection)
+    return [table for table in found.sorted_tables if table.name not in _NO_TABLES_OF_OURS]

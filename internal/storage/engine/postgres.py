@@ -1,0 +1,353 @@
+"""PostgreSQL: several processes write, and each unit of work still runs as if it were alone.
+
+Every transaction that writes is SERIALIZABLE. One that another got in the way of is run again, so a unit of work may
+read, decide and write as it does on SQLite, whose writers stand in a line. A connection that is cut is opened anew; if
+that happened during a COMMIT, the server is asked what became of the transaction before anything is repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NoReturn, TypeVar
+
+import psycopg
+from psycopg.types.string import StrDumper
+from sqlalchemy import URL, Connection, NullPool, create_engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+
+from internal.errors import StorageError
+from internal.storage.engine.driver import cause_of, to_json
+from internal.storage.engine.owner_scope import EVERYONE
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CHANNEL: Final = "laplaced"
+"""What is notified after a commit, so that other workers look at once."""
+
+_ANOTHER_CAME_FIRST: Final = frozenset({"40001", "40P01"})
+"""SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it may be done again."""
+
+_GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03", "57P05"})
+"""SQLSTATE of a server that is stopped, that starts, that has no connection free, or that waited too long for us,
+in the midst of a transaction or between two."""
+
+_NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+"""A worker that is paused in the midst of a transaction keeps its locks, its leases' too, no longer than this."""
+
+_MOST_ATTEMPTS: Final = 100
+_PATIENCE_S: Final = 60.0
+"""How long a server that is away is waited for: a restart with recovery takes seconds."""
+
+_START_ATTEMPTS: Final = 7
+"""So often a server is asked at the start, over some seconds: it may have been started together with us."""
+
+_SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
+"""What a server that refuses a connection says of a state that passes."""
+
+_CONNECT_TIMEOUT_S: Final = 5
+
+LINE: Final[dict[str, Any]] = {
+    "connect_timeout": _CONNECT_TIMEOUT_S,
+    "keepalives_idle": 30,
+    "tcp_user_timeout": 20_000,  # ms; else a server that lost its power is waited for as long as TCP repeats itself
+}
+"""How a connection finds out that there is nobody at its other end."""
+
+_TELL_EVERY_S: Final = 0.02
+_BELLS: Final = 100
+"""Most bells of one message, which holds 8,000 bytes."""
+
+_LOOK_EVERY_S: Final = 1.0
+"""A worker that hears nothing looks this often: a pooler that gives a connection to each transaction forgets LISTEN."""
+
+MANNER: Final[dict[str, Any]] = {
+    "json_serializer": to_json,
+    "hide_parameters": True,  # they are people's words, and errors end up in logs
+    "use_native_hstore": False,
+    "execution_options": {"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
+}
+"""How SQLAlchemy is to speak with the server, whoever opens the connection."""
+
+
+class WithoutNul(StrDumper):
+    """PostgreSQL keeps no NUL character in a text; SQLite does, and people never mean it."""
+
+    def dump(self, obj: str) -> Any:
+        return super().dump(obj.replace("\0", "") if "\0" in obj else obj)
+
+
+class _PostgresLink:
+    """A SQLAlchemy connection with a thread of its own, opened anew after it was cut."""
+
+    def __init__(self, url: URL) -> None:
+        self._thread = ThreadPoolExecutor(1, "postgres")
+        self._engine = create_engine(
+            url,
+            poolclass=NullPool,
+            **MANNER,
+            connect_args={
+                **LINE,
+                "application_name": "laplaced",
+                # A server-side prepared statement belongs to a connection, which a pooler gives to somebody else.
+                "prepare_threshold": None,
+            },
+        )
+        self._sql: Connection | None = None
+
+    async def run(self, function: Callable[[Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, function)
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
+        self._thread.shutdown()
+
+    def _run(self, function: Callable[[Connection], T]) -> T:
+        if self._sql is not None and is_cut(self._sql):
+            self._drop()
+        if self._sql is None:
+            self._sql = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            _raw(self._sql).adapters.register_dumper(str, WithoutNul)
+        return function(self._sql)
+
+    def _drop(self) -> None:
+        if self._sql is not None:
+            with contextlib.suppress(SQLAlchemyError):
+                self._sql.close()
+        self._sql = None
+        self._engine.dispose()
+
+
+class PostgresEngine:
+    """A server that many workers write to at once."""
+
+    path = None
+
+    def __init__(self, url: URL) -> None:
+        self._url = url
+        self._commits_told = asyncio.Event()
+        self._heard = asyncio.Event()
+        self._to_ring: set[str] = set()
+        self._rung: set[str] = set()
+        self._token = f"{random.getrandbits(64):016x}"
+        self._bell = [
+            asyncio.create_task(self._over_a_connection(self._tell), name="postgres-tell"),
+            asyncio.create_task(self._over_a_connection(self._hear), name="postgres-hear"),
+        ]
+
+    @classmethod
+    async def prepared(cls, where: str) -> PostgresEngine:
+        """Raises StorageError for an address that is none."""
+        return cls(url_of(where))
+
+    async def writer(self) -> _PostgresLink:
+        return await self._opened()
+
+    async def reader(self) -> _PostgresLink:
+        return await self._opened()
+
+    async def _opened(self) -> _PostgresLink:
+        link, attempt = _PostgresLink(self._url), 0
+        while True:
+            try:
+                await link.run(lambda connection: connection.exec_driver_sql("SELECT 1"))
+            except SQLAlchemyError as error:
+                attempt += 1
+                if attempt < _START_ATTEMPTS and not _is_refused(error) and await self.once_more(error, attempt):
+                    continue
+                await link.close()
+                raise StorageError(f"cannot use the database: {' '.join(cause_of(error).split())}") from error
+            else:
+                return link
+
+    def begin(self, connection: Connection) -> None:
+        _at_once(connection, f"BEGIN ISOLATION LEVEL SERIALIZABLE; {_NEVER_IDLE}")
+
+    def commit(self, connection: Connection) -> None:
+        xid = connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned()::text").scalar_one()
+        try:
+            connection.exec_driver_sql("COMMIT")
+        except DBAPIError as error:
+            if xid is None or not _is_away(error) or not self._was_committed(xid):
+                raise
+
+    def _was_committed(self, xid: str) -> bool:
+        """What became of a transaction whose COMMIT got no answer. Raises when the server stays away."""
+        waited = 0.0
+        while True:
+            try:
+                with psycopg.connect(_dsn(self._url), autocommit=True, **LINE) as asking:
+                    row = asking.execute("SELECT pg_xact_status(%s::xid8)", (xid,), prepare=False).fetchone()
+                status = row[0] if row else None
+            except psycopg.OperationalError:
+                if waited > _PATIENCE_S:
+                    raise
+                status = "in progress"
+            if status != "in progress":
+                log.warning("commit_cut", extra={"outcome": str(status)})
+                return status == "committed"
+            pause = 0.1 + waited / 4
+            waited += pause
+            time.sleep(pause)
+
+    def begin_reading(self, connection: Connection, scope: str) -> None:
+        _at_once(connection, f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_scoped(scope)}")
+
+    def savepoint(self, connection: Connection, scope: str) -> None:
+        _at_once(connection, f"SAVEPOINT unit; {_scoped(scope)}")
+
+    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        _at_once(connection, f"BEGIN ISOLATION LEVEL READ COMMITTED; {_NEVER_IDLE}")
+        try:
+            result = work(connection)
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            with contextlib.suppress(SQLAlchemyError):
+                connection.exec_driver_sql("ROLLBACK")
+            raise
+        return result
+
+    def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
+        return _is_away(error) or _state_of(error) in _ANOTHER_CAME_FIRST
+
+    async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
+        if not isinstance(error, DBAPIError) or attempt > _MOST_ATTEMPTS:
+            return False
+        if _state_of(error) in _ANOTHER_CAME_FIRST:
+            await asyncio.sleep(random.uniform(0, min(0.002 * 2**attempt, 0.25)))
+            return True
+        if not _is_away(error) or _pause(attempt) * attempt > _PATIENCE_S:
+            return False
+        log.warning("database_away", extra={"attempt": attempt, "cause": cause_of(error)})
+        await asyncio.sleep(_pause(attempt))
+        return True
+
+    def told(self) -> None:
+        self._commits_told.set()
+
+    def ring(self, bell: str) -> None:
+        self._to_ring.add(bell)
+        self._commits_told.set()
+
+    def moves(self) -> bool:
+        return True
+
+    async def until_told(self) -> frozenset[str]:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_EVERY_S):
+                await self._heard.wait()
+        self._heard.clear()
+        rung, self._rung = frozenset(self._rung), set()
+        return rung
+
+    async def close(self) -> None:
+        for task in self._bell:
+            task.cancel()
+        await asyncio.gather(*self._bell, return_exceptions=True)
+
+    async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        while True:
+            await self._commits_told.wait()
+            self._commits_told.clear()
+            bells = set(itertools.islice(self._to_ring, _BELLS))
+            self._to_ring -= bells
+            try:
+                await connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, " ".join([self._token, *bells])))
+            except psycopg.Error:  # it is told over the next connection
+                self._to_ring |= bells
+                self._commits_told.set()
+                raise
+            if self._to_ring:
+                self._commits_told.set()
+            await asyncio.sleep(_TELL_EVERY_S)
+
+    async def _hear(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        await connection.execute(f"LISTEN {CHANNEL}")
+        async for told in connection.notifies():
+            token, *bells = told.payload.split()
+            if token != self._token:
+                self._rung.update(bells)
+                self._heard.set()
+
+    async def _over_a_connection(self, talk: Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]) -> NoReturn:
+        """Talks over a connection, and over another one each time the last was cut."""
+        while True:
+            with contextlib.suppress(psycopg.OperationalError):
+                async with await psycopg.AsyncConnection.connect(
+                    _dsn(self._url), autocommit=True, prepare_threshold=None, **LINE
+                ) as connection:
+                    await talk(connection)
+            await asyncio.sleep(1)
+
+
+def url_of(where: str) -> URL:
+    """The address as SQLAlchemy takes it, with the driver. Raises StorageError."""
+    try:
+        return make_url(where).set(drivername="postgresql+psycopg")
+    except ArgumentError as error:
+        raise StorageError("storage.url is no address of a database") from error
+
+
+def is_cut(connection: Connection) -> bool:
+    return connection.closed or connection.invalidated or bool(_raw(connection).closed)
+
+
+def _raw(connection: Connection) -> psycopg.Connection[Any]:
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, psycopg.Connection)
+    return raw
+
+
+def _dsn(url: URL) -> str:
+    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _scoped(scope: str) -> str:
+    """What makes the policies of the tables let this scope through, until the transaction or its savepoint ends."""
+    if scope not in ("", EVERYONE) and not scope.lstrip("-").isdigit():
+        raise ValueError(f"no scope: {scope}")
+    return f"SET LOCAL laplaced.owner = '{scope}'"
+
+
+def _at_once(connection: Connection, statements: str) -> None:
+    """Several statements in one message to the server: a unit of work costs no further round trip for its scope."""
+    try:
+        _raw(connection).execute(statements.encode())
+    except psycopg.Error as error:
+        raise _as_sqlalchemy(error) from error
+
+
+def _as_sqlalchemy(error: psycopg.Error) -> DBAPIError:
+    """The driver's error as the rest of a unit of work would raise it."""
+    kind = InterfaceError if isinstance(error, psycopg.InterfaceError) else OperationalError
+    return kind(None, None, error)
+
+
+def _state_of(error: DBAPIError) -> str | None:
+    return getattr(error.orig, "sqlstate", None)
+
+
+def _is_away(error: DBAPIError) -> bool:
+    """Whether the connection or the server is gone, rather than the statement refused."""
+    state = _state_of(error)
+    if state is not None:
+        return state in _GOING_DOWN or state.startswith("08")
+    return error.connection_invalidated or isinstance(error.orig, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def _is_refused(error: SQLAlchemyError) -> bool:
+    """Whether the server lets nobody in under this name: waiting does not mend a wrong password."""
+    said = cause_of(error)
+    return "FATAL:" in said and not any(state in said for state in _SOON_READY)
+
+
+def _pause(attempt: int) -> float:
+    return float(min(0.05 * 2**attempt, 2.0))

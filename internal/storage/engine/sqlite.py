@@ -1,0 +1,145 @@
+"""SQLite: one process owns the file, one connection writes it (`BEGIN IMMEDIATE`, WAL, synchronous=FULL)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import aiosqlite
+from sqlalchemy import Connection, StaticPool, create_engine
+from sqlalchemy import Engine as SqlEngine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from internal.errors import StorageError
+from internal.storage.engine.driver import cause_of, to_json
+from internal.storage.file_permissions import PRIVATE_FOLDER, private_database
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_MS: Final = 10_000
+"""Only a foreign tool (a backup, a shell) can hold the file's lock; it gets this long."""
+
+_COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_store=MEMORY")
+
+
+async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) -> T:
+    """aiosqlite has no public way to run a whole function on its thread; a contract test holds this one."""
+    execute: Callable[[Callable[[], T]], Awaitable[T]] = raw._execute
+    return await execute(function)
+
+
+class _SqliteLink:
+    """A SQLAlchemy connection that lives on aiosqlite's thread."""
+
+    def __init__(self, raw: aiosqlite.Connection, engine: SqlEngine, connection: Connection) -> None:
+        self._raw, self._engine, self._sql = raw, engine, connection
+
+    @classmethod
+    async def open(cls, path: Path, *pragmas: str) -> _SqliteLink:
+        try:
+            raw = await aiosqlite.connect(path, isolation_level=None, cached_statements=512)
+        except sqlite3.Error as error:
+            raise StorageError(f"cannot open the database {path.name}: {error}") from error
+        engine = create_engine(
+            "sqlite+pysqlite://",
+            creator=lambda: raw._conn,
+            poolclass=StaticPool,
+            json_serializer=to_json,
+            hide_parameters=True,  # they are people's words, and errors end up in logs
+        )
+
+        def connect() -> Connection:
+            connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                for pragma in pragmas:
+                    connection.exec_driver_sql(f"PRAGMA {pragma}")
+            except BaseException:
+                connection.close()  # here, on its own thread: the garbage collector would do it on another one
+                raise
+            return connection
+
+        try:
+            return cls(raw, engine, await _on_thread_of(raw, connect))
+        except SQLAlchemyError as error:
+            await raw.close()
+            raise StorageError(f"cannot use the database {path.name}: {cause_of(error)}") from error
+
+    async def run(self, function: Callable[[Connection], T]) -> T:
+        return await _on_thread_of(self._raw, lambda: function(self._sql))
+
+    async def close(self) -> None:
+        await _on_thread_of(self._raw, self._dispose)
+        await self._raw.close()
+
+    def _dispose(self) -> None:
+        # On the connection's own thread: left to the garbage collector, SQLAlchemy would reset it from another one.
+        self._sql.close()
+        self._engine.dispose()
+
+
+class SqliteEngine:
+    """A file that one process owns: nothing else writes, and an owner's rows stand behind the repositories alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def prepared(cls, path: Path) -> SqliteEngine:
+        """The file and its folder, created closed to other users. Raises StorageError."""
+        try:
+            path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot use the folder {path.parent}: {error.strerror}") from error
+        try:
+            private_database(path)
+        except OSError as error:
+            raise StorageError(f"cannot open the database {path.name}: {error.strerror}") from error
+        return cls(path)
+
+    async def writer(self) -> _SqliteLink:
+        return await _SqliteLink.open(self.path, *_COMMON, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON")
+
+    async def reader(self) -> _SqliteLink:
+        return await _SqliteLink.open(self.path, *_COMMON, "query_only=ON", "wal_autocheckpoint=0")
+
+    def begin(self, connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    def commit(self, connection: Connection) -> None:
+        connection.exec_driver_sql("COMMIT")
+
+    def begin_reading(self, connection: Connection, scope: str) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    def savepoint(self, connection: Connection, scope: str) -> None:
+        connection.exec_driver_sql("SAVEPOINT unit")
+
+    def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
+        raise NotImplementedError("a file has one writer")
+
+    def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
+        """A full disk or an I/O error makes SQLite roll back the whole transaction, savepoints included."""
+        raw = connection.connection.dbapi_connection
+        return not (isinstance(raw, sqlite3.Connection) and raw.in_transaction)
+
+    async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
+        return False
+
+    def told(self) -> None:
+        pass
+
+    def moves(self) -> bool:
+        return False
+
+    def ring(self, bell: str) -> None:
+        pass
+
+    async def until_told(self) -> frozenset[str]:
+        await asyncio.Event().wait()
+        return frozenset()
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,189 @@
+"""Forgetting: rows of what was asked, everything of an owner, and what makes it final on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from internal.storage.engine.commit_order import Standing, read_on, standing_at
+from internal.storage.engine.row_policies import across_owners
+from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS
+from internal.storage.owner_counters import hold_owner, record_change
+from internal.storage.tables import changes, forgettings, inbox, metadata, spend, tasks, team_invitations, turns, users
+from internal.storage.types import new_id
+
+Kind = Literal["everything", "person", "entity", "fact", "memory", "episode", "message"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+EVERYTHING: Final = "everything"
+"""Kind of forgetting, and of the change that tells caches to read an owner anew."""
+
+FORGOTTEN: Final = "forgotten"
+"""Kind of the change that says that less than everything was erased: the log still holds it then."""
+
+_SPARED: Final = frozenset({"users", "spend", "forgettings", "inbox"})
+"""Tables that forgetting everything treats by rules of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Something asked to be forgotten, done when `due_at` has come. `ref_id` is None for everything only."""
+
+    user_id: int
+    id: str
+    kind: Kind
+    ref_id: str | None
+    due_at: datetime
+    created_at: datetime
+
+    @property
+    def person_id(self) -> int | None:
+        return int(self.ref_id) if self.kind == "person" and self.ref_id is not None else None
+
+
+_IN_TURN: Final = (forgettings.c.due_at, forgettings.c.created_at, forgettings.c.id)
+"""A fact before the messages that were asked for after it: once they are gone it is not known what it was."""
+
+
+def ask(
+    connection: Connection, user_id: int, kind: Kind, ref_id: str | None, *, now: datetime, due_at: datetime
+) -> Forgetting:
+    """Notes that this is to be forgotten; hiding it until then is the caller's."""
+    asked = Forgetting(user_id, new_id(), kind, ref_id, due_at, now)
+    _put(connection, asked, "pending")
+    return asked
+
+
+def note_done(connection: Connection, user_id: int, kind: Kind, ref_id: str, now: datetime) -> None:
+    """Notes that this was erased just now, unless that is noted already: a restored backup must learn it."""
+    same = (forgettings.c.kind == kind) & (forgettings.c.ref_id == ref_id) & (forgettings.c.state == "done")
+    known = select(forgettings.c.id).where(forgettings.c.user_id == user_id, same)
+    if connection.execute(known.limit(1)).first() is None:
+        _put(connection, Forgetting(user_id, new_id(), kind, ref_id, now, now), "done")
+    note_erased(connection, user_id)
+
+
+def note_erased(connection: Connection, user_id: int) -> None:
+    """Tells whoever empties the log that it holds something that is to be in no file any more."""
+    record_change(connection, user_id, FORGOTTEN, "*", "delete")
+
+
+def erased_since(connection: Connection, since: Standing | None) -> tuple[set[int], Standing]:
+    """Owners of whom something was erased after this place of the change log, and the place that was looked at.
+
+    From None on nothing is looked for.
+    """
+    if since is None:
+        return set(), standing_at(connection, changes)
+    fresh, here = read_on(connection, changes, since)
+    query = select(changes.c.user_id).where(fresh, changes.c.kind == FORGOTTEN).distinct()
+    return set(connection.execute(query).scalars()), here
+
+
+# Asked at every message and every question: built once, for building a statement takes longer than running it.
+_PENDING: Final = (
+    select(forgettings)
+    .where(forgettings.c.user_id == bindparam("owner"), forgettings.c.state == "pending")
+    .order_by(forgettings.c.created_at)
+)
+
+
+def pending(connection: Connection, user_id: int) -> list[Forgetting]:
+    """What waits to be forgotten, oldest first."""
+    return [forgetting_of(dict(row)) for row in connection.execute(_PENDING, {"owner": user_id}).mappings()]
+
+
+def state(connection: Connection, user_id: int, forgetting_id: str) -> str | None:
+    """`pending`, `undone` or `done`; None for what this owner never asked."""
+    one = (forgettings.c.user_id == user_id) & (forgettings.c.id == forgetting_id)
+    return connection.execute(select(forgettings.c.state).where(one)).scalar_one_or_none()
+
+
+def due(connection: Connection, now: datetime, *, limit: int) -> list[Forgetting]:
+    """What must be forgotten now. Everything of an owner waits until no turn of his is open."""
+    busy = select(turns.c.user_id).where(turns.c.state.in_(("collecting", "running")))
+    query = select(forgettings).where(
+        forgettings.c.state == "pending",
+        forgettings.c.due_at <= now,
+        (forgettings.c.kind != EVERYTHING) | forgettings.c.user_id.not_in(busy),
+    )
+    return [forgetting_of(dict(row)) for row in connection.execute(query.order_by(*_IN_TURN).limit(limit)).mappings()]
+
+
+def close(connection: Connection, forgetting: Forgetting, state: str) -> bool:
+    """Marks it `undone` or `done`; False if it is not pending any more."""
+    one = (forgettings.c.user_id == forgetting.user_id) & (forgettings.c.id == forgetting.id)
+    closed = update(forgettings).where(one, forgettings.c.state == "pending").values(state=state)
+    return connection.execute(closed).rowcount == 1
+
+
+def erase_everything(connection: Connection, user_id: int, spent_since: str) -> None:
+    """Deletes every row of an owner.
+
+    What stays: his admission, language and zone; that and when he asked for it; what he spent since the ISO date
+    `spent_since` (or forgetting would lift the daily limit); the keys of processed updates without their text; updates
+    that are not processed yet.
+    """
+    hold_owner(connection, user_id)
+    for table in metadata.sorted_tables:
+        if "user_id" in table.c and table.name not in _SPARED:
+            connection.execute(delete(table).where(table.c.user_id == user_id))
+    with across_owners(connection):
+        _erase_elsewhere(connection, user_id)
+    connection.execute(delete(spend).where(spend.c.user_id == user_id, spend.c.day < spent_since))
+    # That everything was forgotten, and when, stays: a restored backup must learn it.
+    asked_for_less = (forgettings.c.kind != EVERYTHING) | (forgettings.c.state != "done")
+    connection.execute(delete(forgettings).where(forgettings.c.user_id == user_id, asked_for_less))
+    connection.execute(
+        update(users).where(users.c.user_id == user_id).values(name="", username=None, settings={}, tz_asked=False)
+    )
+    record_change(connection, user_id, EVERYTHING, "*", "delete")
+
+
+def _erase_elsewhere(connection: Connection, user_id: int) -> None:
+    """What others hold that is his: invitations he sent, that tasks of theirs are for him, updates that he sent."""
+    connection.execute(delete(team_invitations).where(team_invitations.c.invited_by == user_id))
+    connection.execute(update(tasks).where(tasks.c.for_user == user_id).values(for_user=None))
+    processed = (inbox.c.user_id == user_id) & (inbox.c.state != "received")
+    connection.execute(update(inbox).where(processed).values(raw="", error=None, user_id=None))
+
+
+def checkpoint(connection: Connection) -> bool:
+    """Moves the write-ahead log into the file and empties it, or the log would keep what was erased.
+
+    Outside any transaction. False while a reader still needs the log: a backup may read for minutes, and nobody's
+    write waits for that. A PostgreSQL server clears up after itself, in its own time.
+    """
+    if connection.dialect.name != "sqlite":
+        return True
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    return not busy
+
+
+def _put(connection: Connection, forgetting: Forgetting, state: str) -> None:
+    row = insert(forgettings).values(
+        user_id=forgetting.user_id,
+        id=forgetting.id,
+        kind=forgetting.kind,
+        person_id=forgetting.person_id,
+        ref_id=None if forgetting.kind == "person" else forgetting.ref_id,
+        state=state,
+        due_at=forgetting.due_at,
+        created_at=forgetting.created_at,
+    )
+    connection.execute(row)
+
+
+def forgetting_of(row: Mapping[str, Any]) -> Forgetting:
+    """A stored row, of whichever database."""
+    ref_id = str(row["person_id"]) if row["kind"] == "person" else row.get("ref_id")
+    return Forgetting(row["user_id"], row["id"], row["kind"], ref_id, row["due_at"], row["created_at"])

@@ -1,0 +1,145 @@
+"""One number for everything a database says, whatever file, page order or engine it lies in.
+
+Two stores with the same hash hold the same rows: a backup and what was restored from it, or a store and where it moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Connection, Select, Table, select, type_coerce
+
+from internal.storage.tables import inbox, metadata, settings, users
+from internal.storage.transfer.owner_export import NUMBERED, owned_tables
+from internal.storage.types import Moment, to_micros
+
+VOLATILE_TABLES: Final = frozenset({"changes", "leases", "model_calls", "mirrors"})
+"""A log for caches, who does what at the moment, records that expire by themselves, how far a copy elsewhere is."""
+
+VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at", "polled_at"})
+"""Written by probes, polls and backups, which look at a store without changing what it says."""
+
+_MODULUS: Final = 1 << 256
+_FETCH: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """`logical` is the logical hash; `tables` have a hash of every row by the table's name, volatile ones too."""
+
+    logical: str
+    tables: dict[str, str]
+
+    def differences(self, other: Content) -> list[str]:
+        """The tables that are not the same in both."""
+        names = sorted(self.tables.keys() | other.tables.keys())
+        return [name for name in names if self.tables.get(name) != other.tables.get(name)]
+
+
+def logical_hash(connection: Connection) -> str:
+    """64 hexadecimal digits over every table but volatile ones; the order of rows does not matter."""
+    return _together(table_hashes(connection))
+
+
+def table_hashes(connection: Connection) -> dict[str, str]:
+    """The hash of each table by its name, to see where two stores differ."""
+    wanted = [table for table in metadata.sorted_tables if table.name not in VOLATILE_TABLES]
+    return {table.name: _table_hash(connection, table) for table in wanted}
+
+
+def content_of(
+    connection: Connection,
+    tables: Iterable[Table],
+    *,
+    without_nul: bool = False,
+    looked_at: Callable[[int], object] = lambda rows: None,
+) -> Content:
+    """What these tables hold, row by row. `looked_at` is told after every so many rows how many more they were.
+
+    `without_nul`: as an engine keeps it that has no NUL character in a text.
+    """
+    whole, said = {}, {}
+    for table in tables:
+        whole[table.name] = _hash(connection, select(table), without_nul, looked_at)
+        if table.name not in VOLATILE_TABLES:
+            narrowed = table in (settings, inbox)
+            said[table.name] = _hash(connection, _content(table), without_nul) if narrowed else whole[table.name]
+    return Content(_together(said), whole)
+
+
+def _together(hashes: dict[str, str]) -> str:
+    tables = "".join(f"{name}:{digest}\n" for name, digest in sorted(hashes.items()))
+    return hashlib.sha256(tables.encode()).hexdigest()
+
+
+def owner_hashes(connection: Connection, user_id: int) -> dict[str, str]:
+    """The hash of each table over what one owner's export would hold, without numbers that only order rows.
+
+    Nor does it matter when and as whom this instance admitted him, and how far his counter of changes went.
+    """
+    hashes = {}
+    for table in owned_tables():
+        left_out = _ADMISSION if table is users else {NUMBERED.get(table)}
+        query = select(*(column for column in table.c if column.name not in left_out))
+        hashes[table.name] = _hash(connection, query.where(table.c.user_id == user_id))
+    return hashes
+
+
+_ADMISSION: Final = frozenset({"role", "state", "created_at", "next_rev"})
+
+
+def _table_hash(connection: Connection, table: Table) -> str:
+    return _hash(connection, _content(table))
+
+
+def _hash(
+    connection: Connection,
+    query: Select[Any],
+    without_nul: bool = False,
+    looked_at: Callable[[int], object] = lambda rows: None,
+) -> str:
+    """The sum of the rows' hashes: engines sort text differently, and no store has to be held in memory."""
+    total = count = 0
+    # Times as the numbers they are: a row says the same, and making a date of each takes longer than the rest.
+    plain = query.with_only_columns(*(_numbered(column) for column in query.selected_columns))
+    streamed = plain.execution_options(stream_results=True, max_row_buffer=_FETCH)
+    for rows in connection.execute(streamed).mappings().partitions(_FETCH):
+        for row in rows:
+            count += 1
+            said = _without_nul(dict(row)) if without_nul else dict(row)
+            total += int.from_bytes(hashlib.sha256(_canonical(said)).digest(), "big")
+        looked_at(len(rows))
+    return f"{count}-{total % _MODULUS:064x}"
+
+
+def _numbered(column: Any) -> Any:
+    return type_coerce(column, BigInteger).label(column.name) if isinstance(column.type, Moment) else column
+
+
+def _without_nul(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _content(table: Table) -> Select[Any]:
+    if table is settings:
+        return select(settings).where(settings.c.key.not_in(VOLATILE_SETTINGS))
+    if table is inbox:  # a processed update is only a key against duplicates, dropped after two days
+        return select(inbox).where(inbox.c.state.in_(("received", "quarantined")))
+    return select(table)
+
+
+def _canonical(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return to_micros(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    raise TypeError(f"a row holds a {type(value).__name__}")
