@@ -32,8 +32,8 @@ from sqlalchemy import Connection, delete, event, insert
 
 from internal.graph import store
 from internal.knowledge import episode_repository, service
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Episode, Segment
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.knowledge.model import Episode, FactFilter, Segment
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import claims, users

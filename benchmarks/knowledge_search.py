@@ -35,15 +35,15 @@ from sqlalchemy import Connection, insert
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import NewClaim
-from internal.language.text.terms import ANALYZER, document_terms, query_terms
+from internal.language.search.terms import ANALYZER, document_terms, query_terms
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.hits import FactHit
 from internal.recall.index.scoring import normalised
 from internal.recall.index.terms import TermsFollowing, WorkerTerms
-from internal.recall.search.hits import FactHit
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.recall.search.names import WorkerNames
 from internal.storage import vectors as stored_vectors

@@ -26,7 +26,7 @@ from internal.flows.merging import people as merging_people
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import FactFilter
 from internal.mailbox import repository as mailbox
 from internal.memory import service as memory
 from internal.memory.observations.owner_changes import Choice

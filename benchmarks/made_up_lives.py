@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Table, insert, select
 
-from internal.language.text.message_traits import traits_of
+from internal.language.search.message_traits import traits_of
+from internal.language.search.terms import ANALYZER, document_terms
 from internal.language.text.spelling import name_key
-from internal.language.text.terms import ANALYZER, document_terms
 from internal.llm.model import Vectors
 from internal.people.model import Circle
 from internal.storage.database import Database

@@ -26,7 +26,7 @@ import numpy as np
 from knowledge_search import CHUNK, NOW, OWNER, normalised_rows, scratch
 from sqlalchemy import Connection, insert
 
-from internal.language.text.terms import ANALYZER, document_terms
+from internal.language.search.terms import ANALYZER, document_terms
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.terms import WorkerTerms
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from alembic import context
 
-from internal.storage.engine.row_ids import stands_on
+from internal.storage.row_ids import stands_on
 from internal.storage.tables import metadata
 from internal.storage.types import Moment, Text
 

@@ -46,9 +46,9 @@ def _application(config: Config, database: Database, worker: LanguageWorker, clo
     from bot.web.activity.chronicle import Chronicle, chronicle_router
     from bot.web.activity.snapshots import snapshots_router
     from bot.web.activity.tasks import tasks_router
-    from bot.web.http.app import answer_faults_as_json
     from bot.web.http.owners import Owners
     from bot.web.http.routers import join
+    from bot.web.server.app import answer_faults_as_json
     from internal.flows.sessions.audit import Auditing
     from internal.flows.sessions.lifecycle import ANALYST, Chronicling
 

@@ -39,10 +39,10 @@ def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
     """Nothing but `/memory`, inside this process: nobody else can call it, so there is no key."""
     from fastapi import FastAPI
 
-    from bot.web.http.app import answer_faults_as_json
     from bot.web.http.owners import Owners
     from bot.web.http.routers import join
     from bot.web.memory.nodes import Memory, memory_eraser, memory_router
+    from bot.web.server.app import answer_faults_as_json
     from internal.flows.forgetting.requests import Eraser
     from internal.flows.operations.nightly import Nights
     from internal.memory.plasticity.maintenance import MaintenanceReport

@@ -1,4 +1,4 @@
-"""`laplaced graph`: the group of the commands over the graph, which bot/cli/main.py imports from modules of their own."""
+"""`laplaced graph`: the group of the commands over the graph, which bot/cli/main.py imports one by one."""
 
 from __future__ import annotations
 

@@ -116,19 +116,19 @@ def buttons_together(user: User, task: Task) -> list[list[dict[str, str]]]:
 
 def ask_owner(connection: Connection, user_id: int, now: datetime) -> None:
     # Imported here: aiogram takes most of a second, and `laplaced archive` seldom has a question to ask.
-    from bot.telegram.delivery.suggestions import ask_first
+    from bot.telegram.handlers.unprompted import ask_first
 
     ask_first(connection, user_id, now)
 
 
 def ask_about_memory(connection: Connection, user: User, asked: Asked, now: datetime) -> None:
-    from bot.telegram.delivery.suggestions import ask_about
+    from bot.telegram.handlers.unprompted import ask_about
 
     ask_about(connection, user, asked, now)
 
 
 def notify_user(connection: Connection, user_id: int, key: str, dedupe: str, now: datetime) -> None:
-    from bot.telegram.delivery.suggestions import notify
+    from bot.telegram.handlers.unprompted import notify
 
     notify(connection, user_id, key, dedupe, now)
 

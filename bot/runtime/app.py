@@ -22,7 +22,6 @@ from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
-from bot.telegram.delivery.rendering import render
 from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
@@ -33,9 +32,10 @@ from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.updates import Door, Ingest
 from bot.telegram.menu import ChatMenus
+from bot.telegram.rendering import render
 from bot.telegram.service import Part, PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
 from bot.web.admin.simulator import Simulator
-from bot.web.http.telegram_webhook import Webhook
+from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
 from internal.access import service as access
 from internal.config import Config

@@ -18,8 +18,9 @@ from bot.runtime.agents import (
     said,
 )
 from bot.runtime.database import last_backup, open_database
-from bot.runtime.mirror import Mirrors, target_of
+from bot.runtime.mirror import Mirrors
 from bot.runtime.models import Models, entity_types, open_models
+from bot.shared.mirror_target import target_of
 from bot.web.admin.router import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User

@@ -22,11 +22,11 @@ from bot.web.admin.simulator import Simulator
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import Taking
 from bot.web.graph.router import Graph
-from bot.web.http.app import build_web
 from bot.web.http.owners import Allows, Owners
-from bot.web.http.server import Listener, RunningServer, listening, serving, serving_on
-from bot.web.http.telegram_webhook import Webhook
 from bot.web.memory.nodes import Memory, memory_eraser
+from bot.web.server.app import build_web
+from bot.web.server.telegram_webhook import Webhook
+from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
 from internal.flows.transfer.imports import Importing
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.storage.key_files import ensure_key

@@ -11,8 +11,8 @@ from typing import Any
 
 from bot.runtime.core import App
 from bot.runtime.database import last_backup
-from bot.telegram.delivery.rendering import plain, render
 from bot.telegram.menu import publish
+from bot.telegram.rendering import plain, render
 from bot.telegram.service import PollMonitor, TelegramSide
 from internal.access import repository as users
 from internal.access.model import Role

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
+from bot.shared.mirror_target import EMBEDDED, target_of
 from internal.access import repository as users
 from internal.config import Config, GraphConfig
 from internal.errors import ConfigurationError, LaplacedError, LeaseLost, MirrorUnavailable
@@ -26,8 +27,6 @@ from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.types import new_id
 from internal.telemetry.logs import redact
-
-EMBEDDED: Final = "falkor+embedded://"
 
 _IDLE_S: Final = 300.0
 """How long a mirror that is made for questions waits for another one: a big one takes seconds to build."""
@@ -152,15 +151,6 @@ def _need_installed() -> None:
         imported()
     except ConfigurationError as error:
         raise MirrorUnavailable(str(error)) from None
-
-
-def target_of(config: GraphConfig) -> str:
-    """The configured mirror without its password, by which its cursors are known; empty if there is none."""
-    url = config.mirror_url
-    if not url or url.startswith(EMBEDDED):
-        return url
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 async def check_mirror(config: GraphConfig, database: Database | None, *, running: bool) -> Check:

@@ -16,9 +16,9 @@ from bot.runtime.loop import stop_signals, work
 from bot.simulator.launch import DEFAULT_TOKEN
 from bot.telegram.delivery.flood_limits import Budget
 from bot.web.http.guard import Guard
-from bot.web.http.health import Readiness, health_router
 from bot.web.http.routers import join
-from bot.web.http.server import listening, serving_on
+from bot.web.server.health import Readiness, health_router
+from bot.web.server.uvicorn import listening, serving_on
 from internal.config import Config
 from internal.errors import ConfigurationError
 from internal.telemetry.logs import log_loop_trouble

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fluent.runtime import FluentBundle, FluentResource
 
-from bot.telegram.delivery.rendering import escape
+from bot.telegram.rendering import escape
 from internal.access.model import Language
 
 LOCALES = Path(__file__).parent / "locales"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, literal, select
 
 from internal.dialogue.model import Message, visible
 from internal.dialogue.rows import message_of
-from internal.language.text.message_traits import PICTURE, traits_of
+from internal.language.search.message_traits import PICTURE, traits_of
 from internal.storage import search_items
 from internal.storage.engine.upsert import upsert
 from internal.storage.erasure import forgettings

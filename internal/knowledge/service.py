@@ -10,19 +10,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge import fact_repository
 from internal.knowledge.claims.record import cite_node, record_claims, reproject
-from internal.knowledge.claims.removal import (
-    erase_fact,
-    erase_node,
-    only_in_episode,
-    remove_claims_of_messages,
-    remove_claims_of_segments,
-    remove_episode_claims,
-)
-from internal.knowledge.claims.rerun import drop_untold, take_back, without_corrected, without_denied
 from internal.knowledge.entities.names import drop_names, note_names
-from internal.knowledge.facts import repository as fact_repository
 from internal.knowledge.facts.citations import (
     citation_chain,
     citations_of_facts,
@@ -44,6 +34,16 @@ from internal.knowledge.facts.read import (
     latest_facts,
     open_contradictions,
 )
+from internal.knowledge.model import FactFilter
+from internal.knowledge.removal.removal import (
+    erase_fact,
+    erase_node,
+    only_in_episode,
+    remove_claims_of_messages,
+    remove_claims_of_segments,
+    remove_episode_claims,
+)
+from internal.knowledge.removal.rerun import drop_untold, take_back, without_corrected, without_denied
 
 
 def hide_facts(connection: Connection, user_id: int, fact_ids: Collection[str], until: datetime) -> list[str]:

@@ -5,6 +5,7 @@ Every function takes a connection and an owner and runs in the caller's transact
 
 from __future__ import annotations
 
+from internal.memory.observations.evidence import citations, is_found_by_words, observations_of, superseded
 from internal.memory.observations.owner_changes import (
     accept_suggestion,
     change_edge,
@@ -33,7 +34,6 @@ from internal.memory.observations.removal import (
 )
 from internal.memory.observations.rerun import drop_untold, take_back
 from internal.memory.observations.sessions import complete_session, reopen_session, session_context_id
-from internal.memory.queries.evidence import citations, is_found_by_words, observations_of, superseded
 
 __all__ = [
     "accept_suggestion",

@@ -11,10 +11,10 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from internal.language.search.terms import english_stem, plain_query_terms
 from internal.language.text.morphology import regular_forms
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import name_key
-from internal.language.text.terms import english_stem, plain_query_terms
 from internal.people import suggestion_repository
 from internal.people.bio import folded_words, negations
 from internal.people.names import keys_of

@@ -24,8 +24,8 @@ from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
 from internal.storage.engine.driver import cause_of
 from internal.storage.engine.owner_scope import EVERYONE
-from internal.storage.engine.row_ids import stands_on
 from internal.storage.engine.row_policies import SETTING, raise_walls
+from internal.storage.row_ids import stands_on
 from internal.storage.tables import metadata
 
 _MIGRATION_LOCK: Final = 0x6C61_706C_6163_6564

@@ -58,7 +58,7 @@ def put(
     """Stores what a row is found by. The same text again costs no new vector.
 
     `context` is text that stood before it: its vector is of both, its terms are of `text` alone. `traits` are the bits
-    of `internal.language.text.message_traits`.
+    of `internal.language.search.message_traits`.
     """
     item = item_of(kind, ref_id)
     values = {"text": text, "text_hash": text_hash(text, context), "rev": rev, "context": context, "traits": traits}

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from internal.storage.engine.row_ids import NumberedKey, only_on
+from internal.storage.row_ids import NumberedKey, only_on
 from internal.storage.types import Moment, OwnerOrHouse, Text
 
 TEXT: Final[dict[str, Any]] = {"holds": "text"}

@@ -12,9 +12,8 @@ from sqlalchemy import Connection
 from internal.events import agent_state
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
-from internal.knowledge.claims.changes import FactFilter
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.model import Fact
+from internal.knowledge import fact_repository
+from internal.knowledge.model import Fact, FactFilter
 from internal.memory.model import MEMORY_LABELS
 from internal.people import repository as people
 from internal.people.model import Person

@@ -18,8 +18,8 @@ from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramNot
 from aiogram.types import InlineKeyboardButton, InlineKeyboardMarkup, Message, MessageEntity
 
 from bot.telegram.delivery.flood_limits import Budget
-from bot.telegram.delivery.rendering import draft
 from bot.telegram.delivery.sender import describe
+from bot.telegram.rendering import draft
 from internal.dialogue.model import Turn
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, Rendered

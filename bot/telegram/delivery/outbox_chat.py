@@ -13,8 +13,8 @@ from aiogram.types import CallbackQuery
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Keyboard
-from bot.telegram.delivery.rendering import render
 from bot.telegram.delivery.sender import describe
+from bot.telegram.rendering import render
 from internal.access.model import User
 from internal.events import repository as events
 from internal.events.trigger import current_occasion

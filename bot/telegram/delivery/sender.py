@@ -31,7 +31,7 @@ from aiogram.types import (
 )
 
 from bot.telegram.delivery.flood_limits import Budget
-from bot.telegram.intake.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import Chains
 from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing

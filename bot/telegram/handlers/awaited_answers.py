@@ -11,7 +11,7 @@ from aiogram.types import CallbackQuery, Message, TelegramObject
 
 from bot.telegram.delivery.chat import Chat, Keyboard
 from bot.telegram.handlers.services import Services
-from bot.telegram.intake.message_reader import is_command
+from bot.telegram.message_reader import is_command
 from internal.access import service as access
 from internal.access.model import Awaiting, User
 

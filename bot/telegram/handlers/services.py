@@ -17,7 +17,7 @@ from internal.flows.correcting.facts import Restated
 from internal.flows.tasks.parse import TypedTask
 from internal.flows.turn.as_of import PastAnswer
 from internal.language.dates.questions import DatedQuestion
-from internal.recall.search.hits import FactHit, NodeHit
+from internal.recall.index.hits import FactHit, NodeHit
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.tasks.model import Schedule

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Sequence
 from typing import Final
 
-from bot.telegram.intake.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import Chains
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow
 from internal.scheduling.shards import Town, district_of

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from bot.telegram.intake.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import Chains
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Turn, TurnState
 from internal.errors import LeaseLost

@@ -10,8 +10,8 @@ from aiogram.types import CallbackQuery, Message, Update
 
 from bot.telegram.handlers import buttons
 from bot.telegram.handlers.buttons import Owned
-from bot.telegram.intake.message_reader import is_command
 from bot.telegram.menu import OWNER_COMMANDS
+from bot.telegram.message_reader import is_command
 from internal.access import service as access
 from internal.access.model import User
 from internal.events.trigger import Occasion

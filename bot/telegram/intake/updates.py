@@ -23,9 +23,9 @@ from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.services import Menu
 from bot.telegram.intake.inbox_worker import Tray, Work
 from bot.telegram.intake.lanes import Lanes
-from bot.telegram.intake.message_reader import author_of, chat_of, incoming_of, is_command
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import occasion_of
+from bot.telegram.message_reader import author_of, chat_of, incoming_of, is_command
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.web.http.fields import LARGEST_ID
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode
+from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
 from internal.recall.prompt.memories import status_of, told_words
 from internal.recall.prompt.overview import Overview
 from internal.recall.search.calibration import of_episode, of_score
-from internal.recall.search.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 
 RECALL_PATH: Final = "/admin/recall"
 MOST_RECALLED: Final = 100

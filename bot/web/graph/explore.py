@@ -19,7 +19,7 @@ from internal.flows.views import graph
 from internal.flows.views.graph import KINDS, Kind, Surroundings
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import FactFilter
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 

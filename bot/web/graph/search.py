@@ -23,8 +23,8 @@ from bot.web.http.fields import in_zone
 from bot.web.http.owners import Owners, zone_of
 from internal.errors import NotFound, Refused
 from internal.graph import store
+from internal.recall.index.hits import Reasons
 from internal.recall.prompt.passages import MessageFinder
-from internal.recall.search.hits import Reasons
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for

@@ -37,10 +37,10 @@ from internal.flows.merging import entities
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
 from internal.graph.relationships import FACT, RELATIONSHIPS
-from internal.knowledge.facts import repository as knowledge
+from internal.knowledge import fact_repository as knowledge
+from internal.memory import linked_node
 from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
-from internal.memory.observations import linked_node
 from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import PRESETS, Plasticity
 from internal.recall.search.knowledge import KnowledgeSearch

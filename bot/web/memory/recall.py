@@ -17,7 +17,7 @@ from internal.memory import service as memory
 from internal.memory.model import MEMORY_LABELS
 from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import Plasticity
-from internal.recall.search.hits import NodeHit
+from internal.recall.index.hits import NodeHit
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database

@@ -8,9 +8,9 @@ from typing import Final
 
 from internal.agents.model import TranscriptLine
 from internal.language.names.entities import basic_form
+from internal.language.search.terms import document_terms
 from internal.language.text.morphology import parses
 from internal.language.text.spelling import Token, tokens, word_languages, words
-from internal.language.text.terms import document_terms
 
 MOST: Final = 3
 _OWNERS: Final = 2

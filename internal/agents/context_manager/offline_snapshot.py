@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from internal.agents.model import ContextRequest, TranscriptLine
 from internal.agents.responder.intent import wanted
+from internal.language.search.terms import document_terms, words_of
 from internal.language.text.spelling import sentences
-from internal.language.text.terms import document_terms, words_of
 from internal.snapshots.model import Part
 
 NOW_LASTS: Final = timedelta(days=7)

@@ -8,7 +8,7 @@ from typing import Final
 
 from internal.agents.model import RecalledFact
 from internal.language.names.person_names import NAMED, name_boosts
-from internal.language.text.terms import Word, document_terms, names_oneself, topic_terms, words_of
+from internal.language.search.terms import Word, document_terms, names_oneself, topic_terms, words_of
 
 _ASKED: Final[Mapping[str, re.Pattern[str]]] = {
     relation: re.compile(pattern, re.IGNORECASE)

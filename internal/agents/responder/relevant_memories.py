@@ -8,9 +8,9 @@ from typing import Final
 from internal.agents.model import DialogueLine, PassageLine, RecalledMemory, RecalledPassage
 from internal.agents.responder.intent import wanted
 from internal.agents.responder.people_in_dialogue import author_of
-from internal.language.facts.memory_kinds import KindsAsked, kinds_asked
-from internal.language.text.message_traits import ENDS_AS_QUESTION, traits_of
-from internal.language.text.terms import document_terms, topic_terms, words_of
+from internal.language.search.memory_kinds import KindsAsked, kinds_asked
+from internal.language.search.message_traits import ENDS_AS_QUESTION, traits_of
+from internal.language.search.terms import document_terms, topic_terms, words_of
 
 MOST_LISTED: Final = 10
 _MOST_SHARING: Final = 3

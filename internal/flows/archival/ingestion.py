@@ -14,8 +14,8 @@ from sqlalchemy import Connection
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.archival.publication import slices
-from internal.flows.forgetting.requests import everything_asked
 from internal.flows.indexing.fragments import EPISODE_ITEM, FOUND_BY
+from internal.flows.visibility.pending import everything_asked
 from internal.import_formats.passages import MOST, json_lines, passages
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge

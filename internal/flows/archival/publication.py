@@ -22,10 +22,10 @@ from internal.dialogue.model import Message, own_words, visible
 from internal.errors import Refused
 from internal.events import bus
 from internal.events.bus import Topic
-from internal.flows.forgetting.requests import everything_asked
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.runs import rerun
 from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.visibility.pending import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
 from internal.scheduling import repository as runs

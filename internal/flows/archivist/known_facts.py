@@ -14,10 +14,9 @@ from internal.access.model import User
 from internal.agents.model import KnownEntity
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
 from internal.knowledge.entities import repository as entities
 from internal.knowledge.entities.resolved_names import KnownName
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Fact, FactFilter
 from internal.language.text.spelling import tokens
 
 SHOWN_ENTITIES: Final = 60

@@ -16,10 +16,10 @@ from sqlalchemy import Connection
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.lines import Place, all_lines
 from internal.graph.store import owner_node_id
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.relations import materially_different
-from internal.knowledge.facts.repository import Version
+from internal.knowledge.fact_repository import Version
+from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import alike, telling_words
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import tokens

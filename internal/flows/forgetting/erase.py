@@ -28,9 +28,9 @@ from internal.flows.visibility.lines import texts_of
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
 from internal.memory import service as memory
 from internal.memory.merging import merge as merges
 from internal.people import forget_repository, hidden_parts, suggestion_repository, support_repository, tombstones

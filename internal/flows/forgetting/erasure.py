@@ -13,16 +13,16 @@ from internal.dialogue.model import Message
 from internal.errors import Conflict
 from internal.flows.forgetting import memories, notifications, tombstones
 from internal.flows.forgetting.report import Fallen
-from internal.flows.notifications.reminders import withdraw_about
 from internal.flows.sessions import lifecycle
+from internal.flows.sessions.withdraw import withdraw_about
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.lines import all_lines, texts_of
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.entities import name_repository
-from internal.knowledge.facts import repository as fact_repository
 from internal.knowledge.model import Claim
 from internal.memory import service as memory
 from internal.memory.observations.changes import Removal

@@ -21,9 +21,9 @@ from internal.flows.indexing.fragments import follow_messages
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
 from internal.memory import service as memory
 from internal.people import forget_repository, hidden_parts
 from internal.people import service as people

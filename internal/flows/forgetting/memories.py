@@ -12,8 +12,8 @@ from internal.flows.visibility import name_traces
 from internal.graph.model import Node
 from internal.graph.store import owner_node_id
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts.relations import materially_different
 from internal.knowledge.model import Claim, Fact
+from internal.knowledge.relations import materially_different
 from internal.memory import service as memory
 from internal.memory.model import NAMING
 from internal.memory.observations.changes import Removal

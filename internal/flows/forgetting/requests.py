@@ -14,7 +14,6 @@ from typing import Any, Final, Protocol
 from sqlalchemy import Connection
 
 from internal.chronicle import repository as line
-from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.reply_source_repository import echoes
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import repository as events
@@ -23,7 +22,8 @@ from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import check, hide, show
 from internal.flows.forgetting.report import Fallen
 from internal.flows.visibility.fact_messages import own_messages
-from internal.knowledge.facts import repository as fact_repository
+from internal.flows.visibility.pending import _messages_of, messages_to_forget
+from internal.knowledge import fact_repository
 from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
@@ -151,18 +151,6 @@ def _quoting(connection: Connection, user_id: int, message_ids: Sequence[str]) -
     return [one for one in found if one not in message_ids]
 
 
-def everything_asked(connection: Connection, user_id: int) -> Forgetting | None:
-    """The pending request to forget everything: messages up to its `created_at` belong into no prompt."""
-    asked = (one for one in forgettings.pending(connection, user_id) if one.kind == EVERYTHING)
-    return next(asked, None)
-
-
-def messages_to_forget(connection: Connection, user_id: int) -> set[str]:
-    """The ids of messages that are about to be erased, alone or with their fragment: they belong into no prompt."""
-    asked = forgettings.pending(connection, user_id)
-    return {message_id for one in asked for message_id in _messages_of(connection, one)}
-
-
 def _touch_events(connection: Connection, asked: Forgetting) -> None:
     """Notes that events are out of sight, or seen again: whoever follows the chronicle looks at them anew.
 
@@ -195,14 +183,6 @@ def tell(
         payload={"kind": asked.kind, **told},
         links={"forgetting": asked.id},
     )
-
-
-def _messages_of(connection: Connection, asked: Forgetting) -> set[str]:
-    if asked.kind == "message" and asked.ref_id is not None:
-        return {asked.ref_id}
-    if asked.kind == "episode" and asked.ref_id is not None:
-        return {message.id for message in dialogue_erasing.of_episode(connection, asked.user_id, asked.ref_id)}
-    return set()
 
 
 class Eraser:

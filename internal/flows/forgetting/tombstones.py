@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from internal.graph import registry, store
 from internal.graph.store import owner_node_id
 from internal.knowledge.entities.resolved_names import DatedFact, NamedEntity, Refusal, Resolution
-from internal.knowledge.facts.relations import relation_name
 from internal.knowledge.model import Fact
+from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key
 from internal.memory.model import MemoryDigest, NodeRef, ProposedMemory
 from internal.people import suggestion_repository as tombstones

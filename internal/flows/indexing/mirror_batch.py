@@ -17,7 +17,7 @@ from internal.graph.mirror.projection import Batch, MirrorEdge, MirrorNode, edge
 from internal.graph.mirror.repository import Change, LabelledEdge
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Node
 from internal.graph.relationships import FACT
-from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge import fact_repository
 from internal.knowledge.facts.read import filled
 
 PAGE: Final = 2_000

@@ -15,8 +15,8 @@ from internal.errors import NotFound, Refused
 from internal.events import repository as events
 from internal.graph import store
 from internal.graph.model import Node
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
-from internal.knowledge.facts import repository as fact_repository
 from internal.memory.merging import merge as merging_merge
 from internal.memory.merging.merge import By
 from internal.memory.merging.repository import Join

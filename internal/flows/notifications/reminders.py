@@ -14,6 +14,7 @@ from internal.access import repository as users
 from internal.access.model import User, UserState
 from internal.errors import StorageError
 from internal.events import repository as events
+from internal.flows.sessions.withdraw import withdraw_about
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification, NotificationKind
 from internal.scheduling.clock import Clock
@@ -140,25 +141,6 @@ class Reminding:
 def rings(one: Notification, now: datetime) -> bool:
     """Whether it is told in quiet hours too: it is urgent, and its moment has only just come."""
     return one.urgent and (one.due_at is None or now - one.due_at < PUNCTUAL)
-
-
-def withdraw_about(connection: Connection, user_id: int, ref_id: str, reason: str, now: datetime) -> int:
-    """Drops what still waits to be told about a thing, in the caller's transaction; how many.
-
-    For whoever settles it: a task that is done needs no reminder. `reason` is a key for the event, not a sentence.
-    """
-    gone = notifications.withdraw(connection, user_id, ref_id, reason, now)
-    for one in gone:
-        events.append(
-            connection,
-            notifications.WEIGHED,
-            source="agent:ContextManager",
-            now=now,
-            user_id=user_id,
-            payload={"decision": "drop", "reason": reason},
-            links={"caused_by": one.event_id, "notification": one.id, "ref": ref_id},
-        )
-    return len(gone)
 
 
 def reachable(user: User) -> bool:

@@ -23,6 +23,7 @@ from internal.scheduling.leases import Leases
 from internal.scheduling.model import MOVING, NAME_LENGTH
 from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.database import Database
+from internal.storage.engine import sqlite
 from internal.storage.engine.data_lock import LOCK_FILE, hold
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision
@@ -169,7 +170,7 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, tol
                 begun = await database.read(transfer_migrate_store.is_half)
     except BaseException:
         if not begun:  # the next start would take it for an interrupted move
-            backup.remove_with_log(draft)
+            sqlite.remove_with_log(draft)
         raise
     if moved.differing:
         return Move(moved, None)
@@ -190,4 +191,4 @@ def _drop(drafts: Iterable[Path], wanted: Path) -> None:
     """Of another schema's program nothing can go on."""
     for draft in drafts:
         if draft != wanted:
-            backup.remove_with_log(draft)
+            sqlite.remove_with_log(draft)

@@ -19,6 +19,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.backup import backup, replace_file
 from internal.storage.backup.carry_over import Legacy, Successor, read_legacy, take_over_answers, take_over_forgettings
 from internal.storage.database import Database
+from internal.storage.engine import sqlite
 from internal.storage.migration import migrate, refuse_newer
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: by
         forgotten, answered = await bring_up(draft, legacy, clock, tombstone_key)
         kept = await asyncio.to_thread(replace_file.put_in_place, draft, database, clock.now())
     except BaseException:
-        backup.remove_with_log(draft)
+        sqlite.remove_with_log(draft)
         raise
     return Restored(revision, kept, forgotten if legacy is not None or kept is None else None, answered)
 

@@ -15,6 +15,7 @@ from internal.storage.backup import backup, postgres_backup
 from internal.storage.backup.carry_over import read_legacy
 from internal.storage.backup.replace_server import replace_with
 from internal.storage.database import Database
+from internal.storage.engine import sqlite
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
 from internal.storage.transfer.row_copy import is_empty
@@ -42,12 +43,12 @@ async def restore_into(
                 await stack.enter_async_context(alone(database, server))
             legacy = await database.read(read_legacy) if kept is not None else None
             try:
-                backup.remove_with_log(draft)
+                sqlite.remove_with_log(draft)
                 revision = await backup.until_stopped(lambda stopped: backup.copy(file, draft, stopped=stopped))
                 forgotten, answered = await bring_up(draft, legacy, clock, tombstone_key)
                 await database.write(lambda c: replace_with(c, draft))
             finally:
-                backup.remove_with_log(draft)
+                sqlite.remove_with_log(draft)
     return Restored(revision, kept, forgotten, answered)
 
 

@@ -27,8 +27,8 @@ from internal.errors import (
 )
 from internal.events import repository as events
 from internal.events.trigger import on_occasion
-from internal.flows.forgetting.requests import everything_asked
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleDigest, StaleInput
+from internal.flows.visibility.pending import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling import repository as runs
 from internal.scheduling.clock import Clock

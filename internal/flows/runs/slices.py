@@ -14,7 +14,7 @@ from internal.access.model import User
 from internal.agents.model import TranscriptLine
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.flows.forgetting.requests import messages_to_forget
+from internal.flows.visibility.pending import messages_to_forget
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import Segment

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.errors import NotFound, Refused
-from internal.flows.notifications.reminders import withdraw_about
+from internal.flows.sessions.withdraw import withdraw_about
 from internal.people import service as people
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskState

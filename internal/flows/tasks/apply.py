@@ -15,8 +15,8 @@ from internal.agents.task_manager.due_dates import schedule_of
 from internal.agents.task_manager.output import ProposedTask, SettledTask, TaskReply
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
-from internal.flows.notifications.reminders import withdraw_about
 from internal.flows.runs.slices import SliceLine
+from internal.flows.sessions.withdraw import withdraw_about
 from internal.language.tasks.completion import same_task
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind

@@ -20,7 +20,7 @@ from internal.flows.transfer.export import FORMAT
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import episode_repository as episodes
-from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge import fact_repository
 from internal.memory import service as memory
 from internal.people import repository as people
 from internal.storage.owner_counters import next_rev

@@ -23,7 +23,7 @@ from internal.flows.visibility.chronicle import veil
 from internal.graph import explore_repository, store
 from internal.graph.model import Edge, EdgeFilter, Node
 from internal.graph.relationships import FACT, RELATIONSHIPS
-from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge import fact_repository
 from internal.people import mention_repository
 
 Kind = Literal["fact", "memory", "chronicle"]

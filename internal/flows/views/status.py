@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from internal.access import service as access
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import own_words
-from internal.flows.forgetting.requests import everything_asked
+from internal.flows.visibility.pending import everything_asked
 from internal.mailbox import repository as mailbox
 from internal.people import repository as people
 from internal.scheduling import repository as runs

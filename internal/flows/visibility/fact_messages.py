@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
 
 
 def own_messages(connection: Connection, user_id: int, fact_id: str) -> list[str]:

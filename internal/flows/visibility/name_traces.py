@@ -14,11 +14,11 @@ from internal.flows.visibility.lines import texts_of
 from internal.graph import store
 from internal.graph.model import Node, NodeFilter
 from internal.graph.store import item_kind, owner_node_id
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.relations import materially_different
-from internal.knowledge.facts.repository import Version
+from internal.knowledge.fact_repository import Version
+from internal.knowledge.relations import materially_different
 from internal.language.facts.overlap import gives_away
 from internal.people import forget_repository, support
 from internal.people import repository as people

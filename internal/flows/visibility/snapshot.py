@@ -9,11 +9,11 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from internal.events import repository as events
-from internal.flows.forgetting.requests import everything_asked, messages_to_forget
 from internal.flows.visibility import name_traces
 from internal.flows.visibility.fact_messages import own_messages
+from internal.flows.visibility.pending import everything_asked, messages_to_forget
 from internal.graph import store
-from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge import fact_repository
 from internal.people import forget_repository
 from internal.snapshots import repository as snapshots
 from internal.snapshots.model import EMPTY, Snapshot, Version

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -112,25 +112,6 @@ class Removal:
     nodes: Sequence[str]
     episodes: Sequence[str]
     changes: Changes
-
-
-@dataclass(frozen=True, slots=True)
-class FactFilter:
-    """Which facts are wanted; everything not set does not filter.
-
-    `node_id`: one of the ends. `relations`: names in any form. `entity_types`: labels or types of one of the ends.
-    `as_of`: what held then; with `until`, at any time in [as_of, until). `known_at`: what we knew then.
-    `include_invalid`: also what has ended, and old versions. `ended`: only what has ended, no old versions.
-    """
-
-    node_id: str | None = None
-    relations: Collection[str] = ()
-    entity_types: Collection[str] = ()
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    include_invalid: bool = False
-    until: datetime | None = None
-    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

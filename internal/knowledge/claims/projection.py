@@ -13,14 +13,14 @@ from internal.errors import NotFound
 from internal.events import repository as events
 from internal.graph import store
 from internal.graph.edge_repository import EdgeTime
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import ALSO, Changes
-from internal.knowledge.claims.repository import Group
+from internal.knowledge.claims.contradictions import Contradictions
 from internal.knowledge.claims.time_rules import Span, project
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.contradictions import Contradictions
-from internal.knowledge.facts.repository import Version, merged_attributes
+from internal.knowledge.fact_repository import Version, merged_attributes
 from internal.knowledge.model import Claim, Fact, SetBy
+from internal.knowledge.relations import Group
 
 _EVENTS: Final = {
     "created": "fact_created",

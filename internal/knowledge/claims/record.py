@@ -11,14 +11,13 @@ from internal.errors import NotFound, Refused
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Changes, NewClaim, RecordOutcome, Refusal
 from internal.knowledge.claims.projection import Reconciler
-from internal.knowledge.claims.repository import group_of
 from internal.knowledge.claims.time_rules import refuse_interval
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.relations import relation_name, statement_key
 from internal.knowledge.model import CitationOperation, Claim
+from internal.knowledge.relations import group_of, relation_name, statement_key
 from internal.storage.types import new_id
 
 MAX_FACT = 2000

@@ -23,17 +23,12 @@ from sqlalchemy import (
 )
 
 from internal.knowledge.claims.changes import ClaimLine
-from internal.knowledge.facts.relations import is_functional
-from internal.knowledge.model import CitationOperation, Claim, Fact
+from internal.knowledge.model import CitationOperation, Claim
+from internal.knowledge.relations import Group
+from internal.storage.chunks import CHUNK
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import claims, evidence, observations
 from internal.storage.types import new_id
-
-CHUNK: Final = 500
-"""Most values of one IN list."""
-
-Group = tuple[str, str, str | None]
-"""(source, relation, target) of claims that are projected together; a functional relation has no target here."""
 
 
 class Support(NamedTuple):
@@ -43,10 +38,6 @@ class Support(NamedTuple):
     episode_id: str | None
     valid_at: datetime | None
     valid_stated: bool
-
-
-def group_of(told: Claim | Fact) -> Group:
-    return told.source, told.name, None if is_functional(told.name) else told.target
 
 
 def evidence_target(claim_id: str) -> str:

@@ -53,8 +53,8 @@ from internal.knowledge.claims.periods import (
     starts,
     stops,
 )
-from internal.knowledge.facts.relations import denies, materially_different, resemblance
 from internal.knowledge.model import Claim
+from internal.knowledge.relations import denies, materially_different, resemblance
 
 Reason = Literal["unknown_date", "same_moment", "owner", "denial", "unclear_end"]
 

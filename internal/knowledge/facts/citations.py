@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from internal.knowledge import episode_repository as episodes
-from internal.knowledge import evidence_repository
+from internal.knowledge import evidence_repository, fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.facts import repository as fact_repository
 from internal.knowledge.facts.read import claims_of, fact
 from internal.knowledge.model import Citation, CitationOperation, Episode, EvidenceLine
 

@@ -17,17 +17,16 @@ from internal.errors import Conflict, NotFound, Refused
 from internal.graph import registry, store
 from internal.graph.model import Node
 from internal.graph.relationships import FACT
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import ALSO, BOTH, NEITHER, Changes
+from internal.knowledge.claims.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
 from internal.knowledge.claims.projection import Reconciler
 from internal.knowledge.claims.record import MAX_FACT
-from internal.knowledge.claims.repository import Group, group_of
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.contradictions import ACCEPTED, RESOLVED, UNRESOLVED
+from internal.knowledge.fact_repository import Version
 from internal.knowledge.facts.read import filled
-from internal.knowledge.facts.relations import statement_key
-from internal.knowledge.facts.repository import Version
 from internal.knowledge.model import Claim, Fact, SetBy
+from internal.knowledge.relations import Group, group_of, statement_key
 
 
 def update_fact(

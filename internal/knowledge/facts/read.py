@@ -10,15 +10,15 @@ from sqlalchemy import Connection
 
 from internal.errors import NotFound
 from internal.graph import store
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
-from internal.knowledge.claims.changes import FactFilter, OpenContradiction
-from internal.knowledge.claims.repository import Group, Support, group_of
+from internal.knowledge.claims.changes import OpenContradiction
+from internal.knowledge.claims.contradictions import UNRESOLVED
+from internal.knowledge.claims.repository import Support
 from internal.knowledge.claims.time_rules import Span, known, project
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.contradictions import UNRESOLVED
-from internal.knowledge.facts.relations import relation_name
-from internal.knowledge.facts.repository import Version
-from internal.knowledge.model import Claim, Fact
+from internal.knowledge.fact_repository import Version
+from internal.knowledge.model import Claim, Fact, FactFilter
+from internal.knowledge.relations import Group, group_of, relation_name
 
 _ANYTHING = FactFilter(include_invalid=True)
 

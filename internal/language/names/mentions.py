@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from internal.language.facts.relations import Span, attributive, relation_of
 from internal.language.names.given_names import given_names, is_english_given_name
 from internal.language.names.kinship import CircleName
 from internal.language.names.name_words import is_given_name, is_patronymic
 from internal.language.names.nominative import nominative, surroundings
+from internal.language.names.role_words import Span, attributive, relation_of
 from internal.language.text.english import IDEAS, NOT_NAMES, ORDINARY_NAMES, PERSONAL_VERBS, opens_sentence
 from internal.language.text.morphology import Gender, name_readings, ordinary, parses
 from internal.language.text.spelling import Language, Token, sentences, tokens, words

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from internal.language.dates.units import fold
+from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
 from internal.language.text.morphology import parses
 from internal.language.text.spelling import name_key, sentences, word_languages, words
-from internal.language.text.terms import english_stem
 
 Outcome = Literal["done", "cancelled"]
 

@@ -1,6 +1,6 @@
 """Search by words: BM25 over posting lists in numpy, kept right while documents come and go.
 
-A word of a query has alternatives (see `internal.language.text.terms`), and counts as one term: its frequency in the
+A word of a query has alternatives (see `internal.language.search.terms`), and counts as one term: its frequency in the
 collection is that of all of them together, and in a document the best of them counts. Formula: Robertson and Zaragoza,
 "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf that is never negative.
 """
@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.text.terms import GIVEN, OR, PLACE, SOUND, Word
+from internal.language.search.terms import GIVEN, OR, PLACE, SOUND, Word
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from internal.language.text.terms import ANALYZER, Word
+from internal.language.search.terms import ANALYZER, Word
 from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind

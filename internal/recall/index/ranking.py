@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from internal.language.facts.memory_kinds import KindsAsked
-from internal.language.text.terms import Word
+from internal.language.search.memory_kinds import KindsAsked
+from internal.language.search.terms import Word
+from internal.recall.index.hits import Reasons
 from internal.recall.index.items import ItemIndex
 from internal.recall.index.scoring import TARGET_SHARE, Mask, Scores, fused, top
-from internal.recall.search.hits import Reasons
 from internal.storage.vectors import Vector
 
 _KIND_BESIDE: Final = 0.45

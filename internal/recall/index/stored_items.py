@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import FactFilter
+from internal.recall.index.fact_order import nearest_first, successors_first
+from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.items import Moment
 from internal.recall.index.ranking import Candidate
-from internal.recall.search.fact_order import nearest_first, successors_first
-from internal.recall.search.hits import EpisodeHit, FactHit, NodeHit
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from sqlalchemy import Connection
 
 from internal.errors import ModelUnavailable
-from internal.language.text import terms as language
-from internal.language.text.terms import ANALYZER, Word
+from internal.language.search import terms as language
+from internal.language.search.terms import ANALYZER, Word
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.recall.index import item_repository
 from internal.recall.index.item_repository import DueText

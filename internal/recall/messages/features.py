@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from internal.language.text import message_traits
+from internal.language.search import message_traits
 from internal.recall.index.bm25 import K1
 from internal.recall.index.quantise import cosines
 from internal.recall.index.scoring import top

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from internal.language.facts.question_kinds import NamedDates, QuestionKind
-from internal.language.text.terms import Word
+from internal.language.search.question_kinds import NamedDates, QuestionKind
+from internal.language.search.terms import Word
 from internal.storage.vectors import Vector
 
 

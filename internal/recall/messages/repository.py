@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, literal
 from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
-from internal.language.text.terms import ANALYZER
+from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, found_by, micros
 from internal.recall.messages.index import MessageRow
 from internal.storage.erasure.forgettings import EVERYTHING

@@ -27,8 +27,9 @@ class MessageRows:
     """Messages by row, n of them, some of which may be gone (`words.alive`). Every array has the shape (n,).
 
     `moment` is in microseconds, `sender` a number of the index, `traits` the bits of
-    `internal.language.text.message_traits`, `previous` and `following` the rows beside it in its
-    session or NOBODY, `session` counts from 0, `rarity` is the mean idf of its words. `vectors` (n, dimensions) times `scales` are normalised; a scale of 0 means: none.
+    `internal.language.search.message_traits`, `previous` and `following` the rows beside it in its
+    session or NOBODY, `session` counts from 0, `rarity` is the mean idf of its words.
+    `vectors` (n, dimensions) times `scales` are normalised; a scale of 0 means: none.
     """
 
     words: LexicalIndex

@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 from internal.dialogue.model import Message
 from internal.errors import ModelUnavailable
 from internal.language.facts.echoes import echoes
-from internal.language.facts.question_kinds import named_dates, question_kind
 from internal.language.names.person_names import NAMED
-from internal.language.text.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.search.question_kinds import named_dates, question_kind
+from internal.language.search.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.search.terms import OR, Word, names_oneself
 from internal.language.text.spelling import name_key
-from internal.language.text.terms import OR, Word, names_oneself
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.recall.index.item_repository import VectorKind

@@ -12,15 +12,14 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledFact, RecalledPassage
 from internal.llm.tokens import count_tokens
 from internal.people.model import Person, candidate_line
-from internal.recall.prompt import passage_repository
+from internal.recall.index.hits import FactHit, MemoryHit
 from internal.recall.prompt.facts import AROUND as AROUND_FACT
 from internal.recall.prompt.facts import MAX_FACTS, numbered
 from internal.recall.prompt.memories import AROUND as AROUND_MEMORY
 from internal.recall.prompt.memories import MAX_MEMORIES, told_words
 from internal.recall.prompt.passages import MAX_PASSAGES, FoundPassage, PassageReading, Receipt, passages_of
 from internal.recall.prompt.rank import Candidate, Chosen, Kind, choose
-from internal.recall.search import calibration
-from internal.recall.search.hits import FactHit, MemoryHit
+from internal.recall.search import calibration, passage_repository
 
 MOST: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
 """Most of each kind, whatever the budget; memories bring associations and what disputes them. People are picked."""

@@ -25,19 +25,19 @@ from internal.agents.model import (
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyUnknownIds
 from internal.language.names.person_names import NAMED
-from internal.language.text.terms import Word, plain_query_terms
+from internal.language.search.terms import Word, plain_query_terms
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.people import repository as people
 from internal.people.circle_words import circles_asked
 from internal.people.model import INNER_CIRCLE, Person, names_of
+from internal.recall.index.hits import FactHit, MemoryHit
 from internal.recall.prompt.assemble import Found, Prompted, chosen_of
 from internal.recall.prompt.facts import FactRecall, LikelyFacts
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.prompt.passages import PassageReading, PassageRecall
 from internal.recall.search import calibration
-from internal.recall.search.hits import FactHit, MemoryHit
 from internal.recall.search.knowledge import Asked
 from internal.recall.search.metrics import RecallObserver, Unobserved
 from internal.recall.search.names import NameTools

@@ -13,8 +13,8 @@ from internal.agents.model import RecalledFact
 from internal.graph.store import owner_node_id
 from internal.llm.tokens import count_tokens
 from internal.recall.index import item_repository
+from internal.recall.index.hits import FactHit
 from internal.recall.index.ranking import Candidate
-from internal.recall.search.hits import FactHit
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.vectors import Vector

@@ -18,8 +18,8 @@ from typing import Final
 from internal.chronicle import lesson_repository
 from internal.chronicle.lesson_repository import Taught
 from internal.errors import ModelUnavailable
+from internal.language.search.terms import Word, plain_query_terms, words_of
 from internal.language.text.spelling import name_key
-from internal.language.text.terms import Word, plain_query_terms, words_of
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.tokens import count_tokens
 from internal.recall.index.bm25 import LexicalIndex

@@ -16,8 +16,8 @@ from internal.memory import service as memory
 from internal.memory.model import NAMING
 from internal.memory.plasticity.association_repository import associated, conflicts_of
 from internal.recall.index import stored_items
+from internal.recall.index.hits import MemoryHit, NodeHit
 from internal.recall.index.ranking import Candidate
-from internal.recall.search.hits import MemoryHit, NodeHit
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.storage.database import Database
 from internal.storage.vectors import Vector

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from internal.people import service as people
+from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
 from internal.recall.prompt.memories import MemoryRecall
 from internal.recall.prompt.passages import LEAST_CHANCE, MessageFinder
-from internal.recall.search.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.storage.database import Database

@@ -16,14 +16,13 @@ from internal.dialogue.model import Message
 from internal.dialogue.search_item_repository import words_of
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
-from internal.language.text.terms import Word
+from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall.index import stored_items
 from internal.recall.index.ranking import Candidate as ItemCandidate
 from internal.recall.messages.search import MessageHit
-from internal.recall.prompt import passage_repository
 from internal.recall.prompt.rank import Candidate, Chosen, says_more
-from internal.recall.search import calibration
+from internal.recall.search import calibration, passage_repository
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.recall.search.outdated import Outdated, outdated
 from internal.storage.database import Work

@@ -16,20 +16,20 @@ from sqlalchemy import Connection
 from internal.errors import ModelError, ModelReplyInvalid, ModelUnavailable
 from internal.graph import store
 from internal.graph.model import Node
-from internal.knowledge.claims.changes import FactFilter
 from internal.knowledge.entities.types import EntityTypes
-from internal.language.facts.memory_kinds import kinds_asked
-from internal.language.text.terms import Word, names_oneself, plain_query_terms
+from internal.knowledge.model import FactFilter
+from internal.language.search.memory_kinds import kinds_asked
+from internal.language.search.terms import Word, names_oneself, plain_query_terms
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Embedder
 from internal.recall.index import item_repository, ranking, stored_items
+from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.item_repository import IMPORTED, VectorKind
 from internal.recall.index.items import CACHE_BYTES, ItemIndex, ItemIndexes, Moment
 from internal.recall.index.ranking import Candidate, Matched, of_entities
 from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactsWanted
 from internal.recall.index.terms import TermTools
-from internal.recall.search.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.search.metrics import RecallObserver, Unobserved
 from internal.recall.search.named_entities import EntityNaming
 from internal.recall.search.names import NameTools

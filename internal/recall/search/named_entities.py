@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from internal.errors import ModelUnavailable
-from internal.language.text.terms import Word
+from internal.language.search.terms import Word
 from internal.language.worker.process_pool import LanguageCallFailed
 from internal.recall.index import item_repository
 from internal.recall.index.items import ItemIndexes

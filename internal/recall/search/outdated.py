@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from internal.knowledge.facts.relations import FUNCTIONAL
-from internal.recall.prompt import passage_repository
+from internal.knowledge.relations import FUNCTIONAL
 from internal.recall.search import outdated_repository as repository
+from internal.recall.search import passage_repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from internal.agents.model import Enricher, EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelError, ModelReplyInvalid
-from internal.language.facts.followups import leans_on_before
-from internal.language.text.terms import Word
+from internal.language.search.followups import leans_on_before
+from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.scoring import normalised
 from internal.recall.search.knowledge import Asked

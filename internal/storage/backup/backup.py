@@ -21,6 +21,7 @@ from typing import TypeVar
 from internal.errors import Refused, StorageDamaged, StorageError
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.corruption import is_damage
+from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.file_permissions import PRIVATE_FILE, PRIVATE_FOLDER
 
 T = TypeVar("T")
@@ -199,12 +200,6 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def remove_with_log(path: Path) -> None:
-    """Deletes a database that nobody needs, with what SQLite may have put beside it."""
-    for ending in ("", "-journal", "-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 async def until_stopped(work: Callable[[Callable[[], bool]], T]) -> T:

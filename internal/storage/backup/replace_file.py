@@ -10,8 +10,9 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from internal.storage.backup.backup import failures_told, remove_with_log, sync
+from internal.storage.backup.backup import failures_told, sync
 from internal.storage.crash_points import crash_if_asked
+from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.file_permissions import private_database
 
 

@@ -143,3 +143,9 @@ class SqliteEngine:
 
     async def close(self) -> None:
         pass
+
+
+def remove_with_log(path: Path) -> None:
+    """Deletes a database that nobody needs, with what SQLite may have put beside it."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)

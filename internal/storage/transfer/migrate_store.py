@@ -15,8 +15,8 @@ from typing import Any, Final
 from sqlalchemy import Column, Connection, MetaData, Table, Text, delete, inspect, select
 
 from internal.errors import Refused, StorageError
-from internal.storage.backup.backup import remove_with_log
 from internal.storage.database import Database, Snapshot
+from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.engine.upsert import upsert
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, refuse_newer
 from internal.storage.transfer.content_hash import Content, content_of

@@ -32,7 +32,7 @@ from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql import JSONB
 
 from internal.storage.engine.driver import to_json
-from internal.storage.engine.row_ids import key_of
+from internal.storage.row_ids import key_of
 from internal.storage.tables import metadata, settings
 from internal.storage.transfer.content_hash import VOLATILE_SETTINGS
 from internal.storage.types import Moment, OwnerOrHouse

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from bot.console.launch import Place, console_at
-from bot.web.http.server import listening
+from bot.web.server.uvicorn import listening
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from bot.cli.main import main
 from bot.web.admin.router import ArchiveReport, admin_router
 from bot.web.http.guard import Guard
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 from internal.storage.engine.data_lock import hold
 from internal.storage.key_files import ensure_key
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, insert
 from bot.application.memory import _application
 from bot.cli.main import main
 from bot.web.http.guard import Guard
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 from internal.config import load
 from internal.graph import store
 from internal.scheduling.clock import SystemClock

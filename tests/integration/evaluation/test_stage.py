@@ -15,8 +15,8 @@ from internal.errors import ModelUnavailable
 from internal.evaluation import scratch_store as stage
 from internal.evaluation.locomo import Conversation, Question, Turn
 from internal.evaluation.scratch_store import Stage
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
 from internal.recall.index.embed import VectorFollowing
 from internal.recall.index.terms import TermsFollowing

@@ -20,9 +20,8 @@ from internal.flows.archivist.write_mentions import Mentioning
 from internal.flows.forgetting.requests import Erased, Eraser
 from internal.flows.runs.loop import RunLoop
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
 from internal.knowledge.entities.types import EntityTypes
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Fact, FactFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Usage
 from internal.people import repository as people

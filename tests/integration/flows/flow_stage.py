@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.model import ResponderRequest

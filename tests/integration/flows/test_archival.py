@@ -26,9 +26,8 @@ from internal.flows.runs.handler import Prepared, StaleInput
 from internal.graph import store
 from internal.graph.store import owner_node_id
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
 from internal.knowledge.entities.types import EntityTypes
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Fact, FactFilter
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people import repository as people
 from internal.people.model import Circle, Person

@@ -18,8 +18,8 @@ from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Episode, Segment
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.knowledge.model import Episode, FactFilter, Segment
 from internal.people import apply_operations, repository
 from internal.people.bio import sentences
 from internal.people.operations import Added, ApplyContext, SourceLine

@@ -13,7 +13,8 @@ from stores import where
 from internal.dialogue import reply_source_repository
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ReplySource
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask, messages_to_forget, undo
+from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask, undo
+from internal.flows.visibility.pending import messages_to_forget
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import messages, search_items, users

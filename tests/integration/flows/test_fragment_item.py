@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from internal.flows.forgetting import erase, requests
 from internal.flows.indexing.fragments import FragmentsFollowing
-from internal.language.text.terms import ANALYZER
+from internal.language.search.terms import ANALYZER
 from internal.recall.index import item_repository
 from internal.storage import vectors
 from internal.storage.tables import search_items

@@ -13,8 +13,8 @@ from internal.dialogue.model import ReplySource
 from internal.errors import ModelUnavailable
 from internal.graph import store
 from internal.graph.model import Node
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.memory import service
 from internal.recall.prompt.memories import MemoryRecall
 from internal.recall.search.knowledge import KnowledgeSearch

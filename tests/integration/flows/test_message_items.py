@@ -14,7 +14,7 @@ from internal.dialogue import search_item_repository
 from internal.dialogue.model import HIDDEN_MARK, ForwardOrigin, Message
 from internal.flows.forgetting import erase, requests
 from internal.flows.indexing.messages import BATCH, MessagesFollowing
-from internal.language.text.message_traits import ENDS_AS_QUESTION, PICTURE
+from internal.language.search.message_traits import ENDS_AS_QUESTION, PICTURE
 from internal.storage import vectors
 from internal.storage.search_items import text_hash
 from internal.storage.tables import search_items, turns

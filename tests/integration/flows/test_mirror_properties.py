@@ -26,8 +26,8 @@ from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.graph.model import NodeFilter
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Episode, Segment
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.knowledge.model import Episode, FactFilter, Segment
 from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flow_stage import BOT, OTHER, OWNER, Talk
 
-from bot.telegram.delivery.rendering import plain, render
+from bot.telegram.rendering import plain, render
 from internal.access import repository as users
 from internal.agents.model import AgentReply, ContextManager, ContextRequest, WeighingRequest
 from internal.dialogue.model import HIDDEN_PREFIX

@@ -19,8 +19,8 @@ from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Segment
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.context import RecallLimits

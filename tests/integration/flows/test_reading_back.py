@@ -24,7 +24,7 @@ from internal.flows.notifications.reminders import Reminding
 from internal.flows.transfer.export import export_document
 from internal.flows.transfer.import_export import ReadBack, read_back
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import FactFilter
 from internal.notifications import repository as notifications
 from internal.people import repository as people
 from internal.people import service as people_service

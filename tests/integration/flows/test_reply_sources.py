@@ -18,8 +18,8 @@ from internal.flows.turn.as_of import PastQuestions
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.people import repository as people
 from internal.people.model import Circle, Person

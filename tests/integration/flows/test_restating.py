@@ -19,8 +19,8 @@ from internal.errors import Conflict, ModelUnavailable, NotFound
 from internal.flows.correcting.facts import Restating, Runs
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import NEITHER, ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Fact
+from internal.knowledge.claims.changes import NEITHER, ClaimLine, NewClaim
+from internal.knowledge.model import Fact, FactFilter
 from internal.people import service as people
 from internal.people.service import Sender
 from internal.storage.database import Database

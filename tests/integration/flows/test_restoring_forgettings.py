@@ -12,7 +12,7 @@ from internal.flows.operations.restore import restore
 from internal.graph import store
 from internal.graph.model import NodeFilter
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
+from internal.knowledge.model import FactFilter
 from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.tables import episodes, messages, users

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.knowledge import episode_repository, service
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Episode, Fact, Segment
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.knowledge.model import Episode, Fact, FactFilter, Segment
 from internal.people import repository as people_repository
 from internal.people import service as people
 from internal.people.model import Circle, Person

@@ -13,8 +13,8 @@ from stores import memory_store
 
 from internal.graph import store
 from internal.knowledge import episode_repository, service
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim, RecordOutcome
-from internal.knowledge.model import Episode, Fact, Segment, SetBy
+from internal.knowledge.claims.changes import ClaimLine, NewClaim, RecordOutcome
+from internal.knowledge.model import Episode, Fact, FactFilter, Segment, SetBy
 from internal.storage.tables import metadata, users
 from internal.storage.types import new_id
 

@@ -18,8 +18,8 @@ from internal.graph.model import Moved
 from internal.knowledge import service
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import BOTH, NEITHER
-from internal.knowledge.claims.repository import group_of
 from internal.knowledge.claims.time_rules import project
+from internal.knowledge.relations import group_of
 from internal.storage.tables import claims, evidence, facts, graph_edges, search_items
 
 PEOPLE = st.sampled_from(["Anna", "Anya"])

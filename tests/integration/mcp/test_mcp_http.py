@@ -21,7 +21,7 @@ from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
 from bot.runtime.headless import open_alone
 from bot.runtime.http import Served, served, server_key
-from bot.web.http.server import listening, serving
+from bot.web.server.uvicorn import listening, serving
 from internal.errors import ConfigurationError
 
 

@@ -16,7 +16,7 @@ from bot.mcp.rest import Rest
 from bot.runtime.core import App
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served, server_key
-from bot.web.http.server import listening
+from bot.web.server.uvicorn import listening
 from internal.errors import ConfigurationError, StorageDamaged
 from internal.storage.engine.data_lock import held
 from internal.testing import ScriptedModel

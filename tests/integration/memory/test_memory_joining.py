@@ -17,7 +17,8 @@ from internal.flows.forgetting import erase
 from internal.flows.merging import entities
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import ClaimLine, FactFilter, NewClaim
+from internal.knowledge.claims.changes import ClaimLine, NewClaim
+from internal.knowledge.model import FactFilter
 from internal.memory import service as memory
 from internal.people import service as people
 from internal.people.service import Sender

@@ -14,8 +14,8 @@ from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
 from internal.knowledge.model import Episode
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.llm.model import Embedder
 from internal.recall.index.embed import VectorFollowing
 from internal.recall.index.terms import TermsFollowing

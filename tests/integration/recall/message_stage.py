@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, Message
-from internal.language.text import terms as language
-from internal.language.text.terms import Word
+from internal.language.search import terms as language
+from internal.language.search.terms import Word
 from internal.llm.model import Embedder
 from internal.recall.index.embed import VectorFollowing
 from internal.recall.index.scoring import normalised

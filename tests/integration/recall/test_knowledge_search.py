@@ -13,9 +13,9 @@ from internal.errors import ModelUnavailable, NotFound, Refused
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.model import Episode
-from internal.language.text.terms import Word
+from internal.language.search.terms import Word
 from internal.llm.model import Vectors
-from internal.recall.search.hits import FactHit
+from internal.recall.index.hits import FactHit
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import Names
 from internal.storage.database import Database

@@ -13,8 +13,8 @@ from stores import where
 from internal.chronicle import service
 from internal.chronicle.service import Spoken
 from internal.errors import ModelUnavailable
-from internal.language.text import terms as language
-from internal.language.text.terms import Word
+from internal.language.search import terms as language
+from internal.language.search.terms import Word
 from internal.llm.tokens import count_tokens
 from internal.recall.prompt.lessons import MAX_LESSONS, MAX_TOKENS, LessonRecall
 from internal.storage.database import Database

@@ -10,7 +10,7 @@ from recall_stage import DIMENSIONS, OWNER, STRANGER
 from sqlalchemy import Connection, select, update
 
 from internal.errors import ModelUnavailable
-from internal.language.text.terms import ANALYZER, document_terms
+from internal.language.search.terms import ANALYZER, document_terms
 from internal.language.worker.process_pool import LanguageWorker
 from internal.recall.index.terms import TermsFollowing, WorkerTerms
 from internal.storage import search_items

@@ -19,10 +19,10 @@ from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
-from internal.storage.engine.row_ids import stands_on
 from internal.storage.engine.row_policies import raise_walls
 from internal.storage.migration import alembic_config, current_revision, head_revision, migrate
 from internal.storage.owner_counters import next_rev
+from internal.storage.row_ids import stands_on
 from internal.storage.tables import events as events_table
 from internal.storage.tables import metadata, settings
 from internal.storage.types import from_micros

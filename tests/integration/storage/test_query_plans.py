@@ -21,7 +21,7 @@ from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing
 from internal.people import repository as people
 from internal.recall.messages import repository as message_rows
-from internal.recall.prompt import passage_repository as passage_rows
+from internal.recall.search import passage_repository as passage_rows
 from internal.storage.database import Database
 from internal.testing import FIRST_MOMENT
 

@@ -20,7 +20,6 @@ from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram
 from bot.telegram.delivery.drafts import TelegramDrafts
 from bot.telegram.delivery.flood_limits import Budget
-from bot.telegram.delivery.rendering import render
 from bot.telegram.delivery.sender import Sender
 from bot.telegram.dispatcher import Commands
 from bot.telegram.handlers import build_router
@@ -30,6 +29,7 @@ from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
 from bot.telegram.intake.updates import Door, Handled, Ingest
 from bot.telegram.menu import ChatMenus
+from bot.telegram.rendering import render
 from bot.telegram.service import open_bot
 from internal.access.model import User
 from internal.agents.responder.agent import ModelResponder

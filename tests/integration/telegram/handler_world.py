@@ -17,10 +17,10 @@ from aiogram.types import Update
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat, Keyboard
-from bot.telegram.delivery.rendering import LIMIT, render, utf16_len
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
 from bot.telegram.intake.triggers import occasion_of
+from bot.telegram.rendering import LIMIT, render, utf16_len
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User
@@ -36,8 +36,8 @@ from internal.flows.tasks.parse import TypedTasks
 from internal.flows.turn.as_of import PastQuestions
 from internal.language.dates.questions import DatedQuestion, dated_question
 from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boosts
-from internal.language.text import terms
-from internal.language.text.terms import Word
+from internal.language.search import terms
+from internal.language.search.terms import Word
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply
 from internal.mailbox.model import InboxRow, InboxState
 from internal.people import repository as people

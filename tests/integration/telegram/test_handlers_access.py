@@ -13,10 +13,10 @@ from aiogram.methods import SetMyCommands, TelegramMethod
 from aiogram.types import Message
 from handler_world import World, only
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.people.contacts import describe_unreadable
 from bot.telegram.i18n import label, phrase
 from bot.telegram.menu import COMMANDS, OWNER_COMMANDS, ChatMenus, commands, set_menu
+from bot.telegram.rendering import render
 from internal.access import repository, service
 from internal.access.model import LANGUAGES, Language, Role, User, UserState
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from handler_world import Said, World, only
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
 
 SAID = "Вчера мой сосед Игорь приходил за дрелью."
 SENTENCES = (

@@ -11,10 +11,10 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection, select
 
-from bot.telegram.delivery import suggestions
-from bot.telegram.delivery.rendering import render
+from bot.telegram.handlers import unprompted
 from bot.telegram.handlers.buttons import ContradictionButton, FactButton, FactsButton
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language
 from internal.dialogue import reply_source_repository as sources
@@ -22,11 +22,12 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ForwardOrigin, Incoming, ReplySource
 from internal.errors import ModelUnavailable
 from internal.flows.forgetting import erase, requests
+from internal.flows.visibility import pending
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import BOTH, ClaimLine, FactFilter, NewClaim
-from internal.knowledge.model import Episode, Fact, Segment
+from internal.knowledge.claims.changes import BOTH, ClaimLine, NewClaim
+from internal.knowledge.model import Episode, Fact, FactFilter, Segment
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.people import repository as people
@@ -485,7 +486,7 @@ async def test_the_message_that_told_a_fact_is_offered_too(world: World, lang: L
         return [one.kind for one in await world.write(lambda c: forgettings.pending(c, 2))]
 
     assert sorted(await waiting()) == ["fact", "message"]
-    assert len(await world.write(lambda c: requests.messages_to_forget(c, 2))) == 1
+    assert len(await world.write(lambda c: pending.messages_to_forget(c, 2))) == 1
     await press(world, gone, label(lang, "forget-button-undo"), 2)
     assert (await waiting(), [fact.fact for fact in await life.facts()]) == ([], ["Люблю чай"])
 
@@ -801,7 +802,7 @@ async def owed(world: World, user_id: int = 1) -> list[dict[str, Any]]:
 
     def work(connection: Connection) -> list[dict[str, Any]]:
         users.write_setting(connection, "bot_id", 7)
-        suggestions.ask_first(connection, user_id, NOW)
+        unprompted.ask_first(connection, user_id, NOW)
         query = select(outbox.c.payload).where(outbox.c.dedupe.startswith("suggestion:"))
         return list(connection.execute(query).scalars())
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 from handler_world import World, only
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
 from internal.errors import ModelUnavailable
 
 

@@ -9,10 +9,10 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.buttons import MemoriesButton
 from bot.telegram.handlers.paging import PAGE
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.dialogue import reply_source_repository as sources
 from internal.dialogue import repository as dialogue

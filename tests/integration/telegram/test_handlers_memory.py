@@ -9,8 +9,8 @@ import pytest
 from handler_world import World, only
 from sqlalchemy import delete, insert, update
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load

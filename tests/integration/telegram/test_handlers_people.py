@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from handler_world import World, only
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.people import service, suggestion_repository
 from internal.people.model import Circle

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from handler_world import NOW, World, only
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.account.sessions import SHOWN
 from bot.telegram.handlers.buttons import SessionButton, SessionsButton
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.chronicle import repository as chronicle
 from internal.chronicle.model import Session

@@ -7,10 +7,10 @@ from aiogram.types import Chat, Message
 from handler_world import World, only
 from sqlalchemy import delete
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.account.start import start_code
 from bot.telegram.i18n import phrase
 from bot.telegram.menu import COMMANDS, OWNER_COMMANDS
+from bot.telegram.rendering import render
 from internal.access import service as access
 from internal.access.model import LANGUAGES, Author, Language, Role
 from internal.storage.tables import users

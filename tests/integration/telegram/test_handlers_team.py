@@ -9,8 +9,8 @@ import pytest
 from handler_world import Said, World, only
 from sqlalchemy import insert, select, update
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.flows.forgetting import erase, requests
 from internal.flows.forgetting.erasure import Erasing

@@ -10,9 +10,9 @@ import pytest
 from handler_world import NOW, Said, World, only
 from sqlalchemy import Connection, insert, select, update
 
-from bot.telegram.delivery import suggestions as delivery_suggestions
-from bot.telegram.delivery.rendering import render
+from bot.telegram.handlers import unprompted as delivery_suggestions
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language, UserState
 from internal.config import MemoryConfig

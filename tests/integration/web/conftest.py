@@ -14,9 +14,9 @@ from ready_stores import ready
 from rest_graph_stage import ANNA, BORIS, Stage, stage, user
 
 from bot.web.admin.router import ArchiveReport
-from bot.web.http.app import build_web
 from bot.web.http.owners import Owners
-from bot.web.http.telegram_webhook import Webhook
+from bot.web.server.app import build_web
+from bot.web.server.telegram_webhook import Webhook
 from internal.config import MetricsConfig
 from internal.errors import NotFound, Refused
 from internal.scheduling.clock import SystemClock

@@ -19,9 +19,9 @@ from bot.web.admin.router import ArchiveReport
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import Taking
 from bot.web.graph.router import Graph
-from bot.web.http.app import build_web
 from bot.web.http.owners import Owners
 from bot.web.memory.nodes import Memory, memory_eraser
+from bot.web.server.app import build_web
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config import Config, MemoryConfig

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from bot.web.admin.router import ArchiveReport, admin_router
 from bot.web.client import ServerRefused, ServerUnreachable, ask_archive
 from bot.web.http.guard import Guard
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 from internal.config import Config, load
 from internal.errors import NotFound
 from internal.storage.engine.data_lock import Holder, hold, holder

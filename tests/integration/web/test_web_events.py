@@ -14,7 +14,7 @@ import pytest
 from rest_graph_stage import ANNA, BORIS, EXPECTED, KEY, NOON, Stage
 
 from bot.web.http import live_stream
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 from internal.events import repository as events
 
 

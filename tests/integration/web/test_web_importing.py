@@ -14,9 +14,9 @@ from sqlalchemy import insert, select
 
 from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
 from bot.web.client import RemoteImporting, ServerRefused
-from bot.web.http.app import build_web
 from bot.web.http.owners import Owners
-from bot.web.http.server import serving
+from bot.web.server.app import build_web
+from bot.web.server.uvicorn import serving
 from internal.config import Config, load
 from internal.flows.transfer.imports import Importing
 from internal.import_formats.model import Draft

@@ -11,7 +11,7 @@ import pytest
 from rest_graph_stage import ANNA, KEY, Stage
 
 from bot.web.http.body_limit import LARGEST_BODY
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 
 CALLS = frozenset(
     """

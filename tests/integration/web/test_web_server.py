@@ -9,7 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from bot.web.http.server import serving
+from bot.web.server.uvicorn import serving
 from internal.errors import ConfigurationError
 
 

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import Connection
 
 from bot.application.operations import Upkeep
-from bot.web.http.app import build_web
 from bot.web.http.owners import Owners
+from bot.web.server.app import build_web
 from internal.config import load
 from internal.flows.operations.health_checks import Check, fine
 from internal.mailbox import repository as mailbox

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from internal.agents.archivist.reply.resolve_memories import MemoryDigester, Near
 from internal.errors import ModelUnavailable
-from internal.language.text import word_match
+from internal.language.search import word_match
 from internal.language.worker.embedding import embed_passages
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Vectors

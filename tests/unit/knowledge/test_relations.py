@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.errors import Refused
-from internal.knowledge.facts.relations import (
+from internal.knowledge.relations import (
     MAX_RELATION,
     denies,
     is_functional,

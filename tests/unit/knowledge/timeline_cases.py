@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any
 
 from internal.knowledge.claims.time_rules import Projection
-from internal.knowledge.facts.relations import statement_key
 from internal.knowledge.model import Claim, SetBy
+from internal.knowledge.relations import statement_key
 
 _NUMBERS = count(1)
 SAID = datetime(2030, 1, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.text.smalltalk import asks_about_talk, asks_again, knows_nothing
+from internal.language.search.smalltalk import asks_about_talk, asks_again, knows_nothing
 
 
 @pytest.mark.parametrize(

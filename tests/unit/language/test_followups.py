@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.facts.followups import leans_on_before
-from internal.language.text.terms import query_terms
+from internal.language.search.followups import leans_on_before
+from internal.language.search.terms import query_terms
 
 
 @pytest.mark.parametrize(

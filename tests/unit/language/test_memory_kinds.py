@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.facts.memory_kinds import KindsAsked, kinds_asked
+from internal.language.search.memory_kinds import KindsAsked, kinds_asked
 
 ALL_OF_A_KIND = {
     "Goal": ("Какие у меня цели?", "Які в мене цілі?", "What are my goals?", "Чего я хочу?", "Про що я мрію?"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from internal.language.facts.question_kinds import NamedDates, QuestionKind, named_dates, question_kind
+from internal.language.search.question_kinds import NamedDates, QuestionKind, named_dates, question_kind
 
 NOW = datetime(2026, 2, 7, 12, tzinfo=UTC)
 

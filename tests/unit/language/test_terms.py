@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.text.terms import (
+from internal.language.search.terms import (
     Word,
     document_terms,
     names_oneself,

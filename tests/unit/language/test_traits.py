@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from internal.language.text.message_traits import (
+from internal.language.search.message_traits import (
     ASKS,
     ENDS_AS_QUESTION,
     MOST_NAMES,

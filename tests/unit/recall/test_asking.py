@@ -10,7 +10,7 @@ import pytest
 
 from internal.agents.model import EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.language.text.terms import Word, query_terms
+from internal.language.search.terms import Word, query_terms
 from internal.llm.model import Vectors
 from internal.recall.search.metrics import Unobserved
 from internal.recall.search.query import BEFORE_WEIGHT, QuestionReader

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.language.text.terms import Word
+from internal.language.search.terms import Word
 from internal.recall.index.bm25 import K1, B, LexicalIndex
 
 _TERMS = "abcdef"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal.language.facts.question_kinds import NamedDates, QuestionKind
-from internal.language.text.terms import Word
+from internal.language.search.question_kinds import NamedDates, QuestionKind
+from internal.language.search.terms import Word
 from internal.recall.index.bm25 import K1, B
 from internal.recall.messages import features
 from internal.recall.messages.features import NAMES, candidates

@@ -7,7 +7,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.telegram.intake.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import Chains
 
 
 async def drained(chains: Chains) -> None:

@@ -12,8 +12,8 @@ import pytest
 from fluent.syntax import FluentParser, ast
 from fluent.syntax.visitor import Visitor
 
-from bot.telegram.delivery.rendering import render
 from bot.telegram.i18n import LOCALES, Markdown, Value, label, phrase
+from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiogram.types import Message
 
-from bot.telegram.intake.message_reader import chat_of, incoming_of, is_command
+from bot.telegram.message_reader import chat_of, incoming_of, is_command
 from internal.dialogue.model import ForwardOrigin
 
 DATE = 1_780_000_000

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.telegram.delivery.rendering import LIMIT, Rendered, draft, escape, plain, render, utf16_len
+from bot.telegram.rendering import LIMIT, Rendered, draft, escape, plain, render, utf16_len
 
 MARKDOWN = st.lists(
     st.sampled_from(

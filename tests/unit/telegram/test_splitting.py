@@ -6,7 +6,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.telegram.delivery.split import Span, split
+from bot.telegram.split import Span, split
 
 ALPHABET = st.sampled_from([*"аб я. !\n\n  zx", "👍", "👨\u200d👩\u200d👧", "e\u0301", "🇺🇦", "\t", "ї"])
 TEXTS = st.lists(ALPHABET, max_size=120).map("".join)

@@ -14,7 +14,7 @@ from bot.telegram.handlers.people.contacts import contact_name
 from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
-from bot.telegram.intake.message_reader import forward_of
+from bot.telegram.message_reader import forward_of
 from internal.access import service
 from internal.access.model import Awaiting, Language, Role, User
 

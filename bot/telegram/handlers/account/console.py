@@ -8,9 +8,9 @@ from aiogram.types import Message
 
 from bot.shared.hosts import local_address
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.delivery.rendering import escape
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import escape
 from internal.console import service as links
 
 

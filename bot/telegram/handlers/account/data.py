@@ -9,7 +9,7 @@ from aiogram import Router
 from aiogram.filters import Command
 from aiogram.types import Message
 
-from bot.runtime.mirror import target_of
+from bot.shared.mirror_target import target_of
 from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase

@@ -35,10 +35,10 @@ from internal.dialogue import repository as dialogue
 from internal.errors import NotFound
 from internal.flows.forgetting import bio_sentences, erase, requests
 from internal.flows.forgetting.bio_sentences import Remaining
-from internal.flows.forgetting.requests import messages_to_forget
 from internal.flows.visibility.fact_messages import own_messages
+from internal.flows.visibility.pending import messages_to_forget
+from internal.knowledge import fact_repository
 from internal.knowledge import service as knowledge
-from internal.knowledge.facts import repository as fact_repository
 from internal.people import forget_repository, service
 from internal.people.model import Person
 from internal.storage.erasure import forgettings

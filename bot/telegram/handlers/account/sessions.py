@@ -10,12 +10,12 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.delivery.rendering import escape
 from bot.telegram.handlers.buttons import Rows, SessionButton, SessionsButton, button
 from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered
 from bot.telegram.handlers.paging import PAGE, clamp, turning
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.chronicle import repository as chronicle
 from internal.chronicle import service

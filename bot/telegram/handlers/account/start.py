@@ -14,7 +14,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.account.settings import ask_zone
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from bot.telegram.intake.message_reader import author_of, session_command
+from bot.telegram.message_reader import author_of, session_command
 from internal.access import service as access
 from internal.access.model import Role
 

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from bot.telegram.delivery.rendering import escape
 from bot.telegram.handlers.buttons import Button
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.dialogue.model import Message
 from internal.knowledge import service as knowledge

@@ -50,8 +50,7 @@ from internal.errors import NotFound
 from internal.flows.merging import entities
 from internal.graph import store
 from internal.knowledge import service as knowledge
-from internal.knowledge.claims.changes import FactFilter
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Fact, FactFilter
 
 _NAME_ON_BUTTON = 24
 

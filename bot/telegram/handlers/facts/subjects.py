@@ -13,8 +13,8 @@ from bot.telegram.handlers.services import Services
 from internal.access.model import User
 from internal.graph import store
 from internal.graph.model import Node
+from internal.language.search.terms import names_oneself
 from internal.language.text.spelling import name_key
-from internal.language.text.terms import names_oneself
 from internal.people import repository as people
 from internal.people import service
 

@@ -8,7 +8,6 @@ from aiogram.types import CallbackQuery, Message
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.delivery.rendering import escape, render
 from bot.telegram.handlers.buttons import (
     WHY,
     Button,
@@ -28,6 +27,7 @@ from bot.telegram.handlers.facts.fact_text import cut, number_rows, numbered, to
 from bot.telegram.handlers.memories.memory_text import told_memory
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape, render
 from internal.access.model import User
 from internal.dialogue.model import Message as Said
 from internal.flows.turn import explain

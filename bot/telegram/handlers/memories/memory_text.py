@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.telegram.delivery.rendering import escape
 from bot.telegram.handlers.buttons import (
     WHY,
     AnsweredButton,
@@ -26,6 +25,7 @@ from bot.telegram.handlers.buttons import (
 )
 from bot.telegram.handlers.facts.fact_text import SHOWN_SOURCES, local, quotable, sources_text
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
 from internal.access.model import User
 from internal.flows.views.memory import RememberedNode, told_naturally
 from internal.graph.model import Node

@@ -10,7 +10,7 @@ from bot.telegram.delivery.chat import Chat
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from bot.telegram.intake.message_reader import attachments_of
+from bot.telegram.message_reader import attachments_of
 from internal.flows.merging import people
 from internal.people import repository
 from internal.people.model import Person

@@ -11,7 +11,6 @@ from aiogram.filters import Command, CommandObject
 from aiogram.types import CallbackQuery, Message
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.delivery.rendering import escape
 from bot.telegram.handlers.awaited_answers import Answers, ask
 from bot.telegram.handlers.buttons import (
     CircleButton,
@@ -27,6 +26,7 @@ from bot.telegram.handlers.people.find import answer_text, find, find_answer
 from bot.telegram.handlers.people.people import choice
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
+from bot.telegram.rendering import escape
 from internal.access.model import Awaiting, User
 from internal.flows.merging import people
 from internal.people import service

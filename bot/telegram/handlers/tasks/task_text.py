@@ -12,10 +12,10 @@ from babel.dates import format_skeleton, format_time
 
 from bot.shared.recurrence_words import repeat_words
 from bot.telegram.delivery.outbox_chat import buttons
-from bot.telegram.delivery.rendering import escape, render
 from bot.telegram.handlers.buttons import HERE, TOGETHER, Button, Rows, TaskButton, TasksButton, TaskTap, button
 from bot.telegram.handlers.facts.fact_text import cut, quotable
 from bot.telegram.i18n import has, label, phrase
+from bot.telegram.rendering import escape, render
 from internal.access.model import Language, User
 from internal.mailbox.model import Rendered
 from internal.tasks.model import Task, TaskState

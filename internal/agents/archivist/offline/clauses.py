@@ -10,9 +10,9 @@ from internal.agents.archivist.offline import memory_patterns as shapes
 from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
 from internal.agents.archivist.offline.facts import statements
 from internal.agents.archivist.offline.people import Said
+from internal.language.search.word_match import WordForms, word_forms
 from internal.language.text.morphology import dictionary_nominative, parses
 from internal.language.text.spelling import Language, name_key, text_language, tokens, word_languages, words
-from internal.language.text.word_match import WordForms, word_forms
 
 Item = dict[str, Any]
 

@@ -36,8 +36,8 @@ from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
 from internal.agents.archivist.offline.facts import Statement, quoted, statements
 from internal.agents.archivist.offline.people import Dossier, Said
 from internal.language.names.entities import basic_form
+from internal.language.search.word_match import word_forms
 from internal.language.text.spelling import text_language
-from internal.language.text.word_match import word_forms
 from internal.memory.model import KnownMemory
 
 

@@ -11,8 +11,8 @@ from internal.agents.json_reply import read_id
 from internal.agents.model import TranscriptLine
 from internal.errors import Refused
 from internal.knowledge.entities.types import EntityTypes, checked_attributes
-from internal.knowledge.facts.relations import relation_name
 from internal.knowledge.model import OWNER_NODE, ProposedEntity, ProposedFact
+from internal.knowledge.relations import relation_name
 from internal.language.text.spelling import name_key, words
 from internal.people.names import MAX_NAME
 

@@ -15,7 +15,7 @@ from internal.errors import ModelError
 from internal.graph import registry
 from internal.language.dates import deadlines, parse
 from internal.language.dates.deadlines import Kind, Period
-from internal.language.text import word_match
+from internal.language.search import word_match
 from internal.language.text.spelling import words
 from internal.language.worker.process_pool import LanguageCallFailed, LanguageWorker
 from internal.llm.model import Embedder, Vectors

@@ -10,15 +10,15 @@ from sqlalchemy import Connection
 
 from internal.errors import Refused
 from internal.graph import store
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import NewClaim, Removal
-from internal.knowledge.claims.removal import remove_told
 from internal.knowledge.claims.repository import evidence_target
 from internal.knowledge.entities import name_repository
 from internal.knowledge.entities.names import drop_names
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.relations import is_functional, materially_different, relation_name, statement_key
 from internal.knowledge.model import Claim
+from internal.knowledge.relations import is_functional, materially_different, relation_name, statement_key
+from internal.knowledge.removal.removal import remove_told
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,15 @@ from sqlalchemy import Connection, Row
 from internal.errors import NotFound
 from internal.graph import store
 from internal.graph.model import EdgeFilter, Node
+from internal.knowledge import fact_repository
 from internal.knowledge.claims import repository as claim_repository
 from internal.knowledge.claims.changes import Removal
 from internal.knowledge.claims.projection import Reconciler
-from internal.knowledge.claims.repository import evidence_target, group_of
+from internal.knowledge.claims.repository import evidence_target
 from internal.knowledge.claims.time_rules import wording
-from internal.knowledge.facts import repository as fact_repository
-from internal.knowledge.facts.repository import Version
+from internal.knowledge.fact_repository import Version
 from internal.knowledge.model import Claim
+from internal.knowledge.relations import group_of
 from internal.language.facts.overlap import gives_away
 from internal.storage import search_items
 

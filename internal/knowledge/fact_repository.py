@@ -13,11 +13,10 @@ from internal.graph import store
 from internal.graph.edge_repository import FACT_ITEM, EdgeTime, visible
 from internal.graph.model import EDGE_CHANGE, Node, NodeFilter
 from internal.graph.relationships import FACT
-from internal.knowledge.claims.changes import FactFilter
-from internal.knowledge.claims.repository import CHUNK, Group
-from internal.knowledge.facts.relations import relation_name
-from internal.knowledge.model import Claim, Fact
+from internal.knowledge.model import Claim, Fact, FactFilter
+from internal.knowledge.relations import Group, relation_name
 from internal.storage import search_items
+from internal.storage.chunks import CHUNK
 from internal.storage.engine.expressions import text_items
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions

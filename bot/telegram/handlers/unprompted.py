@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.outbox_chat import buttons
-from bot.telegram.delivery.rendering import render
 from bot.telegram.handlers.memories import questions
 from bot.telegram.handlers.people.suggestions import next_question
 from bot.telegram.i18n import phrase
+from bot.telegram.rendering import render
 from internal.access import repository as users
 from internal.access.model import User
 from internal.mailbox import repository as mailbox

@@ -16,6 +16,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from internal.errors import Refused
+from internal.knowledge.model import Claim, Fact
 from internal.language.text.spelling import words
 
 MAX_RELATION: Final = 60
@@ -151,3 +152,11 @@ def _plain(counted: Counter[str]) -> Counter[str]:
     """Without negations and the auxiliary words that come with them."""
     gone = _NEGATIONS | _AUXILIARIES
     return Counter({word: n for word, n in counted.items() if word not in gone and not word.endswith("n't")})
+
+
+Group = tuple[str, str, str | None]
+"""(source, relation, target) of claims that are projected together; a functional relation has no target here."""
+
+
+def group_of(told: Claim | Fact) -> Group:
+    return told.source, told.name, None if is_functional(told.name) else told.target

@@ -13,12 +13,11 @@ from sqlalchemy import Connection
 from internal.graph import traversal
 from internal.graph.model import EdgeFilter
 from internal.knowledge import service
-from internal.knowledge.claims.changes import FactFilter
-from internal.knowledge.facts.relations import FUNCTIONAL
-from internal.knowledge.model import Fact
+from internal.knowledge.model import Fact, FactFilter
+from internal.knowledge.relations import FUNCTIONAL
 from internal.recall.index import item_repository
+from internal.recall.index.hits import FactHit, Reasons
 from internal.recall.index.items import Moment
-from internal.recall.search.hits import FactHit, Reasons
 
 _HOPS: Final = 3
 """How far from the centre hops are counted; whatever is farther comes last."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from internal.language.names import entities
+from internal.language.search.terms import SOUND, document_terms, words_of
 from internal.language.text.morphology import parses
 from internal.language.text.spelling import name_key, word_languages, words
-from internal.language.text.terms import SOUND, document_terms, words_of
 
 WORDS = "words"
 """The same words in whatever forms; other reasons are those of `entities`."""

@@ -38,15 +38,15 @@ from bot.web.http.docs_page import documentation_router
 from bot.web.http.errors import DescribedApi
 from bot.web.http.fields import fault_words
 from bot.web.http.guard import Guard
-from bot.web.http.health import Readiness, health_router
-from bot.web.http.index import index_router
 from bot.web.http.owners import Owners
 from bot.web.http.routers import join
 from bot.web.http.sessions import Sessions
-from bot.web.http.telegram_webhook import Webhook, webhook_router
 from bot.web.memory.nodes import Memory, memory_router
 from bot.web.people.mentions import receipts_router
 from bot.web.people.people import people_router
+from bot.web.server.health import Readiness, health_router
+from bot.web.server.index import index_router
+from bot.web.server.telegram_webhook import Webhook, webhook_router
 from internal.errors import (
     ConfigurationError,
     Conflict,

@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 
 from internal.graph import store
 from internal.graph.model import Node
+from internal.knowledge import fact_repository
 from internal.knowledge.claims.changes import Changes
-from internal.knowledge.claims.repository import Group
 from internal.knowledge.claims.time_rules import Conflict, Span
-from internal.knowledge.facts import repository as fact_repository
+from internal.knowledge.relations import Group
 
 UNRESOLVED: Final = "unresolved"
 RESOLVED: Final = "resolved"

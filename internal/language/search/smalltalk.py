@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from internal.language.text.terms import plain_query_terms
+from internal.language.search.terms import plain_query_terms
 
 _MOST_CHARACTERS: Final = 600
 _MOST_WORDS: Final = 40

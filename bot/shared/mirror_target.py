@@ -1,0 +1,20 @@
+"""The configured mirror of the graph, as it may be shown and stored."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from internal.config import GraphConfig
+
+
+def target_of(config: GraphConfig) -> str:
+    """The configured mirror without its password, by which its cursors are known; empty if there is none."""
+    url = config.mirror_url
+    if not url or url.startswith(EMBEDDED):
+        return url
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+EMBEDDED: Final = "falkor+embedded://"
