@@ -34,7 +34,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.buffers import DialogueBuffers
 from internal.dialogue.model import Incoming, TurnState
 from internal.flows.archival.publication import Publication
-from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
@@ -47,7 +47,7 @@ OWNER, BOT, A_SESSION = 1, 7, 10
 WORDS = ("Кто такой Петров?", "Коли ми зустрічались востаннє?", "What did I promise to bring?")
 
 
-class Silent(Chronicling):
+class Silent(SessionLifecycle):
     """No chronicle at all."""
 
     def heard(self, *_: Any, **__: Any) -> bool:
@@ -65,7 +65,7 @@ class Talk:
     """Turns of one owner in a store of their own."""
 
     database: Database
-    chronicling: Chronicling
+    chronicling: SessionLifecycle
     clock: FrozenClock = field(default_factory=FrozenClock)
     sent: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Talk:
 
 async def measure(folder: Path, count: int, rounds: int) -> None:
     async with Database.open(folder / "with.db") as kept, Database.open(folder / "without.db") as bare:
-        told, silent = Talk(kept, Chronicling()), Talk(bare, Silent())
+        told, silent = Talk(kept, SessionLifecycle()), Talk(bare, Silent())
         for talk in (told, silent):
             await talk.begin()
         for _ in range(rounds):

@@ -28,7 +28,7 @@ from lived_console import LivedConsole
 from made_up_lives import Language, Life, Size
 from playwright.async_api import Browser, BrowserContext
 
-from bot.application.operations import Upkeep
+from bot.application.operations import Operations
 from bot.runtime.core import App, open_app
 from bot.runtime.http import Doors, served
 from bot.simulator.screenshot import chromium
@@ -79,7 +79,7 @@ async def _house(folder: Path) -> AsyncIterator[tuple[App, str]]:
     told |= {"server": {"port": 0, "console_port": 0}, "mcp": {"port": 0}}
     config = Config.model_validate(told)
     async with open_app(config) as app:
-        doors = Doors(_nobody, Upkeep(config, app.database, app.clock, examine=_nothing))
+        doors = Doors(_nobody, Operations(config, app.database, app.clock, examine=_nothing))
         async with served(app, doors) as server:
             assert server.console is not None
             yield app, server.console

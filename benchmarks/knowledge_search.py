@@ -40,10 +40,10 @@ from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.index.bm25 import LexicalIndex
-from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.hits import FactHit
 from internal.recall.index.scoring import normalised
-from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.search.knowledge import Asked, KnowledgeSearch
 from internal.recall.search.names import WorkerNames
 from internal.storage import vectors as stored_vectors
@@ -82,7 +82,7 @@ async def quality() -> dict[str, dict[str, float]]:
     try:
         async with scratch() as database:
             ids = await database.write(lambda connection: _tell(connection, labelled))
-            await TermsFollowing(database, terms).follow_due()
+            await TermsBackfill(database, terms).follow_due()
             await _embed(database, embedder, clock)
             asked = await _asked(embedder, terms, labelled)
             found = {}
@@ -121,7 +121,7 @@ def _tell(connection: Connection, labelled: Any) -> list[str]:
 
 async def _embed(database: Database, embedder: Embedder, clock: FrozenClock) -> None:
     wait = NOW - NOW
-    await VectorFollowing(database, embedder, clock, retry_base=wait, retry_max=wait).embed_due()
+    await VectorBackfill(database, embedder, clock, retry_base=wait, retry_max=wait).embed_due()
 
 
 async def _asked(embedder: Embedder, terms: WorkerTerms, labelled: Any) -> dict[str, Asked]:

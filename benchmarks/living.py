@@ -21,7 +21,7 @@ from internal.access import repository as users
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Incoming, Message, Turn
 from internal.errors import LaplacedError
-from internal.flows.indexing.fragments import FragmentsFollowing
+from internal.flows.indexing.fragments import FragmentBackfill
 from internal.flows.merging import people as merging_people
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
@@ -141,7 +141,7 @@ class Living:
         await app.publication.publish_due()
         self.clock.advance(60)
         await app.runs.work_off(OWNER, WORK_S)
-        await FragmentsFollowing(app.database).follow_due()
+        await FragmentBackfill(app.database).follow_due()
         await app.terms.follow_due()
         await app.vectors.embed_due()
         await app.recorder.flush()

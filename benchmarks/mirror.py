@@ -28,7 +28,7 @@ from sqlalchemy import Connection, insert, select
 
 from internal.chronicle import service as chronicle
 from internal.chronicle.service import Spoken
-from internal.flows.indexing.mirror import Mirroring, StoredCursors
+from internal.flows.indexing.mirror import MirrorSync, StoredCursors
 from internal.graph import registry, store
 from internal.graph.mirror.falkordb import Falkor
 from internal.graph.mirror.falkordb_server import running
@@ -97,7 +97,7 @@ async def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-async def follow_changes(database: Database, mirroring: Mirroring) -> tuple[list[float], list[float]]:
+async def follow_changes(database: Database, mirroring: MirrorSync) -> tuple[list[float], list[float]]:
     """Seconds of the commits of single changes, and of following each."""
     chance, commits, lags = random.Random(SEED), [], []
     ids = await database.read(
@@ -111,7 +111,7 @@ async def follow_changes(database: Database, mirroring: Mirroring) -> tuple[list
     return commits, lags
 
 
-async def count(mirroring: Mirroring, pattern: str) -> int:
+async def count(mirroring: MirrorSync, pattern: str) -> int:
     [row] = (await mirroring.query(OWNER, f"MATCH {pattern} RETURN count(m) AS n", {})).rows
     return int(row["n"])
 
@@ -122,7 +122,7 @@ async def measure(size: int) -> bool:
         async with Database.open(folder / "laplaced.db") as database, running(folder / "falkor", rows=100) as server:
             await fill(database, size)
             falkor = Falkor(server.url, "falkor://benchmark", timeout=timedelta(seconds=10), rows=100)
-            mirroring = Mirroring(database, clock, falkor, StoredCursors(database, clock, falkor.target))
+            mirroring = MirrorSync(database, clock, falkor, StoredCursors(database, clock, falkor.target))
             reading = await timed(lambda: database.read(read_all))
             building = await timed(lambda: mirroring.rebuild(OWNER))
             commits, lags = await follow_changes(database, mirroring)

@@ -26,7 +26,7 @@ from bot_process import circumstances
 from sqlalchemy import Connection, insert, select, update
 
 from internal.config import MemoryConfig
-from internal.flows.operations.nightly import Nights
+from internal.flows.operations.nightly import NightlyMaintenance
 from internal.memory.plasticity import maintenance, operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.storage.database import Database
@@ -132,7 +132,7 @@ async def _timed(database: Database, work: Callable[[Connection], Any]) -> float
 async def _nights(database: Database) -> None:
     bare = await _timed(database, lambda c: c.execute(update(graph_edges).values(rev=graph_edges.c.rev + 1)))
     clock = FrozenClock(BEGAN)
-    nights = Nights(database, clock, MemoryConfig())
+    nights = NightlyMaintenance(database, clock, MemoryConfig())
     rates = nights.plasticity
     began = time.perf_counter()
     faded, kept = await database.read(lambda c: maintenance.faded_memories(c, OWNER, rates, BEGAN + timedelta(days=1)))

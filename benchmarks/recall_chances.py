@@ -37,7 +37,7 @@ from internal.knowledge.model import Episode
 from internal.language.names.person_names import NAME_WEIGHT, NAMED
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
-from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.prompt.passages import fullest
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import WorkerNames
@@ -62,7 +62,7 @@ async def facts() -> Cases:
     try:
         async with scratch() as database:
             ids = await database.write(lambda connection: _tell(connection, labelled))
-            await TermsFollowing(database, terms).follow_due()
+            await TermsBackfill(database, terms).follow_due()
             await _embed(database, embedder, clock)
             asked = await _asked(embedder, terms, labelled)
             search = KnowledgeSearch(database, clock, embedder=embedder, terms=terms, names=WorkerNames(worker))

@@ -49,16 +49,16 @@ def _application(config: Config, database: Database, worker: LanguageWorker, clo
     from bot.web.http.owners import Owners
     from bot.web.http.routers import join
     from bot.web.server.app import answer_faults_as_json
-    from internal.flows.sessions.audit import Auditing
-    from internal.flows.sessions.lifecycle import ANALYST, Chronicling
+    from internal.flows.sessions.audit import ChronicleAudit
+    from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 
     allowed = config.access.allowed_user_ids
 
     async def allows(user_id: int) -> bool:
         return user_id in allowed
 
-    chronicling = Chronicling([ANALYST] if config.agents.analyst.enabled else [])
-    auditing = Auditing(database, clock, worker, chronicling)
+    chronicling = SessionLifecycle([ANALYST] if config.agents.analyst.enabled else [])
+    auditing = ChronicleAudit(database, clock, worker, chronicling)
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
     join(
         app,

@@ -43,13 +43,13 @@ def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
     from bot.web.http.routers import join
     from bot.web.memory.nodes import Memory, memory_eraser, memory_router
     from bot.web.server.app import answer_faults_as_json
-    from internal.flows.forgetting.requests import Eraser
-    from internal.flows.operations.nightly import Nights
+    from internal.flows.forgetting.requests import ForgettingService
+    from internal.flows.operations.nightly import NightlyMaintenance
     from internal.memory.plasticity.maintenance import MaintenanceReport
     from internal.storage.key_files import ensure_key
 
     allowed = config.access.allowed_user_ids
-    nights = Nights(database, clock, config.memory)
+    nights = NightlyMaintenance(database, clock, config.memory)
 
     async def allows(user_id: int) -> bool:
         return user_id in allowed
@@ -58,7 +58,7 @@ def _application(config: Config, database: Database, clock: Clock) -> FastAPI:
         return await nights.maintain(user_id, dry_run=dry_run)
 
     app, owners = FastAPI(), Owners(database, allows, allowed=allowed)
-    eraser = Eraser(database, clock, ensure_key(config.data_dir, "hmac_key").encode())
+    eraser = ForgettingService(database, clock, ensure_key(config.data_dir, "hmac_key").encode())
     join(app, memory_router(database, clock, owners, Memory(memory_eraser(eraser), maintain)))
     answer_faults_as_json(app)
     return app

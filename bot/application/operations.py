@@ -41,7 +41,7 @@ async def _nobody_works(_: Sequence[InboxRow]) -> None:
     """Without a running bot the rows wait in the inbox for the next start."""
 
 
-class Upkeep:
+class Operations:
     """`take_up` begins replayed updates, `woken` lets revived runs start, `backed_up` is told of finished backups."""
 
     def __init__(
@@ -132,7 +132,7 @@ class Upkeep:
 
 
 @contextlib.asynccontextmanager
-async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
+async def open_upkeep(config: Config) -> AsyncIterator[Operations]:
     """Upkeep of an installation whose bot does not run; nothing in it is changed but what is asked for.
 
     Raises StorageLocked, StorageError when there is no database, StorageDamaged, and StorageError for a schema that
@@ -140,7 +140,7 @@ async def open_upkeep(config: Config) -> AsyncIterator[Upkeep]:
     """
     async with open_stopped(config) as database:
         clock = await clock_of(database)
-        yield Upkeep(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
+        yield Operations(config, database, clock, examine=lambda: examine_stopped(config, database, clock))
 
 
 @contextlib.asynccontextmanager

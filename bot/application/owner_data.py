@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.web.admin.owner_data import Keeping as KeepingPort
+from bot.web.admin.owner_data import OwnerData as KeepingPort
 from internal.access import repository as users
 from internal.errors import Refused
-from internal.flows.forgetting.requests import Erased, Eraser
+from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.transfer.export import export_document
-from internal.flows.transfer.import_export import ReadBack, read_back
+from internal.flows.transfer.import_export import ReadExport, read_back
 from internal.scheduling.clock import Clock, SystemClock
 from internal.storage.backup import backup
 from internal.storage.database import Database
@@ -31,14 +31,14 @@ async def _nothing_buffered() -> None:
     """Without a running bot there is no buffer to fill."""
 
 
-class Keeping:
+class OwnerData:
     """`taken_in` is called after an export was read back: what waits in it is to be published and worked on."""
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
-        eraser: Eraser,
+        eraser: ForgettingService,
         *,
         taken_in: Callable[[], Awaitable[object]] = _nothing_buffered,
     ) -> None:
@@ -55,7 +55,7 @@ class Keeping:
             await self._database.read(lambda c: users.get(c, user_id))
         return await self._eraser.erase_now(user_id, kind, ref_id, messages=messages)
 
-    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+    async def read_back(self, user_id: int, file: Path) -> ReadExport:
         document = await asyncio.to_thread(_parsed, file)
         with acting_for(user_id):
             done = await self._database.write(lambda c: read_back(c, document, user_id=user_id))
@@ -70,16 +70,18 @@ async def open_keeping(config: Config, server: Holder | None, *, taking_in: bool
     `taking_in`: where there is no database one is made. Raises what `open_stopped` and `open_as_started` raise.
     """
     if server is not None:
-        from bot.web.client import RemoteKeeping
+        from bot.web.client import RemoteOwnerData
 
-        yield RemoteKeeping(config, server)
+        yield RemoteOwnerData(config, server)
         return
     from bot.application.operations import open_as_started, open_stopped
 
     async with open_as_started(config) if taking_in else open_stopped(config) as database:
         clock, folder = SystemClock(), backup.folder_of(config.data_dir)
         key = ensure_key(config.data_dir, "hmac_key").encode()
-        yield Keeping(database, clock, Eraser(database, clock, key, backups=lambda: backup.listing(folder)))
+        yield OwnerData(
+            database, clock, ForgettingService(database, clock, key, backups=lambda: backup.listing(folder))
+        )
 
 
 def _parsed(file: Path) -> Any:

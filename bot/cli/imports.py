@@ -34,7 +34,7 @@ SHOWN_NAMES = 8
 """Chats and people named one by one; of the rest the number is told."""
 
 
-class Importing(Protocol):
+class Importer(Protocol):
     """Stores conversations: the running server, or this process over a stopped one's data."""
 
     async def terms(self, user_id: int) -> OwnerTerms: ...
@@ -77,20 +77,20 @@ def importing_agents(config: Config) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def open_importing(config: Config, server: Holder | None, *, dry_run: bool = False) -> AsyncIterator[Importing]:
+async def open_importing(config: Config, server: Holder | None, *, dry_run: bool = False) -> AsyncIterator[Importer]:
     """Through the running server, or over the data of a stopped one. Raises what `open_as_started` raises.
 
     `dry_run`: where there is no database none is made; what is asked of it is asked of an empty one.
     """
     if server is not None:
-        from bot.web.client import RemoteImporting
+        from bot.web.client import RemoteImporter
 
-        yield RemoteImporting(config, server)
+        yield RemoteImporter(config, server)
         return
     from bot.application.operations import open_as_started
     from bot.web.http.owners import Owners
     from internal.access import repository as users
-    from internal.flows.transfer.imports import Importing as LocalImporting
+    from internal.flows.transfer.imports import Importer as LocalImporting
     from internal.scheduling.store_clock import clock_of
 
     allowed, open_door = config.access.allowed_user_ids, config.local_telegram
@@ -104,7 +104,7 @@ async def open_importing(config: Config, server: Holder | None, *, dry_run: bool
         yield LocalImporting(database, await clock_of(database), importing_agents(config), owners)
 
 
-async def run_import(config: Config, order: ImportOrder, importing: Importing) -> list[str]:
+async def run_import(config: Config, order: ImportOrder, importing: Importer) -> list[str]:
     """Does what was asked, and says what was done. Raises Unreadable, NotFound and Refused; what was stored stays."""
     try:
         owner = await importing.terms(order.user_id)

@@ -17,7 +17,7 @@ from bot.cli import chronicle, cypher, evaluate, graph, memory, memory_graph, mi
 from bot.cli.base import FAILED, command, load, main, server_of
 
 if TYPE_CHECKING:
-    from bot.web.admin.operations import Upkeep
+    from bot.web.admin.operations import Operations
     from bot.web.admin.router import ArchiveReport
     from internal.config import Config
     from internal.flows.operations.health_checks import Check
@@ -240,9 +240,9 @@ def doctor(config_path: Path | None, as_json: bool) -> None:
 async def _examine(config: Config) -> list[Check]:
     server = server_of(config)
     if server is not None:
-        from bot.web.client import RemoteUpkeep
+        from bot.web.client import RemoteOperations
 
-        return await RemoteUpkeep(config, server).examine()
+        return await RemoteOperations(config, server).examine()
     from bot.application.operations import examine_here
 
     return await examine_here(config)
@@ -315,13 +315,13 @@ async def _runs(config: Config, user_id: int | None, revive: bool) -> list[str]:
 
 
 @contextlib.asynccontextmanager
-async def _upkeep(config: Config) -> AsyncIterator[Upkeep]:
+async def _upkeep(config: Config) -> AsyncIterator[Operations]:
     """Through the running server, or over the data of a stopped one."""
     server = server_of(config)
     if server is not None:
-        from bot.web.client import RemoteUpkeep
+        from bot.web.client import RemoteOperations
 
-        yield RemoteUpkeep(config, server)
+        yield RemoteOperations(config, server)
         return
     from bot.application.operations import open_upkeep
 

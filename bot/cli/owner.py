@@ -132,7 +132,7 @@ def is_own_export(path: Path) -> bool:
 
 
 async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dry_run: bool) -> list[str]:
-    """Reads an export of ours back and says what came of it. Raises what `Keeping.read_back` raises."""
+    """Reads an export of ours back and says what came of it. Raises what `OwnerData.read_back` raises."""
     from bot.application.owner_data import open_keeping
     from internal.errors import Refused
 

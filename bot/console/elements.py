@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
-from bot.console.page_context import Seat, initials, tone
+from bot.console.page_context import PageContext, initials, tone
 from bot.console.phrases import Phrases
-from bot.console.rest import BotDown, LoggedOut, Refused, Trouble
+from bot.console.rest import BotDown, LoggedOut, Refused, RestError
 
 
 def words(tag: str, text: str, classes: str = "") -> TextElement:
@@ -55,7 +55,7 @@ def style(name: str) -> None:
 
 
 @contextmanager
-def told(seat: Seat) -> Iterator[None]:
+def told(seat: PageContext) -> Iterator[None]:
     """Around what a click does: trouble is told as a notice, and a session that has ended leads to the login."""
     try:
         yield
@@ -63,7 +63,7 @@ def told(seat: Seat) -> Iterator[None]:
         ui.navigate.to("/login")
     except BotDown:
         ui.notify(seat.say("trouble-down"), type="negative")
-    except Trouble as error:
+    except RestError as error:
         ui.notify(f"{seat.say('trouble-refused')}. {error}", type="negative", multi_line=True)
 
 
@@ -75,7 +75,7 @@ def empty(icon: str, title: str, text: str) -> None:
         words("p", text, "empty-text")
 
 
-def trouble(say: Phrases, error: Trouble, *, again: bool = False) -> None:
+def trouble(say: Phrases, error: RestError, *, again: bool = False) -> None:
     """An error as a person needs it: what happened, what to do; `again` offers to load the page once more."""
     kind = "down" if isinstance(error, BotDown) else "gone" if _gone(error) else "refused"
     with ui.element("div").classes("empty trouble").props("role=alert"):
@@ -90,5 +90,5 @@ def trouble(say: Phrases, error: Trouble, *, again: bool = False) -> None:
             ).classes("button")
 
 
-def _gone(error: Trouble) -> bool:
+def _gone(error: RestError) -> bool:
     return isinstance(error, Refused) and error.status == 404

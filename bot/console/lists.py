@@ -10,7 +10,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.elements import empty, heading, told, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 AT_ONCE: Final = 50
@@ -31,10 +31,10 @@ class Nothing:
     text: str
 
 
-class Growing:
+class GrowingList:
     """A list that shows its first rows, and more on demand."""
 
-    def __init__(self, seat: Seat, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
+    def __init__(self, seat: PageContext, fetch: Fetch, row: Callable[[Json], None], nothing: Nothing) -> None:
         self._seat, self._fetch, self._row, self._nothing = seat, fetch, row, nothing
         self._shown = 0
         self._empty = ui.element("div")
@@ -71,7 +71,7 @@ class Growing:
 class Choices:
     """A row of buttons, one of which is pressed."""
 
-    def __init__(self, seat: Seat, label: str, options: Mapping[str, str], chosen: str, choose: Choose) -> None:
+    def __init__(self, seat: PageContext, label: str, options: Mapping[str, str], chosen: str, choose: Choose) -> None:
         """`options` are the words shown, by value."""
         self._seat, self._choose = seat, choose
         with ui.element("div").classes("choices").props("role=group") as group:
@@ -133,7 +133,7 @@ def question(title: str) -> Iterator[ui.dialog]:
         yield dialog
 
 
-def answers(seat: Seat, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
+def answers(seat: PageContext, dialog: ui.dialog, label: str, done: Callable[[], Awaitable[None]]) -> None:
     """The buttons of a question: `done` does what is asked, and the dialog closes unless that was refused."""
 
     async def confirmed() -> None:

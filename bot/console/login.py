@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.console.phrases import LANGUAGES, Phrases, preferred
-from bot.console.rest import Rest, Trouble
+from bot.console.rest import Rest, RestError
 
 SESSION_COOKIE, LANGUAGE_COOKIE, THEME_COOKIE = "laplaced_session", "laplaced_language", "laplaced_theme"
 
@@ -57,7 +57,7 @@ def login_router(http: httpx.AsyncClient, *, secure: bool) -> APIRouter:
         try:
             rest.csrf = (await rest.get("/console/me"))["csrf"]
             await rest.post("/console/logout")
-        except Trouble:
+        except RestError:
             pass  # without its cookie the session is out of reach anyway, and it ends by itself
         left = RedirectResponse("/login", 303)
         left.delete_cookie(SESSION_COOKIE, path="/")

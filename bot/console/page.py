@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Page:
     path: str
     icon: str
     key: str
-    build: Callable[[Seat], Awaitable[None]]
+    build: Callable[[PageContext], Awaitable[None]]
     everybody: bool = False
     wide: bool = False
     """Fills the window; otherwise a page is a column that scrolls."""

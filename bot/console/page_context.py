@@ -11,7 +11,7 @@ from bot.console.rest import Json, Rest
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class PageContext:
     """What all parts of a page share.
 
     `users` are those who may be looked at, most recently active first. `user_id` is the chosen one; None: everybody,

@@ -22,7 +22,7 @@ _HEADERS = {
 }
 
 
-class Border:
+class RequestGuard:
     """Refuses what a page of another site makes a browser send, and names that an attacker points here."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:

@@ -20,19 +20,19 @@ _SILENCE_S = 40.0
 """A live stream gives a sign of life every 15 seconds."""
 
 
-class Trouble(Exception):
+class RestError(Exception):
     """A call did not bring what it was to bring."""
 
 
-class BotDown(Trouble):
+class BotDown(RestError):
     """Nobody answers, or the answer is a failure of the server's own."""
 
 
-class LoggedOut(Trouble):
+class LoggedOut(RestError):
     """The session has ended."""
 
 
-class Refused(Trouble):
+class Refused(RestError):
     """The server says why not; `status` is 403 to 429."""
 
     def __init__(self, status: int, detail: str) -> None:

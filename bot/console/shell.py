@@ -10,14 +10,14 @@ from nicegui import ui
 from bot.console.elements import empty, heading, icon_button, trouble, words
 from bot.console.login import LANGUAGE_COOKIE, THEME_COOKIE
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.phrases import LANGUAGES, Phrases
-from bot.console.rest import LoggedOut, Trouble
+from bot.console.rest import LoggedOut, RestError
 
 _DARK = {"auto": None, "light": False, "dark": True}
 
 
-async def shown(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
+async def shown(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
     """Lays the frame and the page in it."""
     say = seat.say
     _head(say, seat.theme, f"{say(f'page-{page.name}')} · Laplaced")
@@ -33,7 +33,7 @@ async def shown(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
     frame.props(f"data-page={page.name}")
 
 
-def down(say: Phrases, theme: str, error: Trouble) -> None:
+def down(say: Phrases, theme: str, error: RestError) -> None:
     """Instead of any page while the bot cannot be reached: it looks again by itself."""
     _head(say, theme, "Laplaced")
     with ui.element("div").props("id=main").classes("down"):
@@ -51,7 +51,7 @@ def nowhere(say: Phrases, theme: str) -> None:
         words("a", say("page-control")).props('href="/"')
 
 
-async def _built(seat: Seat, page: Page) -> None:
+async def _built(seat: PageContext, page: Page) -> None:
     if seat.user_id is None and not page.everybody:
         empty("waving_hand", seat.say("nobody-title"), seat.say("nobody-text"))
         return
@@ -59,7 +59,7 @@ async def _built(seat: Seat, page: Page) -> None:
         await page.build(seat)
     except LoggedOut:
         ui.navigate.to("/login")
-    except Trouble as error:
+    except RestError as error:
         trouble(seat.say, error, again=True)
 
 
@@ -74,7 +74,7 @@ def _head(say: Phrases, theme: str, title: str) -> None:
     ui.add_head_html(f"<script>document.documentElement.lang = {json.dumps(say.language)}</script>")
 
 
-def _navigation(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
+def _navigation(seat: PageContext, page: Page, pages: Sequence[Page]) -> None:
     say = seat.say
     ui.element("div").classes("curtain").props("data-close")
     with ui.element("nav").classes("nav") as nav:
@@ -98,7 +98,7 @@ def _navigation(seat: Seat, page: Page, pages: Sequence[Page]) -> None:
             words("span", say("log-out"))
 
 
-def _bar(seat: Seat, page: Page) -> None:
+def _bar(seat: PageContext, page: Page) -> None:
     say = seat.say
     with ui.element("header").classes("bar"):
         icon_button("menu", say("open-navigation")).classes("bar-menu").props("data-open")
@@ -111,7 +111,7 @@ def _bar(seat: Seat, page: Page) -> None:
         icon_button("keyboard", say("help")).props("data-help").classes("bar-help")
 
 
-def _chooser(seat: Seat, page: Page) -> None:
+def _chooser(seat: PageContext, page: Page) -> None:
     """A plain select: fast with thousands of users, and every phone has its own good one."""
     say = seat.say
     with ui.element("label").classes("chooser"):
@@ -128,7 +128,7 @@ def _option(text: str, value: str, chosen: bool) -> None:
     option.props["value"] = value
 
 
-def _themes(seat: Seat) -> None:
+def _themes(seat: PageContext) -> None:
     say = seat.say
     with icon_button("contrast", say("theme")), ui.menu():
         for name in _DARK:
@@ -145,7 +145,7 @@ def _languages(say: Phrases) -> None:
 _KEEP = "() => laplaced.keep('{name}', '{value}')"
 
 
-def _help(seat: Seat, pages: Sequence[Page]) -> None:
+def _help(seat: PageContext, pages: Sequence[Page]) -> None:
     say = seat.say
     rows = [("?", say("key-help")), ("/", say("key-search")), ("Esc", say("key-escape"))]
     rows += [(f"g {page.key}", say(f"page-{page.name}")) for page in pages]

@@ -17,11 +17,11 @@ from starlette.types import ASGIApp
 
 from bot.console.login import SESSION_COOKIE, language_of, login_router, theme_of, to_login
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages import PAGES
 from bot.console.phrases import Phrases
-from bot.console.request_guard import Border
-from bot.console.rest import Json, LoggedOut, Rest, Trouble, client
+from bot.console.request_guard import RequestGuard
+from bot.console.rest import Json, LoggedOut, Rest, RestError, client
 from bot.console.shell import down, nowhere, shown
 from bot.shared.hosts import Hosts
 
@@ -57,7 +57,7 @@ def build(rest: str, *, allowed_hosts: Collection[str], secure: bool) -> ASGIApp
         tailwind=False,
         reconnect_timeout=_AWAY_S,
     )
-    return Border(app, Hosts(allowed_hosts))
+    return RequestGuard(app, Hosts(allowed_hosts))
 
 
 def _serve(page: Page, http: httpx.AsyncClient) -> None:
@@ -68,7 +68,7 @@ def _serve(page: Page, http: httpx.AsyncClient) -> None:
             seat = await _seat(request, rest, page, user)
         except LoggedOut:
             return to_login(str(request.url.path))
-        except Trouble as error:
+        except RestError as error:
             down(Phrases(language_of(request)), theme_of(request), error)
             return None
         await shown(seat, page, PAGES)
@@ -84,7 +84,7 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return client.build_response(request, 404)
 
 
-async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> Seat:
+async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> PageContext:
     """Raises Trouble, LoggedOut for a browser without a session."""
     me: Json = await rest.get("/console/me")
     rest.csrf = me["csrf"]
@@ -95,4 +95,4 @@ async def _seat(request: Request, rest: Rest, page: Page, asked: int | None) -> 
         chosen = me["user_id"] if me["user_id"] is not None else next(iter(users), {}).get("user_id")
     zone = next((user["tz"] for user in users if user["user_id"] == chosen), me["tz"])
     say = Phrases(language_of(request, me["lang"]), zone)
-    return Seat(rest, say, me["role"] == "admin", users, chosen, theme_of(request))
+    return PageContext(rest, say, me["role"] == "admin", users, chosen, theme_of(request))

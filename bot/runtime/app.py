@@ -14,9 +14,9 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from bot.application.doctor import Doctor
-from bot.application.operations import Upkeep
+from bot.application.operations import Operations
 from bot.runtime.core import App, open_app
-from bot.runtime.http import Doors, Served, served
+from bot.runtime.http import Doors, RunningServers, served
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
@@ -30,10 +30,10 @@ from bot.telegram.handlers.tasks.task_text import opened_in_turn
 from bot.telegram.i18n import phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.updates import Door, Ingest
+from bot.telegram.intake.updates import AccessPolicy, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
-from bot.telegram.service import Part, PollMonitor, TelegramSide, open_bot, set_webhook, webhook_update
+from bot.telegram.service import Part, PollMonitor, TelegramService, open_bot, set_webhook, webhook_update
 from bot.web.admin.simulator import Simulator
 from bot.web.server.telegram_webhook import Webhook
 from internal.access import repository as users
@@ -42,7 +42,7 @@ from internal.config import Config
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.tasks.parse import TypedTasks
 from internal.flows.turn.answer import Drafts, TurnFlow
-from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
@@ -50,7 +50,7 @@ from internal.flows.turn.reminder_requests import Requests
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
-from internal.scheduling.shards import WHOLE_TOWN, Districts, Town
+from internal.scheduling.shards import WHOLE_TOWN, Shards, WorkerShards
 from internal.storage.key_files import ensure_key
 from internal.telemetry.logs import log_loop_trouble, redact
 
@@ -62,7 +62,7 @@ class Running:
     """The bot as it runs: `telegram` is the Bot API's address, `rest` that of the HTTP server."""
 
     app: App
-    side: TelegramSide
+    side: TelegramService
     telegram: str
     rest: str
 
@@ -132,7 +132,7 @@ async def _telegram_address(
 @contextlib.asynccontextmanager
 async def telegram_side(
     app: App, api_base: str, token: str, budget: Budget, *, receives: bool = True
-) -> AsyncIterator[TelegramSide]:
+) -> AsyncIterator[TelegramService]:
     """What is between Telegram and the flows. `receives`: this process has the address that a webhook calls."""
     config, database, clock, metrics = app.config, app.database, app.clock, app.metrics
     bot = open_bot(config.telegram, api_base, token)
@@ -142,8 +142,8 @@ async def telegram_side(
         delivery = Delivery(database, clock)
         part = None
         if database.shared:
-            part = Part(database, app.duty.leases, Districts(app.duty.leases, counted=budget.share))
-        town: Town = WHOLE_TOWN if part is None else part.districts
+            part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
+        town: Shards = WHOLE_TOWN if part is None else part.districts
         sender = Sender(bot, delivery, budget, metrics, clock, town)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
@@ -167,7 +167,7 @@ async def telegram_side(
             turns=turns,
             drafts=drafts,
             handlers=Commands(bot, database, clock, build_router(_services(app, menus))),
-            door=Door(frozenset(config.access.allowed_user_ids), config.local_telegram),
+            door=AccessPolicy(frozenset(config.access.allowed_user_ids), config.local_telegram),
             phrases=phrase,
             menu=menus,
             wake_outbox=sender.wake,
@@ -181,7 +181,7 @@ async def telegram_side(
             poller = Poller(f"{api_base.rstrip('/')}/bot{token}", ingest.accept, monitor)
         elif receives:
             await set_webhook(bot, config.telegram, _webhook_secret(config))
-        yield TelegramSide(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part)
+        yield TelegramService(bot, ingest, lanes, sender, drafts, delivery, poller, monitor, part)
 
 
 def _services(app: App, menus: ChatMenus) -> Services:
@@ -194,7 +194,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         names=app.names,
         menu=menus,
         knowledge=app.knowledge,
-        past=PastQuestions(
+        past=AsOfQuestions(
             app.database, FactRecall(app.database, app.knowledge), app.models.responder, app.config.persona
         ),
         dates=app.dates,
@@ -243,11 +243,11 @@ def _requests(app: App) -> Requests:
     return Requests(app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, told=opened_in_turn)
 
 
-def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
+def _upkeep(app: App, side: TelegramService, api_base: str, token: str) -> Operations:
     doctor = Doctor(
         app.config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder]
     )
-    return Upkeep(
+    return Operations(
         app.config,
         app.database,
         app.clock,
@@ -260,8 +260,8 @@ def _upkeep(app: App, side: TelegramSide, api_base: str, token: str) -> Upkeep:
 
 @contextlib.asynccontextmanager
 async def _web(
-    app: App, side: TelegramSide, upkeep: Upkeep, api_base: str, simulator: Simulator | None
-) -> AsyncIterator[Served]:
+    app: App, side: TelegramService, upkeep: Operations, api_base: str, simulator: Simulator | None
+) -> AsyncIterator[RunningServers]:
     config = app.config
 
     async def accept(body: bytes) -> None:
@@ -307,7 +307,7 @@ async def _notice_token(app: App, bot_id: int) -> None:
         log.warning("bot_changed", extra={"before": known, "now": bot_id})
 
 
-async def _greet(app: App, api_base: str, server: Served) -> None:
+async def _greet(app: App, api_base: str, server: RunningServers) -> None:
     """What a person at the terminal needs to know, on stdout; logs go to stderr."""
     config = app.config
     if config.local_telegram:

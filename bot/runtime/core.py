@@ -29,33 +29,33 @@ from internal.config import Config
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import NotFound
-from internal.flows.archival.archive_now import Ordered, archive_now
+from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.flows.archival.publication import Publication
 from internal.flows.correcting.dates import WorkerDates
-from internal.flows.correcting.facts import Restating
-from internal.flows.forgetting.requests import Eraser
-from internal.flows.indexing.fragments import FragmentsFollowing
-from internal.flows.indexing.messages import MessagesFollowing
-from internal.flows.notifications.questions import Wondering
-from internal.flows.notifications.reminders import Reminding
-from internal.flows.notifications.teams import TakingOn
-from internal.flows.operations.clock_rollback import Setback
+from internal.flows.correcting.facts import FactCorrections
+from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.indexing.fragments import FragmentBackfill
+from internal.flows.indexing.messages import MessageBackfill
+from internal.flows.notifications.questions import QuestionScheduler
+from internal.flows.notifications.reminders import ReminderScheduler
+from internal.flows.notifications.teams import PromiseNotices
+from internal.flows.operations.clock_rollback import ClockRollback
 from internal.flows.operations.event_retention import EventRetention
 from internal.flows.operations.jobs import Job, Maintenance, drop_settled
 from internal.flows.operations.model_call_log import CallRecorder
-from internal.flows.operations.nightly import Nights
+from internal.flows.operations.nightly import NightlyMaintenance
 from internal.flows.runs.loop import RunLoop
-from internal.flows.sessions.audit import Auditing
-from internal.flows.sessions.lifecycle import ANALYST, Chronicling
+from internal.flows.sessions.audit import ChronicleAudit
+from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.flows.transfer.export import export_document
-from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.language.worker.process_pool import LanguageWorker
-from internal.recall.index.embed import VectorFollowing
-from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MemoryRecall
-from internal.recall.prompt.overview import Overview, PeopleFinder, Recollection
+from internal.recall.prompt.overview import Overview, OverviewSearch, PeopleFinder
 from internal.recall.prompt.passages import PassageRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import WorkerNames
@@ -65,7 +65,7 @@ from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.model import RunState
 from internal.scheduling.store_clock import ASKED, StoreClock, clock_of
 from internal.scheduling.ticker import Ticker
-from internal.scheduling.worker_membership import Duty
+from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage.backup import backup
 from internal.storage.database import Database
 from internal.storage.engine.data_lock import FolderLock, hold_for
@@ -99,8 +99,8 @@ class App:
     models: Models
     names: WorkerNames
     dates: WorkerDates
-    restating: Restating
-    unspoken: Unspoken
+    restating: FactCorrections
+    unspoken: PromptFilter
     search: PeopleSearch
     knowledge: KnowledgeSearch
     messages: MessageSearch
@@ -108,20 +108,20 @@ class App:
     buffers: DialogueBuffers
     ticker: Ticker
     publication: Publication
-    chronicling: Chronicling
-    auditing: Auditing
+    chronicling: SessionLifecycle
+    auditing: ChronicleAudit
     runs: RunLoop
-    vectors: VectorFollowing
-    terms: TermsFollowing
-    eraser: Eraser
-    nights: Nights
-    wondering: Wondering
-    reminding: Reminding
+    vectors: VectorBackfill
+    terms: TermsBackfill
+    eraser: ForgettingService
+    nights: NightlyMaintenance
+    wondering: QuestionScheduler
+    reminding: ReminderScheduler
     worker: LanguageWorker
     mirrors: Mirrors
     recorder: CallRecorder
-    setback: Setback
-    duty: Duty
+    setback: ClockRollback
+    duty: WorkerMembership
 
     async def archive(self, user_id: int | None, backfill: str | None, again: bool = False) -> ArchiveReport:
         """Publishes what waits and works it off; `again` = also what the agent to backfill has worked on.
@@ -147,7 +147,7 @@ class App:
             dead=after[RunState.DEAD],
         )
 
-    async def request(self, user_id: int) -> Ordered:
+    async def request(self, user_id: int) -> ArchivedCounts:
         """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
         with acting_for(user_id):
             ordered = await self._order(user_id)
@@ -162,7 +162,7 @@ class App:
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
         """What a question brings to mind, at most `limit` of each kind. Raises NotFound for an unknown user."""
-        everything = Recollection(self.finder, self.knowledge, self.memories, self.messages)
+        everything = OverviewSearch(self.finder, self.knowledge, self.memories, self.messages)
         with acting_for(user_id):
             await self.database.read(lambda c: users.get(c, user_id))
             return await everything.recall(user_id, query, limit)
@@ -201,7 +201,7 @@ class App:
 
     def maintenance(self, delivery: Sequence[Job] = ()) -> Maintenance:
         """What is due by the clock; `delivery` are the jobs of what tells users of it."""
-        following = MessagesFollowing(self.database, self.ticker.wake)
+        following = MessageBackfill(self.database, self.ticker.wake)
         return Maintenance(
             self.ticker,
             self.clock,
@@ -213,7 +213,7 @@ class App:
                 Job("publication", lambda: self._published(self.publication.publish_due())),
                 Job("sessions", lambda: self._published(self.publication.publish_ended()), everywhere=True),
                 Job("runs", self.runs.start_ready, everywhere=True),
-                Job("fragments", FragmentsFollowing(self.database).follow_due),
+                Job("fragments", FragmentBackfill(self.database).follow_due),
                 Job("messages", following.follow_due),
                 Job("terms", self.terms.follow_due),
                 Job("vectors", self._embed_due),
@@ -221,7 +221,7 @@ class App:
                 Job("forgotten", self.eraser.follow, everywhere=True),
                 Job("nights", self.nights.maintain_due, LOOKING),
                 Job("questions", self.wondering.ask_due, LOOKING),
-                Job("teams", TakingOn(self.database, self.clock, said).tell_due, LOOKING),
+                Job("teams", PromiseNotices(self.database, self.clock, said).tell_due, LOOKING),
                 Job("cleaning", lambda: drop_settled(self.database, self.clock), CLEANING),
                 Job("calls", self.recorder.drop_old, CLEANING),
                 Job("events", EventRetention(self.database, self.clock, self.config.events).drop_old, CLEANING),
@@ -256,7 +256,7 @@ class App:
         if self.vectors.more:
             self.ticker.wake()
 
-    async def _order(self, user_id: int) -> Ordered:
+    async def _order(self, user_id: int) -> ArchivedCounts:
         return await archive_now(self.database, self.clock, self.publication, user_id)
 
     async def _owners(self, user_id: int | None) -> list[int]:
@@ -324,7 +324,7 @@ def _assemble(
     ticker = Ticker(config.scheduler.tick, lambda: database.ring(TICK))
     database.when_rung(TICK, lambda _: ticker.wake_here())
     buffers = DialogueBuffers(kept=not database.shared)
-    duty = Duty(database, ticker.wake_here)
+    duty = WorkerMembership(database, ticker.wake_here)
     search = PeopleSearch(database, models.embedder, names=names, observer=metrics)
     knowledge = KnowledgeSearch(
         database,
@@ -337,7 +337,7 @@ def _assemble(
     )
     messages = MessageSearch(database, clock, embedder=models.embedder, terms=terms, names=names, observer=metrics)
     handlers = background_agents(config, clock, database, metrics, models, worker, hmac_key, ticker)
-    chronicling = Chronicling([handler.agent for handler in handlers if handler.agent == ANALYST])
+    chronicling = SessionLifecycle([handler.agent for handler in handlers if handler.agent == ANALYST])
     return App(
         config=config,
         clock=clock,
@@ -347,8 +347,8 @@ def _assemble(
         models=models,
         names=names,
         dates=WorkerDates(worker),
-        restating=Restating(database, clock, worker, hmac_key),
-        unspoken=Unspoken(database, hmac_key),
+        restating=FactCorrections(database, clock, worker, hmac_key),
+        unspoken=PromptFilter(database, hmac_key),
         search=search,
         knowledge=knowledge,
         messages=messages,
@@ -364,7 +364,7 @@ def _assemble(
             chronicling,
         ),
         chronicling=chronicling,
-        auditing=Auditing(database, clock, worker, chronicling),
+        auditing=ChronicleAudit(database, clock, worker, chronicling),
         runs=RunLoop(
             database,
             clock,
@@ -375,27 +375,29 @@ def _assemble(
             notify_user,
             duty.name if database.shared else None,
         ),
-        vectors=VectorFollowing(
+        vectors=VectorBackfill(
             database,
             models.embedder,
             clock,
             retry_base=config.runs.retry_base,
             retry_max=config.runs.retry_max,
         ),
-        terms=TermsFollowing(database, terms),
-        eraser=Eraser(
+        terms=TermsBackfill(database, terms),
+        eraser=ForgettingService(
             database,
             clock,
             hmac_key,
             [buffers, search, knowledge, messages],
             lambda: backup.listing(backup.folder_of(config.data_dir)),
         ),
-        nights=Nights(database, clock, config.memory, metrics),
-        wondering=Wondering(database, clock, config.memory, ask_about_memory),
-        reminding=Reminding(database, clock, config.notifications.whole_day_at, reminder_buttons, buttons_together),
+        nights=NightlyMaintenance(database, clock, config.memory, metrics),
+        wondering=QuestionScheduler(database, clock, config.memory, ask_about_memory),
+        reminding=ReminderScheduler(
+            database, clock, config.notifications.whole_day_at, reminder_buttons, buttons_together
+        ),
         worker=worker,
         mirrors=mirrors,
         recorder=recorder,
-        setback=Setback(database, clock, longest=config.runs.retry_max),
+        setback=ClockRollback(database, clock, longest=config.runs.retry_max),
         duty=duty,
     )

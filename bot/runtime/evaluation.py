@@ -25,13 +25,13 @@ from internal.evaluation import locomo
 from internal.evaluation.scores import report
 from internal.evaluation.scratch_store import Stage
 from internal.evaluation.training import fit_both, left_out
-from internal.evaluation.vector_cache import KeptVectors
+from internal.evaluation.vector_cache import VectorCache
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.model import Embedder
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.recall.index import embed
-from internal.recall.index.embed import VectorFollowing
-from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.recall.messages.ranking import write_rankings
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -100,7 +100,7 @@ async def open_stage(config: Config, embedder: str, vectors: Path | None = None)
         stack.push_async_callback(worker.close)
         chosen = await _embedder(config, embedder, worker, stack)
         if chosen is not None and vectors is not None:
-            chosen = KeptVectors(chosen, vectors)
+            chosen = VectorCache(chosen, vectors)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="laplaced-eval-"))
         database = await stack.enter_async_context(Database.open(Path(folder) / "scratch.db"))
         await database.exclusive(migrate)
@@ -134,10 +134,10 @@ def staged(database: Database, worker: LanguageWorker, embedder: Embedder | None
     clock, terms, names = SystemClock(), WorkerTerms(worker), WorkerNames(worker)
     following = None
     if embedder is not None:
-        following = VectorFollowing(database, embedder, clock, retry_base=_RETRY_BASE, retry_max=_RETRY_MAX)
+        following = VectorBackfill(database, embedder, clock, retry_base=_RETRY_BASE, retry_max=_RETRY_MAX)
     return Stage(
         database=database,
-        terms=TermsFollowing(database, terms),
+        terms=TermsBackfill(database, terms),
         vectors=following,
         knowledge=KnowledgeSearch(database, clock, embedder=embedder, terms=terms, names=names),
         messages=MessageSearch(database, clock, embedder=embedder, terms=terms, names=names),

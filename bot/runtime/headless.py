@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from bot.application.doctor import Doctor
-from bot.application.operations import Upkeep
+from bot.application.operations import Operations
 from bot.runtime.core import App, open_app
 from bot.runtime.http import Doors
 from internal.config import Config
@@ -53,11 +53,11 @@ def _nobody_new(config: Config) -> Any:
     return allows
 
 
-def _upkeep(app: App) -> Upkeep:
+def _upkeep(app: App) -> Operations:
     token = app.config.telegram.token.get_secret_value()
     telegram = (app.config.telegram.api_base, token) if token else None
     doctor = Doctor(app.config, app.clock, running=False, telegram=telegram, observers=[app.metrics, app.recorder])
-    return Upkeep(
+    return Operations(
         app.config,
         app.database,
         app.clock,

@@ -10,24 +10,24 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
-from bot.application.owner_data import Keeping
+from bot.application.owner_data import OwnerData
 from bot.cli.imports import importing_agents
 from bot.console.launch import Place, console_at
 from bot.mcp.http import PATH, McpServer
 from bot.runtime.core import App
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.console_login import Console
-from bot.web.admin.operations import Upkeep
+from bot.web.admin.operations import Operations
 from bot.web.admin.simulator import Simulator
 from bot.web.graph.cypher import Cypher
-from bot.web.graph.episodes import Taking
+from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph
 from bot.web.http.owners import Allows, Owners
 from bot.web.memory.nodes import Memory, memory_eraser
 from bot.web.server.app import build_web
 from bot.web.server.telegram_webhook import Webhook
 from bot.web.server.uvicorn import Listener, RunningServer, listening, serving, serving_on
-from internal.flows.transfer.imports import Importing
+from internal.flows.transfer.imports import Importer
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.storage.key_files import ensure_key
 from internal.telemetry.logs import redact
@@ -42,7 +42,7 @@ class Doors:
     """
 
     allows: Allows
-    upkeep: Upkeep
+    upkeep: Operations
     poll_fresh: Callable[[], bool] = lambda: True
     webhook: Webhook | None = None
     chat_page: str | None = None
@@ -86,14 +86,14 @@ def web_of(
         owners=owners,
         poll_fresh=doors.poll_fresh,
         archive=app.archive,
-        graph=Graph(app.knowledge, app.finder, Taking(agents, app.ticker.wake, erase), app.messages),
+        graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
         memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
         chronicle=Chronicle(app.auditing, config.persona.name),
         recall=app.recall,
         upkeep=doors.upkeep,
-        importing=Importing(app.database, app.clock, agents, owners, woken=app.ticker.wake),
-        keeping=Keeping(app.database, app.clock, app.eraser, taken_in=taken_in),
+        importing=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
+        keeping=OwnerData(app.database, app.clock, app.eraser, taken_in=taken_in),
         simulator=doors.simulator,
         webhook=doors.webhook,
         console=Console(server_key(app), config.console.session_lifetime, console),
@@ -106,7 +106,7 @@ def web_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class RunningServers:
     """The running servers. `mcp` is the address of the tools, `console` that of the pages, if there are any.
 
     Those of `ended` are done only before their time.
@@ -119,7 +119,7 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def served(app: App, doors: Doors) -> AsyncIterator[Served]:
+async def served(app: App, doors: Doors) -> AsyncIterator[RunningServers]:
     """REST on `server.port` and MCP on `mcp.port` until the block ends. Raises ConfigurationError."""
     server, stopping = app.config.server, asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
@@ -138,7 +138,7 @@ async def served(app: App, doors: Doors) -> AsyncIterator[Served]:
         if pages is not None:
             await stack.enter_async_context(console_at(_place(app, pages, calls.url)))
         stack.callback(stopping.set)
-        yield Served(calls, address, console, [calls.ended, tool_calls.ended])
+        yield RunningServers(calls, address, console, [calls.ended, tool_calls.ended])
 
 
 def _console_listener(app: App, stack: contextlib.AsyncExitStack) -> Listener | None:

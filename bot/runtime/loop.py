@@ -13,13 +13,13 @@ from bot.runtime.core import App
 from bot.runtime.database import last_backup
 from bot.telegram.menu import publish
 from bot.telegram.rendering import plain, render
-from bot.telegram.service import PollMonitor, TelegramSide
+from bot.telegram.service import PollMonitor, TelegramService
 from internal.access import repository as users
 from internal.access.model import Role
 from internal.flows.notifications.deliver import Rendering
-from internal.flows.notifications.scheduler import Notifying
+from internal.flows.notifications.scheduler import NotificationScheduler
 from internal.flows.operations.jobs import Job
-from internal.recall.search.warm_up import Warming
+from internal.recall.search.warm_up import WarmUp
 from internal.storage.backup import backup
 
 POLLED = "polled_at"
@@ -30,7 +30,7 @@ FIGURES_TOLD = timedelta(seconds=20)
 
 async def work(
     app: App,
-    side: TelegramSide,
+    side: TelegramService,
     ended: Sequence[asyncio.Task[None]],
     stop: asyncio.Event,
     beside: Sequence[Coroutine[Any, Any, None]] = (),
@@ -54,7 +54,7 @@ async def work(
     endless.append(app.database.until_damaged())
     tasks = [asyncio.create_task(job) for job in endless]
     stopping = asyncio.create_task(stop.wait())
-    once = [_publish_menu(app, side), Warming(app.database, [app.messages, app.knowledge, app.search]).run()]
+    once = [_publish_menu(app, side), WarmUp(app.database, [app.messages, app.knowledge, app.search]).run()]
     begun = [asyncio.create_task(job) for job in once]
     try:
         done, _ = await asyncio.wait([*tasks, stopping, *ended], return_when=asyncio.FIRST_COMPLETED)
@@ -80,9 +80,9 @@ async def _tell_figures(app: App, monitor: PollMonitor) -> None:
         app.metrics.backup_finished(last)
 
 
-def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
+def _notifying(app: App, wake_outbox: Callable[[], None]) -> NotificationScheduler:
     config = app.config
-    return Notifying(
+    return NotificationScheduler(
         app.database,
         app.clock,
         app.models.context_manager,
@@ -95,7 +95,7 @@ def _notifying(app: App, wake_outbox: Callable[[], None]) -> Notifying:
     )
 
 
-async def _publish_menu(app: App, side: TelegramSide) -> None:
+async def _publish_menu(app: App, side: TelegramService) -> None:
     everybody = await app.database.read(users.everybody)
     await publish(side.bot, [user for user in everybody if user.role is Role.OWNER])
 

@@ -14,7 +14,7 @@ from bot.shared.mirror_target import EMBEDDED, target_of
 from internal.access import repository as users
 from internal.config import Config, GraphConfig
 from internal.errors import ConfigurationError, LaplacedError, LeaseLost, MirrorUnavailable
-from internal.flows.indexing.mirror import Mirroring, PassingCursors, StoredCursors
+from internal.flows.indexing.mirror import MirrorSync, StoredCursors, TemporaryCursors
 from internal.flows.operations.health_checks import Check, finding, fine, note
 from internal.graph.mirror import repository
 from internal.graph.mirror.falkordb import Falkor, imported
@@ -42,8 +42,8 @@ class Mirrors:
     def __init__(self, config: Config, database: Database, clock: Clock) -> None:
         self._config, self._database, self._clock = config, database, clock
         self._leases = Leases(database, new_id())
-        self._kept: Mirroring | None = None
-        self._passing: tuple[Mirroring, contextlib.AsyncExitStack] | None = None
+        self._kept: MirrorSync | None = None
+        self._passing: tuple[MirrorSync, contextlib.AsyncExitStack] | None = None
         self._opening = asyncio.Lock()
         self._asking = 0
         self._asked_at = 0.0
@@ -97,7 +97,7 @@ class Mirrors:
         with acting_for_everyone():
             return [user.user_id for user in await self._database.read(users.everybody)]
 
-    async def _here(self) -> Mirroring:
+    async def _here(self) -> MirrorSync:
         if self._kept is not None:
             return self._kept
         async with self._opening:
@@ -110,10 +110,10 @@ class Mirrors:
                     self._passing = mirroring, stack.pop_all()
             return self._passing[0]
 
-    async def _mirroring(self, falkor: Falkor, stack: contextlib.AsyncExitStack, *, passing: bool) -> Mirroring:
-        cursors = PassingCursors() if passing else StoredCursors(self._database, self._clock, falkor.target)
+    async def _mirroring(self, falkor: Falkor, stack: contextlib.AsyncExitStack, *, passing: bool) -> MirrorSync:
+        cursors = TemporaryCursors() if passing else StoredCursors(self._database, self._clock, falkor.target)
         runs = self._config.runs
-        mirroring = Mirroring(
+        mirroring = MirrorSync(
             self._database,
             self._clock,
             falkor,

@@ -28,7 +28,7 @@ class _Chain:
     task: asyncio.Task[None] | None = None
 
 
-class Chains:
+class OrderedTasks:
     """Runs each key's jobs one after another. A key without jobs takes no memory.
 
     Once `drain` was called, new jobs are left out: they are due in the database, and taken up at the next start.

@@ -30,7 +30,7 @@ from internal.errors import ConfigurationError, LeaseLost, Refused
 from internal.flows.turn.delivery import Delivery
 from internal.scheduling.clock import Clock
 from internal.scheduling.leases import Leases
-from internal.scheduling.shards import Districts
+from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.engine.write_guard import fenced
@@ -73,11 +73,11 @@ class Part:
 
     database: Database
     leases: Leases
-    districts: Districts
+    districts: WorkerShards
 
 
 @dataclass(slots=True)
-class TelegramSide:
+class TelegramService:
     bot: Bot
     ingest: Ingest
     lanes: Lanes

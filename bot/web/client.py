@@ -33,7 +33,7 @@ from internal.config import Config
 from internal.errors import LaplacedError
 from internal.flows.forgetting.requests import Erased
 from internal.flows.operations.health_checks import Check
-from internal.flows.transfer.import_export import ReadBack
+from internal.flows.transfer.import_export import ReadExport
 from internal.flows.transfer.imports import OwnerTerms, Taken
 from internal.import_formats.model import Draft
 from internal.mailbox.model import QuarantinedUpdate
@@ -57,7 +57,7 @@ _QUEUES = TypeAdapter(Queues)
 _TERMS = TypeAdapter(OwnerTerms)
 _TAKEN = TypeAdapter(Taken)
 _ERASED = TypeAdapter(Erased)
-_READ_BACK = TypeAdapter(ReadBack)
+_READ_BACK = TypeAdapter(ReadExport)
 _RECALLED = TypeAdapter(Recalled)
 _ROWS = TypeAdapter(CypherAnswer)
 _REBUILT: TypeAdapter[Rebuilt] = TypeAdapter(list[tuple[int, int]])
@@ -108,7 +108,7 @@ async def ask_mcp(server: Holder) -> str:
             raise ServerUnreachable(f"process {server.pid} holds the data folder and serves no MCP over HTTP") from None
 
 
-class RemoteUpkeep:
+class RemoteOperations:
     """Upkeep by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
 
     def __init__(self, config: Config, server: Holder) -> None:
@@ -144,7 +144,7 @@ class RemoteUpkeep:
         return await _ask(self._config, self._server, path, order, answer)
 
 
-class RemoteKeeping:
+class RemoteOwnerData:
     """Keeping by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
 
     def __init__(self, config: Config, server: Holder) -> None:
@@ -160,13 +160,13 @@ class RemoteKeeping:
         order: Order = {"user_id": user_id, "kind": kind, "ref_id": ref_id, "messages": messages}
         return await _ask(self._config, self._server, FORGET_PATH, order, _ERASED)
 
-    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+    async def read_back(self, user_id: int, file: Path) -> ReadExport:
         """The server reads the file."""
         order: Order = {"user_id": user_id, "file": str(file)}
         return await _ask(self._config, self._server, READ_BACK_PATH, order, _READ_BACK)
 
 
-class RemoteImporting:
+class RemoteImporter:
     """Importing by the server that holds the data folder. Every call raises ServerUnreachable and ServerRefused."""
 
     def __init__(self, config: Config, server: Holder) -> None:

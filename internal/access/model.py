@@ -53,7 +53,7 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaiting:
+class AwaitedAnswer:
     """What the next message answers: `kind` names the question, `details` what it is about."""
 
     kind: str

@@ -17,7 +17,7 @@ from internal.access import repository
 from internal.access.model import (
     Allowed,
     Author,
-    Awaiting,
+    AwaitedAnswer,
     DailyCostReached,
     Language,
     Role,
@@ -200,13 +200,13 @@ def mark_zone_asked(connection: Connection, user_id: int) -> User:
     return repository.change(connection, user_id, tz_asked=True)
 
 
-def await_answer(connection: Connection, user_id: int, awaiting: Awaiting, now: datetime) -> None:
+def await_answer(connection: Connection, user_id: int, awaiting: AwaitedAnswer, now: datetime) -> None:
     """The user's next message answers this question, for ten minutes."""
     asked = {"kind": awaiting.kind, "details": awaiting.details, "until": (now + AWAITING_LASTS).isoformat()}
     _set(connection, user_id, _AWAITING, asked)
 
 
-def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaiting | None:
+def awaited(user: User, now: datetime, message_id: int | None = None) -> AwaitedAnswer | None:
     """What the user's next message answers; None if nothing was asked, or too long ago.
 
     An answered question still counts for the very message that answered it, so that handling it again after a crash
@@ -221,7 +221,7 @@ def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaitin
     return _question(asked) if now < datetime.fromisoformat(asked["until"]) else None
 
 
-def take_answer(connection: Connection, user_id: int, message_id: int, now: datetime) -> Awaiting | None:
+def take_answer(connection: Connection, user_id: int, message_id: int, now: datetime) -> AwaitedAnswer | None:
     """The question this message answers, from now on answered; None if it answers none.
 
     Of two messages sent one after the other only the first is the answer.
@@ -337,8 +337,8 @@ def _set(connection: Connection, user_id: int, key: str, value: Any | None) -> b
     return before is not None
 
 
-def _question(asked: dict[str, Any]) -> Awaiting:
-    return Awaiting(asked["kind"], dict(asked["details"]))
+def _question(asked: dict[str, Any]) -> AwaitedAnswer:
+    return AwaitedAnswer(asked["kind"], dict(asked["details"]))
 
 
 def _stored_codes(connection: Connection) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Veil:
+class HiddenMessages:
     """What is about to be forgotten and must not be seen: these messages, and everything said up to a moment."""
 
     message_ids: frozenset[str] = frozenset()
@@ -83,10 +83,12 @@ class Veil:
         return event.message_id in self.message_ids or (self.until is not None and event.at <= self.until)
 
 
-NOTHING_HIDDEN: Final = Veil()
+NOTHING_HIDDEN: Final = HiddenMessages()
 
 
-def of_session(connection: Connection, user_id: int, session_id: str, *, veil: Veil = NOTHING_HIDDEN) -> View | None:
+def of_session(
+    connection: Connection, user_id: int, session_id: str, *, veil: HiddenMessages = NOTHING_HIDDEN
+) -> View | None:
     """One session with the NEXT edges that lead into and out of it; None if there is none, or nothing to be seen."""
     session = repository.session(connection, user_id, session_id)
     if session is None:
@@ -99,7 +101,7 @@ def of_session(connection: Connection, user_id: int, session_id: str, *, veil: V
     return _view(connection, user_id, [_retold(connection, session, veil)], [*earlier, *line, *later])
 
 
-def of_owner(connection: Connection, user_id: int, *, veil: Veil = NOTHING_HIDDEN) -> View:
+def of_owner(connection: Connection, user_id: int, *, veil: HiddenMessages = NOTHING_HIDDEN) -> View:
     """The whole chronicle of an owner."""
     line = visible(repository.events(connection, user_id), veil)
     told = {event.session_id for event in line}
@@ -107,7 +109,7 @@ def of_owner(connection: Connection, user_id: int, *, veil: Veil = NOTHING_HIDDE
     return _view(connection, user_id, [_retold(connection, one, veil) for one in sessions], line)
 
 
-def topic_shown(session: Session, events: Sequence[Event], veil: Veil) -> Session:
+def topic_shown(session: Session, events: Sequence[Event], veil: HiddenMessages) -> Session:
     """A topic may tell what is hidden: then the first words that are not take its place."""
     if session.topic_by == "owner" or not any(veil.hides(event) for event in events):
         return session
@@ -115,13 +117,13 @@ def topic_shown(session: Session, events: Sequence[Event], veil: Veil) -> Sessio
     return replace(session, topic=topic_of(next(seen, "")))
 
 
-def _retold(connection: Connection, session: Session, veil: Veil) -> Session:
+def _retold(connection: Connection, session: Session, veil: HiddenMessages) -> Session:
     if veil == NOTHING_HIDDEN:
         return session
     return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), veil)
 
 
-def visible(events: Iterable[Event], veil: Veil = NOTHING_HIDDEN) -> list[Event]:
+def visible(events: Iterable[Event], veil: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
     """The events that are to be seen: an Analysis whose words were wiped is none."""
     return [
         event
@@ -197,7 +199,7 @@ def entity_description(node: Node) -> str:
 
 
 def _beyond(
-    connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], veil: Veil
+    connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], veil: HiddenMessages
 ) -> list[Event]:
     """The first event beside this one that is to be seen."""
     beside = step(connection, event.user_id, event.n)

@@ -21,8 +21,8 @@ from internal.evaluation.locomo import Conversation, Turn
 from internal.evaluation.scores import DEPTH, Ranked
 from internal.evaluation.training import Sample
 from internal.recall.index import item_repository
-from internal.recall.index.embed import VectorFollowing
-from internal.recall.index.terms import TermsFollowing
+from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.terms import TermsBackfill
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage.database import Database
@@ -56,8 +56,8 @@ class Stage:
     """The store and the parts of the product that work on it. Without `vectors` it is searched by words only."""
 
     database: Database
-    terms: TermsFollowing
-    vectors: VectorFollowing | None
+    terms: TermsBackfill
+    vectors: VectorBackfill | None
     knowledge: KnowledgeSearch
     messages: MessageSearch
 
@@ -127,7 +127,7 @@ class Stage:
         raise ModelUnavailable("the language process does not analyse the words of the conversations")
 
 
-async def _follow_vectors(vectors: VectorFollowing, tell: Tell) -> None:
+async def _follow_vectors(vectors: VectorBackfill, tell: Tell) -> None:
     best, stalled = -1, 0
     while stalled < _PATIENCE:
         following = asyncio.create_task(vectors.embed_due())

@@ -16,7 +16,7 @@ _HASH_BYTES: Final = 32
 _NUMBER: Final = np.dtype("<f4")
 
 
-class KeptVectors:
+class VectorCache:
     """An embedder that asks another one only for texts whose vectors the folder does not hold.
 
     One file a model: records of a SHA-256 of kind and text and the float32 numbers; no text is kept. A record that was

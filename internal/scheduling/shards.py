@@ -64,7 +64,7 @@ class Service(Protocol):
         ...
 
 
-class Town(Protocol):
+class Shards(Protocol):
     """What those who serve chats ask."""
 
     @property
@@ -77,7 +77,7 @@ class Town(Protocol):
         ...
 
 
-class WholeTown:
+class SingleShard:
     """The town of the one process that owns its database: every chat is its own, and there is nothing to check."""
 
     served = None
@@ -86,10 +86,10 @@ class WholeTown:
         return None
 
 
-WHOLE_TOWN: Final[Town] = WholeTown()
+WHOLE_TOWN: Final[Shards] = SingleShard()
 
 
-class Districts:
+class WorkerShards:
     """The districts of one worker. Both `served` and what is to be taken change in `kept` alone."""
 
     def __init__(

@@ -37,7 +37,7 @@ _PATIENCE_S: Final = 60.0
 """How long a server that is away is waited for at the start, as its other connections wait."""
 
 
-class Duty:
+class WorkerMembership:
     """`taken_over` is called when the clock's jobs fall to this process. A dead process's clock is free after `length`,
     its runs after `alive`."""
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from internal.storage.row_ids import NumberedKey, only_on
-from internal.storage.types import Moment, OwnerOrHouse, Text
+from internal.storage.types import Moment, OwnerOrSystem, Text
 
 TEXT: Final[dict[str, Any]] = {"holds": "text"}
 
@@ -167,7 +167,7 @@ events = Table(
     metadata,
     Column("seq", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
-    Column("user_id", OwnerOrHouse, nullable=False),
+    Column("user_id", OwnerOrSystem, nullable=False),
     Column("timestamp", Moment, nullable=False),
     Column("event_type", Text, nullable=False),
     Column("source", Text, nullable=False),
@@ -696,7 +696,7 @@ model_calls = Table(
     metadata,
     Column("n", _Serial, autoincrement=True),
     Column("id", Text, nullable=False),
-    Column("user_id", OwnerOrHouse, nullable=False),
+    Column("user_id", OwnerOrSystem, nullable=False),
     Column("agent", Text, nullable=False),
     Column("model", Text, nullable=False),
     Column("at", Moment, nullable=False),

@@ -53,7 +53,7 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else from_micros(value)
 
 
-class OwnerOrHouse(TypeDecorator[int]):
+class OwnerOrSystem(TypeDecorator[int]):
     """An owner's id, or None for what is the house's: that is kept as 0, for no key has room for NULL.
 
     Nobody has the id 0.

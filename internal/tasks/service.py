@@ -62,7 +62,7 @@ class NewTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class TaskAuthor:
     """Who changes something, for the event: `source` is `user:<id>` or `agent:TaskManager`."""
 
     source: str
@@ -71,8 +71,8 @@ class Teller:
     links: Mapping[str, Any]
 
 
-def by_owner(user_id: int, now: datetime, whole_day_at: time) -> Teller:
-    return Teller(f"user:{user_id}", now, whole_day_at, {})
+def by_owner(user_id: int, now: datetime, whole_day_at: time) -> TaskAuthor:
+    return TaskAuthor(f"user:{user_id}", now, whole_day_at, {})
 
 
 def task(connection: Connection, user_id: int, task_id: str) -> Task:
@@ -83,7 +83,7 @@ def task(connection: Connection, user_id: int, task_id: str) -> Task:
     return found
 
 
-def open_task(connection: Connection, user_id: int, new: NewTask, teller: Teller) -> Task:
+def open_task(connection: Connection, user_id: int, new: NewTask, teller: TaskAuthor) -> Task:
     """Opens or proposes a task.
 
     Raises Refused("no_title" | "too_long" | "recurrence"), and Refused("too_many") where MOST_OPEN are open.
@@ -124,7 +124,7 @@ def open_task(connection: Connection, user_id: int, new: NewTask, teller: Teller
     return opened
 
 
-def confirm(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+def confirm(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
     """The owner's yes to a proposed task; an open one stays as it is. Raises NotFound, Conflict for a closed one."""
     found = task(connection, user_id, task_id)
     if found.state is TaskState.OPEN:
@@ -135,7 +135,7 @@ def confirm(connection: Connection, user_id: int, task_id: str, teller: Teller) 
     return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at)
 
 
-def done(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+def done(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
     """It is done. Of a recurring one that is this time: it goes on, after today. Raises NotFound."""
     found = task(connection, user_id, task_id)
     if found.state.closed:
@@ -147,13 +147,13 @@ def done(connection: Connection, user_id: int, task_id: str, teller: Teller) -> 
     return _closed(connection, found, TaskState.DONE, teller)
 
 
-def cancel(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+def cancel(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
     """It need not be done (any more), a recurring one never again. Raises NotFound."""
     found = task(connection, user_id, task_id)
     return found if found.state.closed else _closed(connection, found, TaskState.CANCELLED, teller)
 
 
-def reopen(connection: Connection, user_id: int, task_id: str, teller: Teller) -> Task:
+def reopen(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
     """What was closed by mistake is open again. Raises NotFound."""
     found = task(connection, user_id, task_id)
     if not found.state.closed:
@@ -162,7 +162,7 @@ def reopen(connection: Connection, user_id: int, task_id: str, teller: Teller) -
     return _changed(connection, found, "task_open", teller, state=TaskState.OPEN.value, next_at=next_at, closed_at=None)
 
 
-def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, teller: Teller) -> Task:
+def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, teller: TaskAuthor) -> Task:
     """It is told of (again) at `moment`; a proposed one is open then. One without a date is due then.
 
     Raises NotFound, Conflict for a closed one, and Refused("past").
@@ -183,7 +183,7 @@ def change(
     connection: Connection,
     user_id: int,
     task_id: str,
-    teller: Teller,
+    teller: TaskAuthor,
     *,
     schedule: Schedule | None = None,
     **values: Any,
@@ -219,7 +219,7 @@ def time_settled_at(connection: Connection, found: Task) -> datetime:
     return max([found.created_at, *(one.timestamp for one in of_time)])
 
 
-def move_zone(connection: Connection, user_id: int, zone: str, teller: Teller) -> int:
+def move_zone(connection: Connection, user_id: int, zone: str, teller: TaskAuthor) -> int:
     """Days, and hours of what comes again, are from now on those of the clock in `zone` (an IANA name); how many.
 
     Only of what is open or proposed; a moment stays the moment that it is.
@@ -252,7 +252,7 @@ def publish(connection: Connection, user_id: int, now: datetime) -> None:
     agent_state.put(connection, mine, PENDING, listed, user_id=user_id, now=now)
 
 
-def _after_this_time(found: Task, teller: Teller) -> datetime | None:
+def _after_this_time(found: Task, teller: TaskAuthor) -> datetime | None:
     """When a recurring task goes on that is done for now: what is still to come today is not told of."""
     due = found.next_at
     if due is None:
@@ -264,7 +264,7 @@ def _after_this_time(found: Task, teller: Teller) -> datetime | None:
     return next_firing(found.schedule, teller.whole_day_at, due) if again_today or due <= teller.now else due
 
 
-def _closed(connection: Connection, found: Task, state: TaskState, teller: Teller) -> Task:
+def _closed(connection: Connection, found: Task, state: TaskState, teller: TaskAuthor) -> Task:
     told: dict[str, Any] = {"state": state.value, "next_at": None, "closed_at": teller.now}
     return _changed(connection, found, f"task_{state.value}", teller, **told)
 
@@ -273,7 +273,7 @@ def _changed(
     connection: Connection,
     found: Task,
     event: str,
-    teller: Teller,
+    teller: TaskAuthor,
     payload: Mapping[str, Any] = MappingProxyType({}),
     **values: Any,
 ) -> Task:
@@ -288,7 +288,7 @@ def _tell(
     user_id: int,
     task_id: str,
     event: str,
-    teller: Teller,
+    teller: TaskAuthor,
     payload: Mapping[str, Any],
     before: str | None = None,
 ) -> str:

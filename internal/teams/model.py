@@ -62,7 +62,7 @@ class Invitation:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOn:
+class TeamPromise:
     """A promise that `user_id` gave `to`, who is in a team with him and has not been told yet."""
 
     user_id: int

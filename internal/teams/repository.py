@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.tables import forgettings, notifications, people, tasks, team_invitations, team_members, users
-from internal.teams.model import Invitation, InvitationState, Member, TakenOn, Team
+from internal.teams.model import Invitation, InvitationState, Member, Team, TeamPromise
 
 _ADMITTED = users.c.state != "removed"
 
@@ -73,7 +73,7 @@ def admitted(connection: Connection, named: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def taken_on(connection: Connection, *, limit: int) -> list[TakenOn]:
+def taken_on(connection: Connection, *, limit: int) -> list[TeamPromise]:
     """Open promises to somebody in the same team who was not told of them; none of who is about to forget something."""
     giver, taker = team_members.alias("giver"), team_members.alias("taker")
     forgets = select(forgettings.c.user_id).where(forgettings.c.state == "pending")
@@ -94,10 +94,10 @@ def taken_on(connection: Connection, *, limit: int) -> list[TakenOn]:
         .order_by(tasks.c.user_id, tasks.c.id, people.c.telegram_id)
         .limit(limit)
     )
-    return [TakenOn(*row) for row in connection.execute(query)]
+    return [TeamPromise(*row) for row in connection.execute(query)]
 
 
-def note_told(connection: Connection, taken: TakenOn) -> bool:
+def note_told(connection: Connection, taken: TeamPromise) -> bool:
     """Notes whom a promise was told; False if that was noted already."""
     one = (tasks.c.user_id == taken.user_id) & (tasks.c.id == taken.task_id) & tasks.c.for_user.is_(None)
     return connection.execute(update(tasks).where(one).values(for_user=taken.to)).rowcount == 1

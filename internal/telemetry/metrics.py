@@ -19,7 +19,7 @@ from internal.errors import ModelError
 from internal.llm.calls import Reply, Request
 from internal.telemetry.disk import Disk
 from internal.telemetry.identity import OTHER, Identities
-from internal.telemetry.repository import StoredFigures
+from internal.telemetry.repository import StoredGauges
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -213,7 +213,7 @@ class Metrics:
         """How many people `stored_figures` has to list one by one."""
         return 0 if self._config.identity == "off" else self._config.max_identities
 
-    def exposition(self, stored: StoredFigures) -> bytes:
+    def exposition(self, stored: StoredGauges) -> bytes:
         """The whole page in the Prometheus text format (`CONTENT_TYPE`): what was counted, and what is stored."""
         page = CollectorRegistry(auto_describe=False)
         page.register(_Page([*self._counted(), *self._stored(stored)]))
@@ -225,7 +225,7 @@ class Metrics:
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
 
-    def _stored(self, stored: StoredFigures) -> Iterator[Metric]:
+    def _stored(self, stored: StoredGauges) -> Iterator[Metric]:
         yield self._people_total(stored.people)
         yield self._mentions(stored)
         yield _gauge("laplaced_inbox_depth", "Updates not yet handled.", stored.inbox_depth)
@@ -254,7 +254,7 @@ class Metrics:
             family.add_metric(labels, total)
         return family
 
-    def _mentions(self, stored: StoredFigures) -> Metric:
+    def _mentions(self, stored: StoredGauges) -> Metric:
         family = CounterMetricFamily("laplaced_people_mentions", "Mentions of a person.", labels=["person_id"])
         totals: dict[str, int] = defaultdict(int)
         for person_id, count in stored.mentions:

@@ -18,7 +18,7 @@ _OWED = ("pending", "sending", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFigures:
+class StoredGauges:
     """`people` is (user_id, circle, how many), `mentions` (person_id, mention_count).
 
     `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles count
@@ -43,13 +43,13 @@ class StoredFigures:
     database_bytes: int | None = None
 
 
-def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredFigures:
+def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredGauges:
     """All stored figures in one snapshot; at most `most_people` people are listed one by one.
 
     `mirror` is the target whose cursors are looked at; empty for none.
     """
     mentions = _mentions(connection, most_people)
-    return StoredFigures(
+    return StoredGauges(
         people=_people(connection),
         mentions=mentions,
         other_mentions=_all_mentions(connection) - sum(count for _, count in mentions),

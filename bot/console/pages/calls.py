@@ -8,13 +8,13 @@ from nicegui import ui
 
 from bot.console.elements import card, chip, empty, told, words
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _AT_ONCE = 50
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The first page; older calls follow on demand."""
     found = await seat.rest.get("/model-calls", user_id=seat.user_id, limit=_AT_ONCE)
     if not found["calls"]:
@@ -28,7 +28,7 @@ async def build(seat: Seat) -> None:
 class _Calls:
     """The rows so far, and a button while there are more."""
 
-    def __init__(self, seat: Seat, calls: list[Json], count: int) -> None:
+    def __init__(self, seat: PageContext, calls: list[Json], count: int) -> None:
         self._seat, self._count, self._shown = seat, count, 0
         self._list = ui.element("ul").classes("rows")
         self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
@@ -49,7 +49,7 @@ class _Calls:
             self._add((await self._seat.rest.get("/model-calls", **query))["calls"])
 
 
-def _row(seat: Seat, call: Json) -> None:
+def _row(seat: PageContext, call: Json) -> None:
     say = seat.say
     with ui.element("li"), ui.element("details").classes("row") as row:
         with ui.element("summary"):
@@ -63,7 +63,7 @@ def _row(seat: Seat, call: Json) -> None:
     row.on("toggle", partial(open_call, seat, call["id"], body), throttle=1.0)
 
 
-async def open_call(seat: Seat, call_id: str, body: ui.element) -> None:
+async def open_call(seat: PageContext, call_id: str, body: ui.element) -> None:
     """The words are long, so they are fetched when somebody wants to read them."""
     if not body.default_slot.children:
         with told(seat):
@@ -72,7 +72,7 @@ async def open_call(seat: Seat, call_id: str, body: ui.element) -> None:
                 whole_call(seat, whole)
 
 
-def whole_call(seat: Seat, call: Json) -> None:
+def whole_call(seat: PageContext, call: Json) -> None:
     """Prompt and reply, exactly as they went over the wire."""
     say = seat.say
     if call["error"]:
@@ -87,7 +87,7 @@ def whole_call(seat: Seat, call: Json) -> None:
     words("pre", call["reply"] or "—", "exact reply").props("tabindex=0")
 
 
-def price(seat: Seat, call: Json) -> str:
+def price(seat: PageContext, call: Json) -> str:
     """`1,204 → 96 tokens · $0.0012 · 1.3 s`."""
     say = seat.say
     tokens = say(

@@ -10,13 +10,13 @@ from nicegui import ui
 from bot.console.elements import card, chip, empty, style, told, words
 from bot.console.lists import AT_ONCE, answers, button, question
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _PARTS: Final = ("who", "now", "threads")
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The latest version, and the earlier ones below."""
     style("records")
     await _Mind(seat).show()
@@ -25,7 +25,7 @@ async def build(seat: Seat) -> None:
 class _Mind:
     """`shown` is the version that is looked at, None: the latest."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat, self._place = seat, ui.element("div")
         self._limit = AT_ONCE
         self._shown: int | None = None

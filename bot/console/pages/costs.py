@@ -12,13 +12,13 @@ from bot.console.charts import chart
 from bot.console.elements import card, empty, style, words
 from bot.console.lists import Choices, dollars, figure, figures
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _SPANS: Final = (7, 30, 90)
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The last thirty days at first."""
     style("records")
     with ui.element("div").classes("toolbar"):
@@ -39,7 +39,7 @@ async def build(seat: Seat) -> None:
 class _Costs:
     """Laid anew for each span."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
 
     def lay(self) -> None:

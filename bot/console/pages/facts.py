@@ -9,9 +9,9 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, style, told, words
-from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, answers, button, field, question
+from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, answers, button, field, question
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _NOTHING: Final = Nothing("fact_check", "facts-empty", "facts-empty-text")
@@ -19,7 +19,7 @@ _FOUND: Final = 30
 """Most facts that a search brings: they come best first."""
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The facts that hold now; what has ended and old versions on demand."""
     style("records")
     await _Facts(seat).show("current")
@@ -28,7 +28,7 @@ async def build(seat: Seat) -> None:
 class _Facts:
     """The list, and the search above it, which takes its place while there are words in it."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat, say = seat, seat.say
         self._names: dict[str, str] = {}
         with ui.element("div").classes("toolbar"):
@@ -44,7 +44,7 @@ class _Facts:
             )
         self._lead = words("p", "", "lead").props("role=status")
         with card(classes="list-card"):
-            self._list = Growing(seat, self._listed, self._row, _NOTHING)
+            self._list = GrowingList(seat, self._listed, self._row, _NOTHING)
 
     async def show(self, which: str) -> None:
         count = await self._list.show(partial(self._listed, which=which))
@@ -83,7 +83,9 @@ class _Facts:
 class _Fact:
     """One row; opened, the receipts, the history, and what can be done."""
 
-    def __init__(self, seat: Seat, fact: Json, names: dict[str, str], changed: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, seat: PageContext, fact: Json, names: dict[str, str], changed: Callable[[], Awaitable[None]]
+    ) -> None:
         self._seat, self._fact, self._changed = seat, fact, changed
         say = seat.say
         over = fact["expired_at"] is not None or fact["invalid_at"] is not None

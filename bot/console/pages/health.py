@@ -11,7 +11,7 @@ from nicegui import ui
 from bot.console.elements import card, chip, heading, style, told, words
 from bot.console.lists import answers, button, dollars, figure, figures, question
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.phrases import Phrases
 from bot.console.rest import Json
 
@@ -21,17 +21,17 @@ _STATES: Final = ("due", "claimed", "replied", "applied", "dead")
 _SHOWN_BACKUPS: Final = 8
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The chosen owner's own figures, and for the admin those of the house."""
     style("records")
     if seat.user_id is not None:
         await _own(seat)
     if seat.admin:
         house = ui.element("div")
-        await _House(seat, house).show()
+        await _HealthView(seat, house).show()
 
 
-async def _own(seat: Seat) -> None:
+async def _own(seat: PageContext) -> None:
     say = seat.say
     status = await seat.rest.get("/graph/status", group_id=str(seat.user_id), user_id=seat.user_id)
     kind = "bad" if status["dead"] else "warn" if status["waiting"] else "good"
@@ -68,10 +68,10 @@ def _value(say: Phrases, name: str, value: str | int | float) -> str | int | flo
     return say.span(timedelta(seconds=value)) if name.endswith("_seconds") and not isinstance(value, str) else value
 
 
-class _House:
+class _HealthView:
     """Everything that an operator looks at, laid anew after whatever he did."""
 
-    def __init__(self, seat: Seat, place: ui.element) -> None:
+    def __init__(self, seat: PageContext, place: ui.element) -> None:
         self._seat, self._place = seat, place
 
     async def show(self) -> None:

@@ -10,9 +10,9 @@ from nicegui import ui
 
 from bot.console.charts import COLOURS, chart, colour
 from bot.console.elements import card, empty, style, words
-from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, figure, figures, meter
+from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, figure, figures, meter
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _CURVES: Final = 8
@@ -22,7 +22,7 @@ _BEFORE, _AHEAD = timedelta(days=180), timedelta(days=365)
 _NOTHING: Final = Nothing("psychology_alt", "memory-empty", "memory-empty-text")
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """What fades first, at first."""
     style("records")
     await _Memory(seat).show("weakest")
@@ -31,7 +31,7 @@ async def build(seat: Seat) -> None:
 class _Memory:
     """The figures, both charts, and the memories themselves, weakest or strongest first."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._all = ui.element("div")
         options = {one: seat.say(f"memory-{one}") for one in ("weakest", "strongest")}
@@ -41,7 +41,7 @@ class _Memory:
                 Choices(seat, seat.say("memory-which"), options, "weakest", self.show)
             self._charts = ui.element("div")
             with card(seat.say("memory-list"), "list-card"):
-                self._list = Growing(seat, partial(self._listed, "weakest"), self._row, _NOTHING)
+                self._list = GrowingList(seat, partial(self._listed, "weakest"), self._row, _NOTHING)
         self._none = ui.element("div")
 
     async def show(self, first: str) -> None:

@@ -8,9 +8,9 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, style, words
-from bot.console.lists import AT_ONCE, Choices, Growing, Nothing
+from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 _ICONS: Final = {"reminder": "alarm", "confirm": "help_outline", "team": "groups", "question": "quiz", "notice": "info"}
@@ -19,22 +19,22 @@ _ALL: Final = "all"
 _NOTHING: Final = Nothing("notifications_none", "notices-empty", "notices-empty-text")
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """Newest first, in every state."""
     style("records")
-    await _Notices(seat).show(_ALL)
+    await _NotificationList(seat).show(_ALL)
 
 
-class _Notices:
+class _NotificationList:
     """The list, by what became of them."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         options = {state: seat.say(f"notice-{state}") for state in (_ALL, *_KINDS)}
         with ui.element("div").classes("toolbar"):
             Choices(seat, seat.say("notices-which"), options, _ALL, self.show)
         with card(classes="list-card"):
-            self._list = Growing(seat, partial(self._listed, _ALL), self._row, _NOTHING)
+            self._list = GrowingList(seat, partial(self._listed, _ALL), self._row, _NOTHING)
 
     async def show(self, state: str) -> None:
         await self._list.show(partial(self._listed, state))

@@ -9,14 +9,14 @@ from nicegui import ui
 from bot.console.elements import chip, empty, style, words
 from bot.console.lists import AT_ONCE, button
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json, segment
 
 _KINDS: Final = {"correct": "good", "partially_correct": "warn", "incorrect": "bad"}
 _ASKED: Final = ("Request", "Feedback")
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """The sessions beside the chosen one, `?session=`; without one, the newest. On a phone one after the other."""
     style("records")
     found = await seat.rest.get("/chronicle/sessions", user_id=seat.user_id, newest=True, limit=AT_ONCE)
@@ -39,7 +39,7 @@ async def build(seat: Seat) -> None:
 class _List:
     """The sessions, newest first; earlier ones on demand."""
 
-    def __init__(self, seat: Seat, found: Json, chosen: str) -> None:
+    def __init__(self, seat: PageContext, found: Json, chosen: str) -> None:
         self._seat, self._chosen, self._shown = seat, chosen, 0
         with ui.element("div").classes("talks-list"), ui.element("nav") as nav:
             nav.props["aria-label"] = seat.say("page-sessions")
@@ -69,7 +69,7 @@ class _List:
         self._add(await self._seat.rest.get("/chronicle/sessions", **query))
 
 
-def _transcript(seat: Seat, view: Json) -> None:
+def _transcript(seat: PageContext, view: Json) -> None:
     """Every word in order; a judgement stands under the answer that it is about, that of the whole at the end."""
     say, session = seat.say, view["session"]
     about = {edge["source_id"]: edge["target_id"] for edge in view["edges"] if edge["type"] == "ANALYZES"}
@@ -94,12 +94,12 @@ def _transcript(seat: Seat, view: Json) -> None:
         words("p", say("session-unjudged" if session["closed_at"] else "session-goes-on"), "dim")
 
 
-def _times(seat: Seat, session: Json) -> str:
+def _times(seat: PageContext, session: Json) -> str:
     begin = seat.say.moment(session["created_at"], "EEEE, d MMMM y, HH:mm")
     return begin if session["closed_at"] is None else f"{begin} – {seat.say.moment(session['closed_at'], 'HH:mm')}"
 
 
-def _said(seat: Seat, event: Json) -> None:
+def _said(seat: PageContext, event: Json) -> None:
     asked = event["label"] in _ASKED
     with ui.element("div").classes("bubble asked" if asked else "bubble"):
         words("span", seat.say("session-owner" if asked else "session-bot"), "sr")
@@ -107,7 +107,7 @@ def _said(seat: Seat, event: Json) -> None:
         words("time", seat.say.moment(event["created_at"], "HH:mm"))
 
 
-def _ruling(seat: Seat, ruling: Json, *, whole: bool = False) -> None:
+def _ruling(seat: PageContext, ruling: Json, *, whole: bool = False) -> None:
     say = seat.say
     with ui.element("div").classes("ruling whole" if whole else "ruling"):
         if whole:

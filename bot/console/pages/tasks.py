@@ -10,9 +10,9 @@ from typing import Any, Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, empty, icon_button, style, told, words
-from bot.console.lists import AT_ONCE, Choices, Growing, Nothing, Select, answers, button, field, question
+from bot.console.lists import AT_ONCE, Choices, GrowingList, Nothing, Select, answers, button, field, question
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 from bot.shared.recurrence_words import repeat_words
 
@@ -26,7 +26,7 @@ _SECTIONS: Final = ("proposed", "late", "today", "later", "someday")
 _CLOSED: Final = Nothing("task_alt", "tasks-none-closed", "tasks-none-closed-text")
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """A form for a new one, what is open by its time, and what is over."""
     style("records")
     await _Tasks(seat).show()
@@ -35,7 +35,7 @@ async def build(seat: Seat) -> None:
 class _Tasks:
     """All sections are laid anew after each change: a change moves a task between them."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._unfolded: dict[str, int] = {}
         _Adding(seat, self.show)
@@ -47,7 +47,7 @@ class _Tasks:
             options = {state: seat.say(f"tasks-{state}") for state in ("done", "cancelled")}
             with ui.element("div").classes("toolbar"):
                 self._which = Choices(seat, seat.say("tasks-closed"), options, "done", self._show_closed)
-            self._over = Growing(seat, partial(self._closed, "done"), self._row, _CLOSED)
+            self._over = GrowingList(seat, partial(self._closed, "done"), self._row, _CLOSED)
         closed.on("toggle", self._opened, throttle=1.0)
 
     async def show(self) -> None:
@@ -183,7 +183,7 @@ class _Tasks:
 class _Adding:
     """The form of a new task."""
 
-    def __init__(self, seat: Seat, added: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, seat: PageContext, added: Callable[[], Awaitable[None]]) -> None:
         self._seat, self._added = seat, added
         say = seat.say
         with card(say("tasks-add")), ui.element("form").classes("add-task") as form:
@@ -222,13 +222,13 @@ def _section(task: Json, now: datetime) -> str:
     return "late" if due < now else "later"
 
 
-def _when(seat: Seat, task: Json) -> str:
+def _when(seat: PageContext, task: Json) -> str:
     if task["due_at"] is None:
         return seat.say("task-undated")
     return seat.say.moment(task["due_at"], "EEE d MMM y" if task["whole_day"] else "EEE d MMM y, HH:mm")
 
 
-def _in_zone(seat: Seat, local: str) -> str:
+def _in_zone(seat: PageContext, local: str) -> str:
     """What a browser's field says is meant in the owner's zone."""
     return datetime.fromisoformat(local).replace(tzinfo=seat.say.zone).isoformat(timespec="seconds")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from bot.simulator.page.page_context import Seat, clock, colour, full_name, initials
+from bot.simulator.page.page_context import PageContext, clock, colour, full_name, initials
 from bot.simulator.page.rendering import html_of
 from bot.simulator.repository import Json
 
@@ -29,7 +29,7 @@ class Reactions:
 class Bubble:
     """One message on the screen; `element` is its row in the list."""
 
-    def __init__(self, seat: Seat, message: Json, reactions: Reactions) -> None:
+    def __init__(self, seat: PageContext, message: Json, reactions: Reactions) -> None:
         self._seat = seat
         self._reactions = reactions
         self.message = message

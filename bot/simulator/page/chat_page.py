@@ -13,7 +13,7 @@ from bot.simulator.page.bubbles import Reactions
 from bot.simulator.page.composer import Composer
 from bot.simulator.page.conversation import Conversation
 from bot.simulator.page.dialogs import PersonDialog
-from bot.simulator.page.page_context import ONLINE_FOR, Seat, colour, initials
+from bot.simulator.page.page_context import ONLINE_FOR, PageContext, colour, initials
 from bot.simulator.page.people_list import PeopleList
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Telegram
@@ -49,7 +49,7 @@ class ChatPage:
 
     def _open(self, user: Json, chat: Json) -> None:
         """Lay the page for this person and chat, in the person's language."""
-        self._seat = Seat(self._telegram, user, chat)
+        self._seat = PageContext(self._telegram, user, chat)
         self._root.clear()
         with self._root:
             self._people = PeopleList(self._seat, self._choose, self._add_person, self._theme_button)

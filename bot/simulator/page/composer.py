@@ -12,7 +12,7 @@ from bot.simulator.media import MEDIA
 from bot.simulator.methods.files import store_document
 from bot.simulator.methods.registry import Upload
 from bot.simulator.page.dialogs import ContactDialog, ForwardDialog
-from bot.simulator.page.page_context import Seat
+from bot.simulator.page.page_context import PageContext
 from bot.simulator.repository import Json
 from bot.simulator.server.errors import ApiRefusal
 
@@ -26,7 +26,7 @@ _MEDIA_ICONS = {
 class Composer:
     """The bottom of the page. `sent` is called after each message of this person."""
 
-    def __init__(self, seat: Seat, sent: Callable[[], None]) -> None:
+    def __init__(self, seat: PageContext, sent: Callable[[], None]) -> None:
         self._seat = seat
         self._sent = sent
         self._reply_to: Json | None = None

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from nicegui import ui
 
 from bot.simulator.page.bubbles import Bubble, Reactions
-from bot.simulator.page.page_context import Seat
+from bot.simulator.page.page_context import PageContext
 from bot.simulator.page.rendering import html_of
 from bot.simulator.repository import Json
 from bot.simulator.telegram import Draft
@@ -19,7 +19,7 @@ _MOST = 300  # bubbles on the screen; a busy chat drops its oldest from view
 class Conversation:
     """Shows one chat; the page tells it the news."""
 
-    def __init__(self, seat: Seat, reactions: Reactions) -> None:
+    def __init__(self, seat: PageContext, reactions: Reactions) -> None:
         self._seat = seat
         self._reactions = reactions
         self._bubbles: dict[int, Bubble] = {}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from bot.simulator.entities import with_found
-from bot.simulator.page.page_context import Seat, full_name
+from bot.simulator.page.page_context import PageContext, full_name
 from bot.simulator.page.phrases import LANGUAGES
 from bot.simulator.repository import Json
 
@@ -18,7 +18,7 @@ _FORWARDED_AGO = 3600
 class _Dialog:
     """A card with a title, a line of explanation, fields, and two buttons."""
 
-    def __init__(self, seat: Seat, title: str, hint: str, action: str) -> None:
+    def __init__(self, seat: PageContext, title: str, hint: str, action: str) -> None:
         self._seat = seat
         with ui.dialog() as self._dialog, ui.card().classes("dialog"):
             ui.label(seat.say(title)).classes("dialog-title")
@@ -61,7 +61,7 @@ class _Dialog:
 class PersonDialog(_Dialog):
     """Adds a person; `added` gets the User object."""
 
-    def __init__(self, seat: Seat, added: Callable[[Json], None]) -> None:
+    def __init__(self, seat: PageContext, added: Callable[[Json], None]) -> None:
         self._added = added
         super().__init__(seat, "add-person", "add-person-hint", "add")
 
@@ -87,7 +87,7 @@ class PersonDialog(_Dialog):
 class ContactDialog(_Dialog):
     """Makes a contact card; `send` gets the Message fields."""
 
-    def __init__(self, seat: Seat, send: Callable[[Json], None]) -> None:
+    def __init__(self, seat: PageContext, send: Callable[[Json], None]) -> None:
         self._send = send
         super().__init__(seat, "share-contact", "share-contact-hint", "send")
 
@@ -116,7 +116,7 @@ class ContactDialog(_Dialog):
 class ForwardDialog(_Dialog):
     """Makes a forwarded message of any origin; `send` gets the Message fields."""
 
-    def __init__(self, seat: Seat, send: Callable[[Json], None]) -> None:
+    def __init__(self, seat: PageContext, send: Callable[[Json], None]) -> None:
         self._send = send
         super().__init__(seat, "forward", "forward-hint", "send")
 

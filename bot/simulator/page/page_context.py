@@ -15,7 +15,7 @@ _COLOURS = 7
 ONLINE_FOR = 75.0
 
 
-class Seat:
+class PageContext:
     """What all parts of an open page share."""
 
     def __init__(self, telegram: Telegram, user: Json, chat: Json) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from bot.simulator.page.page_context import Seat, clock, colour, full_name, initials
+from bot.simulator.page.page_context import PageContext, clock, colour, full_name, initials
 from bot.simulator.repository import Json
 
 
@@ -23,7 +23,11 @@ class PeopleList:
     """People, and below the chosen one the groups that this person is in."""
 
     def __init__(
-        self, seat: Seat, choose: Callable[[int, int], None], add_person: Callable[[], None], header: Callable[[], None]
+        self,
+        seat: PageContext,
+        choose: Callable[[int, int], None],
+        add_person: Callable[[], None],
+        header: Callable[[], None],
     ) -> None:
         self._seat = seat
         self._choose = choose

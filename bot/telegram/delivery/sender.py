@@ -31,13 +31,13 @@ from aiogram.types import (
 )
 
 from bot.telegram.delivery.flood_limits import Budget
-from bot.telegram.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import OrderedTasks
 from internal.errors import StorageError
 from internal.flows.turn.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
-from internal.scheduling.shards import WHOLE_TOWN, Town, district_of
+from internal.scheduling.shards import WHOLE_TOWN, Shards, district_of
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
 
@@ -66,11 +66,11 @@ class Sender:
         budget: Budget,
         observer: SendObserver,
         clock: Clock,
-        town: Town = WHOLE_TOWN,
+        town: Shards = WHOLE_TOWN,
     ) -> None:
         self._bot, self._delivery, self._budget = bot, delivery, budget
         self._observer, self._clock, self._town = observer, clock, town
-        self._chains = Chains("send")
+        self._chains = OrderedTasks("send")
         self._woken = asyncio.Event()
 
     def wake(self) -> None:

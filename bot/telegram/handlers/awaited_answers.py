@@ -13,19 +13,21 @@ from bot.telegram.delivery.chat import Chat, Keyboard
 from bot.telegram.handlers.services import Services
 from bot.telegram.message_reader import is_command
 from internal.access import service as access
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 
 ADMISSION = "access"
 """The question whom to admit."""
 
 
-async def ask(chat: Chat, services: Services, question: Awaiting, text: str, keyboard: Keyboard | None = None) -> None:
+async def ask(
+    chat: Chat, services: Services, question: AwaitedAnswer, text: str, keyboard: Keyboard | None = None
+) -> None:
     """Says `text`; the next message answers it, see `expect`."""
     await expect(chat.user, services, question)
     await chat.say(text, keyboard, force_reply=keyboard is None)
 
 
-async def expect(user: User, services: Services, question: Awaiting) -> None:
+async def expect(user: User, services: Services, question: AwaitedAnswer) -> None:
     """The user's next message within ten minutes answers this; a command or any button withdraws it."""
     now = services.clock.now()
     await services.write(lambda c: access.await_answer(c, user.user_id, question, now))
@@ -37,7 +39,7 @@ class Answers(Filter):
     def __init__(self, kind: str) -> None:
         self._kind = kind
 
-    async def __call__(self, message: Message, awaiting: Awaiting | None = None) -> bool:
+    async def __call__(self, message: Message, awaiting: AwaitedAnswer | None = None) -> bool:
         return awaiting is not None and awaiting.kind == self._kind
 
 
@@ -71,7 +73,7 @@ class WithdrawQuestion(BaseMiddleware):
         return await handler(event, data)
 
 
-async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaiting | None:
+async def _awaiting(message: Message, chat: Chat, services: Services) -> AwaitedAnswer | None:
     user_id, now = chat.user.user_id, services.clock.now()
     question = access.awaited(chat.user, now, message.message_id)
     if question is None:
@@ -84,7 +86,7 @@ async def _awaiting(message: Message, chat: Chat, services: Services) -> Awaitin
     return await services.write(lambda c: access.take_answer(c, user_id, message.message_id, now))
 
 
-def _may_answer(question: Awaiting, message: Message) -> bool:
+def _may_answer(question: AwaitedAnswer, message: Message) -> bool:
     """Words answer any question; a card or a forward without words tells only whom to admit."""
     words = bool(message.text or message.caption)
     return words or (question.kind == ADMISSION and bool(message.contact or message.forward_origin))

@@ -275,7 +275,7 @@ class ReopenedButton(MemoryButton, prefix="NO"):
     """A goal or question is open again."""
 
 
-class Tap(StrEnum):
+class QuestionAnswer(StrEnum):
     """What a question of the bot's own may be answered with."""
 
     ANSWERED = "a"
@@ -293,7 +293,7 @@ class AskedButton(Owned, prefix="Q"):
     """The owner's answer to something that the bot asked by itself; `n` counts from 1 what is to be forgotten."""
 
     asked: Id
-    tap: Tap
+    tap: QuestionAnswer
     n: int = 0
 
 

@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.chronicle.model import Session, Trigger
 from internal.config import Config
-from internal.flows.archival.archive_now import Ordered
-from internal.flows.correcting.facts import Restated
+from internal.flows.archival.archive_now import ArchivedCounts
+from internal.flows.correcting.facts import CorrectedFact
 from internal.flows.tasks.parse import TypedTask
 from internal.flows.turn.as_of import PastAnswer
 from internal.language.dates.questions import DatedQuestion
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Archival(Protocol):
-    async def request(self, user_id: int) -> Ordered:
+    async def request(self, user_id: int) -> ArchivedCounts:
         """Publishes what is buffered and has it archived now, with what was given up or waits for another attempt."""
         ...
 
@@ -83,7 +83,7 @@ class Past(Protocol):
 
 
 class Corrections(Protocol):
-    async def restate(self, user: User, fact_id: str, words: str) -> Restated:
+    async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Takes the owner's words for a fact. Raises NotFound, Conflict, and Refused for no words or too many."""
         ...
 

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Sequence
 from typing import Final
 
-from bot.telegram.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import OrderedTasks
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow
-from internal.scheduling.shards import Town, district_of
+from internal.scheduling.shards import Shards, district_of
 from internal.storage.database import Database
 from internal.storage.engine.write_guard import fenced
 
@@ -31,14 +31,14 @@ PAUSE_S: Final = 1.0
 """After a look that the database refused."""
 
 
-class Tray:
+class InboxWorker:
     """`task_of` says what is to be done about an update, and with which key it stays in order."""
 
     def __init__(
-        self, database: Database, town: Town, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
+        self, database: Database, town: Shards, task_of: Callable[[InboxRow], tuple[Hashable, Work]], waiting: int
     ) -> None:
         self._database, self._town, self._task_of = database, town, task_of
-        self._chats, self._beside = Chains("ingest"), Chains("beside")
+        self._chats, self._beside = OrderedTasks("ingest"), OrderedTasks("beside")
         self._room = asyncio.Semaphore(waiting)
         self._begun: Counter[int] = Counter()
         self._woken = asyncio.Event()

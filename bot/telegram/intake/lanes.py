@@ -7,14 +7,14 @@ import logging
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from bot.telegram.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import OrderedTasks
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import Turn, TurnState
 from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
-from internal.scheduling.shards import WHOLE_TOWN, Town, district_of
+from internal.scheduling.shards import WHOLE_TOWN, Shards, district_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
@@ -32,9 +32,9 @@ MOST_WAITING = 2
 class Lanes:
     """Wakes a lane when it has a turn; a lane without turns has no task."""
 
-    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Town = WHOLE_TOWN) -> None:
+    def __init__(self, database: Database, clock: Clock, flow: TurnFlow, town: Shards = WHOLE_TOWN) -> None:
         self._database, self._clock, self._flow, self._town = database, clock, flow, town
-        self._chains = Chains("lane")
+        self._chains = OrderedTasks("lane")
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
     async def resume(self, bot_id: int, districts: Collection[int] | None = None) -> int:

@@ -21,7 +21,7 @@ from bot.telegram.delivery.drafts import STOP_CALLBACK, TelegramDrafts
 from bot.telegram.delivery.outbox_chat import TOAST_TIMEOUT_S
 from bot.telegram.handlers.account.start import start_code
 from bot.telegram.handlers.services import Menu
-from bot.telegram.intake.inbox_worker import Tray, Work
+from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import RawUpdate
 from bot.telegram.intake.triggers import occasion_of
@@ -39,7 +39,7 @@ from internal.mailbox.inbox import Inbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
-from internal.scheduling.shards import WHOLE_TOWN, Town
+from internal.scheduling.shards import WHOLE_TOWN, Shards
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 
@@ -69,7 +69,7 @@ class IngestObserver(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class AccessPolicy:
     """Who is let in: the configured ids, or everybody (local Telegram)."""
 
     allowed: frozenset[int]
@@ -90,7 +90,7 @@ class Ingest:
         turns: TurnFlow,
         drafts: TelegramDrafts,
         handlers: Handlers,
-        door: Door,
+        door: AccessPolicy,
         phrases: Phrases,
         menu: Menu,
         wake_outbox: Callable[[], None],
@@ -98,7 +98,7 @@ class Ingest:
         session_ended: Callable[[int], None] = lambda user_id: None,
         retry: timedelta = RETRY,
         waiting: int = WAITING,
-        town: Town = WHOLE_TOWN,
+        town: Shards = WHOLE_TOWN,
     ) -> None:
         self._retry, self._session_ended = retry, session_ended
         self._bot, self._database, self._clock = bot, database, clock
@@ -106,7 +106,7 @@ class Ingest:
         self._handlers, self._door, self._phrases, self._menu = handlers, door, phrases, menu
         self._wake_outbox, self._observer = wake_outbox, observer
         self._inbox = Inbox(database, clock, bot.id, chat_of)
-        self.tray = Tray(database, town, self._task_of, waiting)
+        self.tray = InboxWorker(database, town, self._task_of, waiting)
         self._resumed = asyncio.Event()
         self._resuming: asyncio.Task[None] | None = None
         self._last_resumed = 0
@@ -370,7 +370,7 @@ class Ingest:
         log.error("update_quarantined", extra={"update": row.update_id, "error": error})
 
 
-def _admit(connection: Connection, author: Author, door: Door, bot_id: int, now: datetime) -> User | None:
+def _admit(connection: Connection, author: Author, door: AccessPolicy, bot_id: int, now: datetime) -> User | None:
     user = access.admit(connection, author, allowed=door.allowed, open_door=door.open_door, now=now)
     if user is not None:
         mailbox.release(connection, user.user_id, bot_id, now)

@@ -20,7 +20,7 @@ from internal.chronicle import repository
 from internal.chronicle.model import Audit, Session
 from internal.chronicle.view import ViewNode, entity_node, session_node
 from internal.errors import NotFound
-from internal.flows.sessions.audit import Auditing, Repaired
+from internal.flows.sessions.audit import ChronicleAudit, Repaired
 from internal.flows.visibility import sessions as visibility_sessions
 from internal.flows.visibility.sessions import ShownSession, Transcript
 from internal.storage.database import Database
@@ -159,7 +159,7 @@ class RepairOut(BaseModel):
 class Chronicle:
     """What the application is given to serve the chronicle; `agent` is what transcripts sign the answers with."""
 
-    auditing: Auditing
+    auditing: ChronicleAudit
     agent: str
 
 

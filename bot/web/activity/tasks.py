@@ -91,7 +91,7 @@ class TaskChanges(Request):
 def tasks_router(database: Database, clock: Clock, owners: Owners, whole_day_at: str) -> APIRouter:
     router = APIRouter(prefix="/tasks", tags=["tasks"], dependencies=KEYED)
 
-    def teller(user_id: int) -> service.Teller:
+    def teller(user_id: int) -> service.TaskAuthor:
         return service.by_owner(user_id, clock.now(), time_of_day(whole_day_at))
 
     @router.get("", responses=READING)
@@ -166,7 +166,7 @@ def _schedule(connection: Connection, user_id: int, due_at: object, recurrence: 
     return Schedule(moment, whole, recurrence or None, zone.key)
 
 
-def _changed(connection: Connection, known: Task, changes: TaskChanges, teller: service.Teller) -> Task:
+def _changed(connection: Connection, known: Task, changes: TaskChanges, teller: service.TaskAuthor) -> Task:
     told, user_id = changes.model_fields_set, known.user_id
     words = {name: getattr(changes, name) for name in ("title", "details") if name in told}
     found = service.change(connection, user_id, known.id, teller, **words)

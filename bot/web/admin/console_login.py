@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from bot.web.graph.schemas import Request
 from bot.web.http.errors import KEYED, refusals
-from bot.web.http.login_attempts import Attempts
+from bot.web.http.login_attempts import LoginAttempts
 from internal.access import repository as users
 from internal.access.model import UserState
 from internal.console import service as console
@@ -79,7 +79,7 @@ class SessionOut(MeOut):
 
 def console_router(database: Database, clock: Clock, given: Console) -> APIRouter:
     router = APIRouter(prefix="/console", tags=["console"])
-    attempts, key = Attempts(), given.api_key.encode()
+    attempts, key = LoginAttempts(), given.api_key.encode()
 
     @router.post("/login", responses=refusals(400, 401, 429))
     async def login(told: Login, request: HttpRequest, x_forwarded_for: ForwardedFor = None) -> SessionOut:
@@ -131,7 +131,7 @@ def _address(request: HttpRequest, forwarded: str | None) -> str:
     return forwarded.rsplit(",", 1)[-1].strip() if forwarded and caller in _LOOPBACK else caller
 
 
-def _refuse_hasty(attempts: Attempts, address: str) -> None:
+def _refuse_hasty(attempts: LoginAttempts, address: str) -> None:
     pause = math.ceil(attempts.pause(address))
     if pause > 0:
         raise HTTPException(429, f"too many attempts; the next in {pause} s", {"Retry-After": str(pause)})

@@ -25,7 +25,7 @@ Owner = Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)]
 Short = Annotated[str, Field(max_length=2_000)]
 
 
-class Importing(Protocol):
+class Importer(Protocol):
     """What the bot offers an importer."""
 
     async def terms(self, user_id: int) -> OwnerTerms:
@@ -101,7 +101,7 @@ class ImportOrder(_Order):
     episodes: Annotated[list[ImportedEpisode], Field(max_length=200)]
 
 
-def import_router(importing: Importing) -> APIRouter:
+def import_router(importing: Importer) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(TERMS_PATH)

@@ -71,7 +71,7 @@ class Queues:
     backups: list[BackupReport]
 
 
-class Upkeep(Protocol):
+class Operations(Protocol):
     """What the bot offers its operator."""
 
     async def back_up(self, to: Path | None) -> BackupReport:
@@ -122,7 +122,7 @@ class OwnerOrder(_Order):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
 
 
-def upkeep_router(upkeep: Upkeep) -> APIRouter:
+def upkeep_router(upkeep: Operations) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(BACKUP_PATH)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from internal.flows.forgetting.requests import Erased
-from internal.flows.transfer.import_export import ReadBack
+from internal.flows.transfer.import_export import ReadExport
 from internal.storage.erasure.forgettings import Kind
 
 EXPORT_PATH = "/admin/export"
@@ -20,7 +20,7 @@ _LARGEST_ID = 2**63 - 1
 Owner = Annotated[int, Field(ge=-_LARGEST_ID, le=_LARGEST_ID)]
 
 
-class Keeping(Protocol):
+class OwnerData(Protocol):
     """What the bot does with all, or one thing, of an owner. Raises NotFound for an unknown one."""
 
     async def export(self, user_id: int) -> str:
@@ -28,10 +28,10 @@ class Keeping(Protocol):
         ...
 
     async def forget(self, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool = False) -> Erased:
-        """Erases it now, without a time to undo. Raises as `Eraser.erase_now`."""
+        """Erases it now, without a time to undo. Raises as `ForgettingService.erase_now`."""
         ...
 
-    async def read_back(self, user_id: int, file: Path) -> ReadBack:
+    async def read_back(self, user_id: int, file: Path) -> ReadExport:
         """Stores an export. Raises as `reading_back.read_back`, and Refused for a file that cannot be read."""
         ...
 
@@ -63,7 +63,7 @@ class ReadBackOrder(_Order):
         return value
 
 
-def keeping_router(keeping: Keeping) -> APIRouter:
+def keeping_router(keeping: OwnerData) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(EXPORT_PATH)
@@ -75,7 +75,7 @@ def keeping_router(keeping: Keeping) -> APIRouter:
         return await keeping.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
 
     @router.post(READ_BACK_PATH)
-    async def read_back(order: ReadBackOrder) -> ReadBack:
+    async def read_back(order: ReadBackOrder) -> ReadExport:
         return await keeping.read_back(order.user_id, Path(order.file))
 
     return router

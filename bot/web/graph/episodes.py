@@ -32,7 +32,7 @@ EraseEpisode = Callable[[int, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
+class EpisodeIntake:
     """How episodes are taken: `agents` get runs of them, `woken` is called when there are some."""
 
     agents: Sequence[str]
@@ -40,7 +40,7 @@ class Taking:
     erase: EraseEpisode
 
 
-def episodes_router(database: Database, clock: Clock, owners: Owners, taking: Taking) -> APIRouter:
+def episodes_router(database: Database, clock: Clock, owners: Owners, taking: EpisodeIntake) -> APIRouter:
     router = APIRouter(prefix="/graph/episodes", tags=["episodes"], dependencies=KEYED)
 
     @router.post("", status_code=202, responses={**WRITING, **refusals(409)})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from sqlalchemy import Connection
 
-from bot.web.graph.episodes import Taking, episodes_router
+from bot.web.graph.episodes import EpisodeIntake, episodes_router
 from bot.web.graph.facts import fact_list_router, facts_router, nodes_router
 from bot.web.graph.schemas import GraphStatus
 from bot.web.graph.search import search_router
@@ -32,7 +32,7 @@ class Graph:
 
     search: KnowledgeSearch
     finder: PeopleFinder
-    taking: Taking
+    taking: EpisodeIntake
     messages: MessageFinder
 
 

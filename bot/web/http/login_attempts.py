@@ -13,7 +13,7 @@ MOST_BY_ALL: Final = 100
 """Failed attempts within the window: from one address, and from all together."""
 
 
-class Attempts:
+class LoginAttempts:
     """Counts failed attempts by address. `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -32,7 +32,7 @@ from bot.web.memory.schemas import (
 )
 from bot.web.memory.strength import memory_strength_router
 from internal.errors import NotFound, Refused
-from internal.flows.forgetting.requests import Eraser
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import entities
 from internal.graph import store
 from internal.graph.model import Edge, EdgeFilter, Node, NodeFilter
@@ -64,7 +64,7 @@ class Memory:
     rates: Plasticity = PRESETS["default"]
 
 
-def memory_eraser(eraser: Eraser) -> EraseNode:
+def memory_eraser(eraser: ForgettingService) -> EraseNode:
     """Erases entities with the facts about them, people with their profiles, any other node by itself."""
 
     async def erase(node: Node) -> None:

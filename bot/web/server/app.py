@@ -24,9 +24,9 @@ from bot.web.activity.teams import teams_router
 from bot.web.activity.timeline import timeline_router
 from bot.web.activity.users import users_router
 from bot.web.admin.console_login import LOGIN_PATH, Console, console_router
-from bot.web.admin.imports import Importing, import_router
-from bot.web.admin.operations import Upkeep, upkeep_router
-from bot.web.admin.owner_data import Keeping, keeping_router
+from bot.web.admin.imports import Importer, import_router
+from bot.web.admin.operations import Operations, upkeep_router
+from bot.web.admin.owner_data import OwnerData, keeping_router
 from bot.web.admin.recall import Recall, recall_router
 from bot.web.admin.router import Archive, admin_router
 from bot.web.admin.simulator import Simulator, simulator_router
@@ -91,9 +91,9 @@ def build_web(
     cypher: Cypher | None = None,
     chronicle: Chronicle | None = None,
     recall: Recall | None = None,
-    upkeep: Upkeep | None = None,
-    importing: Importing | None = None,
-    keeping: Keeping | None = None,
+    upkeep: Operations | None = None,
+    importing: Importer | None = None,
+    keeping: OwnerData | None = None,
     simulator: Simulator | None = None,
     webhook: Webhook | None = None,
     console: Console | None = None,
@@ -199,9 +199,9 @@ def _take_orders(
     app: FastAPI,
     archive: Archive,
     recall: Recall | None,
-    upkeep: Upkeep | None,
-    importing: Importing | None,
-    keeping: Keeping | None,
+    upkeep: Operations | None,
+    importing: Importer | None,
+    keeping: OwnerData | None,
 ) -> None:
     """What the command line asks of the server; it changes with the program and is nobody else's contract."""
     join(app, admin_router(archive))

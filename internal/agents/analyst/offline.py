@@ -8,7 +8,7 @@ from typing import Any
 from internal.agents.analyst.offline_verdicts import judge, sum_up
 from internal.agents.analyst.reactions import questions
 from internal.agents.analyst.topics import subject_of, topic_of
-from internal.agents.analyst.verdict import Ruling
+from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.language.worker.process_pool import LanguageWorker
 
@@ -40,5 +40,5 @@ def analyse(request: AnalystRequest) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def _told(ruling: Ruling) -> dict[str, Any]:
+def _told(ruling: Judgement) -> dict[str, Any]:
     return ruling.attributes() | ({"summary": ruling.summary} if ruling.summary else {})

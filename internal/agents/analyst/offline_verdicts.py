@@ -11,7 +11,7 @@ from fluent.runtime import FluentBundle, FluentResource
 
 from internal.agents.analyst.output import name_of_rule
 from internal.agents.analyst.reactions import Reaction, questions, reactions
-from internal.agents.analyst.verdict import Ruling, joint_verdict
+from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.model import Language, TranscriptLine
 from internal.chronicle.model import Verdict
 from internal.language.text.spelling import text_language, tokens
@@ -34,7 +34,7 @@ Subjects = Mapping[int, str]
 
 def judge(
     transcript: Sequence[TranscriptLine], rules: Sequence[str], language: Language, subjects: Subjects | None = None
-) -> dict[int, Ruling]:
+) -> dict[int, Judgement]:
     """A ruling on each of the assistant's lines, by its number, in the owner's language. Pure."""
     asked = questions(transcript)
     numbered = {line.number: line for line in transcript}
@@ -46,11 +46,11 @@ def judge(
     }
 
 
-def sum_up(rulings: Mapping[int, Ruling], topic: str, language: Language) -> Ruling:
+def sum_up(rulings: Mapping[int, Judgement], topic: str, language: Language) -> Judgement:
     """The ruling on a session whose answers were judged so. Pure."""
     wrong = sum(ruling.verdict != "correct" for ruling in rulings.values())
     told = phrase(language, "summary", count=len(rulings), wrong=wrong)
-    return Ruling(joint_verdict(rulings.values()), summary=f"{topic}: {told}" if topic else told, by_rules=True)
+    return Judgement(joint_verdict(rulings.values()), summary=f"{topic}: {told}" if topic else told, by_rules=True)
 
 
 def phrase(language: Language, key: str, **values: str | int) -> str:
@@ -75,13 +75,13 @@ def _bundle(language: Language) -> FluentBundle:
 
 def _ruling(
     reaction: Reaction, kept_language: bool | None, rules: Sequence[str], language: Language, subject: str
-) -> Ruling:
+) -> Judgement:
     of_language = [name_of_rule(rule) for rule in rules if "language" in rule][:1]
     verdict = _VERDICTS.get(reaction, "correct")
     if kept_language is False and verdict == "correct":
         verdict, reaction = "partially_correct", "language"
     complains = reaction in _VERDICTS
-    return Ruling(
+    return Judgement(
         verdict,
         rules_used=tuple(of_language) if kept_language and reaction != "language" else (),
         rules_ignored=tuple(of_language) if kept_language is False or reaction == "language" else (),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from internal.agents.analyst.verdict import Ruling, joint_verdict
+from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.json_reply import read_object
 from internal.agents.model import TranscriptLine
 from internal.agents.prompts import unescaped
@@ -87,8 +87,8 @@ class AnalystReply:
     """
 
     topic: str
-    responses: Mapping[int, Ruling]
-    session: Ruling | None
+    responses: Mapping[int, Judgement]
+    session: Judgement | None
     refused: tuple[RefusedOperation, ...] = ()
 
 
@@ -114,7 +114,7 @@ def name_of_rule(rule: str) -> str:
 class _Reader:
     def __init__(self, responses: set[int], rules: Sequence[str]) -> None:
         self._there, self._rules = responses, rules
-        self.responses: dict[int, Ruling] = {}
+        self.responses: dict[int, Judgement] = {}
         self.refused: list[RefusedOperation] = []
 
     def keep(self, items: Sequence[Any], read: Callable[[dict[str, Any]], None]) -> None:
@@ -135,7 +135,7 @@ class _Reader:
             raise Refused("judged_twice", f"line {number} was judged already")
         self.responses[number] = self._ruling(raw, _verdict(raw.get("verdict")))
 
-    def session(self, raw: object) -> Ruling | None:
+    def session(self, raw: object) -> Judgement | None:
         """The sum of a session; a verdict that it leaves out is that of its responses together."""
         if raw is None:
             return None
@@ -151,11 +151,11 @@ class _Reader:
         ruling = self._ruling(raw, verdict)
         return ruling if ruling.texts else None
 
-    def _ruling(self, raw: Mapping[str, Any], verdict: Verdict) -> Ruling:
+    def _ruling(self, raw: Mapping[str, Any], verdict: Verdict) -> Judgement:
         lessons = _texts(raw.get("lessons"), MAX_LESSON)
         if len(lessons) > MAX_LESSONS:
             self.refuse(Refused("too_many", f"a judgement may hold {MAX_LESSONS} lessons"))
-        return Ruling(
+        return Judgement(
             verdict,
             self._named_rules(raw.get("rules_used")),
             self._named_rules(raw.get("rules_ignored")),

@@ -10,7 +10,7 @@ from internal.chronicle.model import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class Judgement:
     """A verdict with its reasons. `summary` is what the response, or the session, says in short; empty: not told.
 
     `by_rules`: nobody but the rules of the program looked at it.
@@ -40,7 +40,7 @@ class Ruling:
         } | ({"by": "rules"} if self.by_rules else {})
 
 
-def joint_verdict(rulings: Iterable[Ruling]) -> Verdict:
+def joint_verdict(rulings: Iterable[Judgement]) -> Verdict:
     """The verdict on all of them together: partially correct as soon as they differ; of none, correct."""
     verdicts = {ruling.verdict for ruling in rulings} or {"correct"}
     return verdicts.pop() if len(verdicts) == 1 else "partially_correct"

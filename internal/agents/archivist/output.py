@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from internal.agents.archivist.reply.facts import ThingReader
+from internal.agents.archivist.reply.facts import FactReader
 from internal.agents.archivist.reply.fields import aliases_of, cited_lines, name_of, prose
 from internal.agents.archivist.reply.memories import MemoryReader, mentioned_entities, without_one_sided
 from internal.agents.json_reply import read_id, read_object
@@ -76,7 +76,7 @@ def parse(
     """
     reply = read_object(text, KEYS, bare="people_operations")
     reader = _Reader(transcript, known_ids)
-    things = ThingReader(reader.lines, known_ids, types)
+    things = FactReader(reader.lines, known_ids, types)
     remembering = MemoryReader(reader.lines, known_ids, memories)
     operations = reader.keep(_operations(reply), reader.operation)
     entities = reader.keep(_array(reply, "entities"), things.entity)

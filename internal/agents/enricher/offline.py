@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from internal.agents.model import EnricherRequest, TranscriptLine
-from internal.language.names.mentions import Sighting, find_people
+from internal.language.names.mentions import NameMention, find_people
 from internal.language.text.morphology import Gender, parses
 from internal.language.text.spelling import Language, text_language, tokens, words
 from internal.language.worker.process_pool import LanguageWorker
@@ -90,7 +90,7 @@ def _is_thing(word: str, language: Language, gender: Gender) -> bool:
     return likeliest is not None and {"NOUN", "inan", gender} <= likeliest.tag.grammemes
 
 
-def _sightings(line: TranscriptLine, request: EnricherRequest) -> list[Sighting]:
+def _sightings(line: TranscriptLine, request: EnricherRequest) -> list[NameMention]:
     return find_people(line.text, text_language(line.text, request.owner.language))
 
 

@@ -16,7 +16,7 @@ from internal.access import repository as users
 from internal.access.model import User
 from internal.agents.analyst.offline_verdicts import judge, sum_up
 from internal.agents.analyst.output import AnalystReply, parse
-from internal.agents.analyst.verdict import Ruling
+from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProfile
 from internal.agents.responder.rules import rules
 from internal.chronicle import repository as line
@@ -63,8 +63,8 @@ class AnalysisDigest:
     """
 
     topic: str
-    responses: Mapping[int, Ruling]
-    session: Ruling
+    responses: Mapping[int, Judgement]
+    session: Judgement
     named: Mapping[int, Named]
     refused: Sequence[RefusedOperation]
     known: KnownNames
@@ -153,7 +153,7 @@ class AnalysisHandler:
         session = rulings.pop(0)
         return AnalysisDigest(topic, rulings, session, read.rulings, [*told.refused, *refused], known)
 
-    async def _named(self, user_id: int, rulings: Mapping[int, Ruling], topic: str) -> _Read:
+    async def _named(self, user_id: int, rulings: Mapping[int, Judgement], topic: str) -> _Read:
         """What each ruling names, and which lessons name somebody."""
         texts = {number: "\n".join(ruling.texts) for number, ruling in rulings.items()}
         texts[0] = f"{topic}\n{texts[0]}"
@@ -247,7 +247,7 @@ class _Read:
 
 def completed(
     told: AnalystReply, request: AnalystRequest, lines: Sequence[SessionLine]
-) -> tuple[dict[int, Ruling], Ruling]:
+) -> tuple[dict[int, Judgement], Judgement]:
     """A ruling on every response of a session, by the rules where the reply has none, and one on the session. Pure."""
     whole, language = [one.shown for one in lines], request.owner.language
     by_rules = judge(whole, request.rules, language)
@@ -256,8 +256,8 @@ def completed(
 
 
 def without_people(
-    rulings: Mapping[int, Ruling], about_people: frozenset[str]
-) -> tuple[dict[int, Ruling], list[RefusedOperation]]:
+    rulings: Mapping[int, Judgement], about_people: frozenset[str]
+) -> tuple[dict[int, Judgement], list[RefusedOperation]]:
     """The rulings without lessons that name somebody: those are facts, and they would be told at any moment. Pure."""
     kept = {
         number: replace(ruling, lessons=tuple(one for one in ruling.lessons if one not in about_people))

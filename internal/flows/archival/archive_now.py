@@ -19,7 +19,7 @@ from internal.storage.engine.owner_scope import acting_for
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class ArchivedCounts:
     """What is gone through now: so many `messages` of the owner's own, published in so many `fragments`.
 
     Of the older runs `revived` had been given up, `hurried` waited for another attempt, `reread` for an edit to be
@@ -38,7 +38,7 @@ class Ordered:
     answering: bool = False
 
 
-async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> Ordered:
+async def archive_now(database: Database, clock: Clock, publication: Publication, user_id: int) -> ArchivedCounts:
     """Makes everything of this user ready to be worked on at once; the runs themselves are the run loop's."""
     published = await publication.publish_now(user_id)
     now = clock.now()
@@ -47,17 +47,17 @@ async def archive_now(database: Database, clock: Clock, publication: Publication
     return replace(ordered, fragments=len(published), messages=sum(fragment.said for fragment in published))
 
 
-def _make_due(connection: Connection, user_id: int, now: datetime) -> Ordered:
+def _make_due(connection: Connection, user_id: int, now: datetime) -> ArchivedCounts:
     revived = runs.revive(connection, user_id, now)
     kinds = Counter(map(_kind, runs.hurry(connection, user_id, now)))
     counts = runs.counts(connection, user_id)
     unfinished = sum(counts.get(state, 0) for state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED))
     answering = turns.first_open_seq(connection, user_id, users.read_setting(connection, "bot_id")) is not None
-    return Ordered(revived=revived, unfinished=unfinished, answering=answering, **kinds)
+    return ArchivedCounts(revived=revived, unfinished=unfinished, answering=answering, **kinds)
 
 
 def _kind(run: Run) -> str:
-    """What a run had waited for, as `Ordered` counts it."""
+    """What a run had waited for, as `ArchivedCounts` counts it."""
     if run.error == DAILY_COST:
         return "unpaid"
     return "reread" if run.replaces is not None and run.error is None else "hurried"

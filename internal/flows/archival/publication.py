@@ -24,7 +24,7 @@ from internal.events import bus
 from internal.events.bus import Topic
 from internal.flows.indexing.fragments import follow_messages
 from internal.flows.runs import rerun
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.visibility.pending import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Episode, Segment
@@ -78,7 +78,7 @@ class Publication:
         buffers: DialogueBuffers,
         config: DialogueConfig,
         agents: Sequence[str],
-        chronicling: Chronicling = UNJUDGED,
+        chronicling: SessionLifecycle = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._config, self._agents, self._chronicling = config, agents, chronicling

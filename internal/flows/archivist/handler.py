@@ -19,7 +19,7 @@ from internal.flows.archivist.known_facts import KnownThings, known_things
 from internal.flows.archivist.known_memories import from_snapshot, remembered, snapshot_of
 from internal.flows.archivist.resolve_facts import Digestion
 from internal.flows.archivist.write_facts import Written, write_facts
-from internal.flows.archivist.write_memories import Memorised, write_memories
+from internal.flows.archivist.write_memories import WrittenMemories, write_memories
 from internal.flows.archivist.write_mentions import Mentioning, SliceNames, mention_slice
 from internal.flows.runs.handler import Prepared, StaleInput
 from internal.flows.runs.rerun import known_people, settle_profiles, take_back_profiles
@@ -277,7 +277,7 @@ class ArchivalHandler:
         now: datetime,
         outcome: ApplyOutcome,
         written: Written,
-        memorised: Memorised,
+        memorised: WrittenMemories,
         refused: Sequence[RefusedOperation],
     ) -> None:
         """`refused` are those of which nobody has told yet: `apply_operations` tells of its own."""

@@ -35,7 +35,7 @@ _FILE: Final = re.compile(r"[\w() -]+\.[A-Za-z0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
-class Memorised:
+class WrittenMemories:
     """`counts` says how many nodes and edges became what; `asked` = there is something only the owner can settle."""
 
     counts: Mapping[str, int]
@@ -52,7 +52,7 @@ def write_memories(
     *,
     tombstone_key: bytes,
     now: datetime,
-) -> Memorised:
+) -> WrittenMemories:
     """Finds or makes what the memories of a reply name and records them; call it after its facts were written.
 
     `nodes` are the ids of things and people by the names that the reply has for them. A run that replaces another one
@@ -83,7 +83,7 @@ def write_memories(
     memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
     refused = [RefusedOperation(one.reason, one.detail) for one in buried]
     refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
-    return Memorised({name: count for name, count in counts.items() if count}, refused, written.asked)
+    return WrittenMemories({name: count for name, count in counts.items() if count}, refused, written.asked)
 
 
 def observed(episode_id: str, line: SliceLine) -> ObservedLine:

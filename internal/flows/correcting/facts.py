@@ -51,7 +51,7 @@ Outcome = Literal["same", "changed", "ended", "denied"]
 
 
 @dataclass(frozen=True, slots=True)
-class Restated:
+class CorrectedFact:
     """`fact` is the newest version, or the one that was held last; `outcome` what the words did to it.
 
     `same`: it said so already. `ended`: it is over. `denied`: it was never so, and is held no more.
@@ -73,13 +73,13 @@ class _Other:
     node_id: str | None
 
 
-class Restating:
+class FactCorrections:
     """Takes the owner's words for a fact as a soft update."""
 
     def __init__(self, database: Database, clock: Clock, language: Runs, tombstone_key: bytes) -> None:
         self._database, self._clock, self._language, self._key = database, clock, language, tombstone_key
 
-    async def restate(self, user: User, fact_id: str, words: str) -> Restated:
+    async def restate(self, user: User, fact_id: str, words: str) -> CorrectedFact:
         """Replaces the newest version of a fact; any version may be named, and the same words change nothing.
 
         Dates in the words become the fact's own. Words that only deny it take it back, or end it where they say that
@@ -93,13 +93,13 @@ class Restating:
         correction = await self._correction(user, read, said)
         other = await self._other(user, read, said) if correction.standing == "holds" else None
 
-        def work(connection: Connection) -> Restated:
+        def work(connection: Connection) -> CorrectedFact:
             current = _newest(connection, user.user_id, fact_id)
             if correction.standing != "holds":
                 return _closed(connection, current, correction, self._key, now)
             if current.fact == said and _has_dates(current, correction):
                 handled = current.set_by == "owner" and current.id != fact_id
-                return Restated(current, "changed" if handled else "same")
+                return CorrectedFact(current, "changed" if handled else "same")
             target = None if other is None or current.id != read.id else _target(connection, current, other, now)
             _, new = knowledge.update_fact(
                 connection,
@@ -111,7 +111,7 @@ class Restating:
                 over=correction.ends,
                 now=now,
             )
-            return Restated(new, "changed")
+            return CorrectedFact(new, "changed")
 
         return await self._database.write(work)
 
@@ -152,21 +152,21 @@ class Restating:
         return list(dict.fromkeys(likely[place].node_id for place, _, _ in hits))
 
 
-def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> Restated:
+def _closed(connection: Connection, current: Fact, correction: Correction, key: bytes, now: datetime) -> CorrectedFact:
     """A fact that is over, or was never so; said twice it is one correction."""
     if current.expired_at is not None:
-        return Restated(current, "denied")
+        return CorrectedFact(current, "denied")
     if correction.standing == "denied":
         # What was never so is told by no profile either, and lines up to now tell it to none again.
         bio_sentences.erase(connection, current.user_id, [current.id], key, now)
         knowledge.retract_fact(connection, current.user_id, current.id, now=now)
-        return Restated(_newest(connection, current.user_id, current.id), "denied")
+        return CorrectedFact(_newest(connection, current.user_id, current.id), "denied")
     if current.invalid_at is not None and current.invalid_at <= (correction.ends or now):
-        return Restated(current, "ended")
+        return CorrectedFact(current, "ended")
     _, ended = knowledge.update_fact(
         connection, current.user_id, current.id, current.fact, over=correction.ends, now=now
     )
-    return Restated(ended, "ended")
+    return CorrectedFact(ended, "ended")
 
 
 def _has_dates(fact: Fact, correction: Correction) -> bool:

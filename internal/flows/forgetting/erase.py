@@ -18,8 +18,8 @@ from internal.dialogue import repository as dialogue
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting import bio_sentences, memories, notifications
 from internal.flows.forgetting import tombstones as forgetting_tombstones
-from internal.flows.forgetting.erasure import Erasing
-from internal.flows.forgetting.report import Fallen
+from internal.flows.forgetting.erasure import Erasure
+from internal.flows.forgetting.report import ErasureReport
 from internal.flows.indexing.fragments import lose_messages
 from internal.flows.merging import entities as merging_entities
 from internal.flows.visibility import name_traces
@@ -50,12 +50,12 @@ P = ParamSpec("P")
 
 
 def _each_by_itself(
-    erase: Callable[Concatenate[Connection, int, P], Fallen],
-) -> Callable[Concatenate[Connection, int, P], Fallen]:
+    erase: Callable[Concatenate[Connection, int, P], ErasureReport],
+) -> Callable[Concatenate[Connection, int, P], ErasureReport]:
     """What falls of merged things is told by what was told of each: they are taken apart while something is erased."""
 
     @wraps(erase)
-    def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> Fallen:
+    def erased(connection: Connection, user_id: int, /, *args: P.args, **kwargs: P.kwargs) -> ErasureReport:
         with merging_entities.apart(connection, user_id, now=cast(datetime, kwargs["now"])):
             return erase(connection, user_id, *args, **kwargs)
 
@@ -68,7 +68,7 @@ def aside_for(kind: Kind, ref_id: str) -> str:
 
 
 @_each_by_itself
-def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> Fallen:
+def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now: datetime) -> ErasureReport:
     """Erases an episode: its segments, or the messages it is made of, and everything that only it supports.
 
     Raises NotFound, and Conflict while one of its messages is being answered.
@@ -77,7 +77,7 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
     if episode is None:
         raise NotFound(f"there is no episode {episode_id}")
     hidden_parts.bring_back(connection, user_id, [aside_for("episode", episode_id)], now=now)
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     messages = dialogue_erasing.of_episode(connection, user_id, episode_id)
     erased.refuse_unanswered(messages)
     erased.said += [episode.content, *([] if episode.source == "message" else [episode.name])]
@@ -98,7 +98,7 @@ def erase_episode(connection: Connection, user_id: int, episode_id: str, *, now:
 
 
 @_each_by_itself
-def erase_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> Fallen:
+def erase_message(connection: Connection, user_id: int, message_id: str, *, now: datetime) -> ErasureReport:
     """Erases one message and everything that only it supports; an episode that has no line left goes with it.
 
     Raises NotFound, and Conflict while the message is being answered.
@@ -107,7 +107,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     if not messages:
         raise NotFound(f"there is no message {message_id}")
     hidden_parts.bring_back(connection, user_id, [aside_for("message", message_id)], now=now)
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     erased.refuse_unanswered(messages)
     erased.note_claims(claim_repository.supported_by(connection, user_id, message_ids=[message_id]))
     lost, cited = Lost(), set[str]()
@@ -126,7 +126,7 @@ def erase_message(connection: Connection, user_id: int, message_id: str, *, now:
     return erased.fallen
 
 
-def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime) -> Fallen:
+def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes, now: datetime) -> ErasureReport:
     """Erases a fact in all its versions, the words that tell it, and what only it keeps. Raises NotFound.
 
     The message that said it stays; it does not bring the fact back (`key` is that of tombstones).
@@ -134,7 +134,7 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
     chain = fact_repository.chain(connection, user_id, fact_id)
     if not chain:
         raise NotFound(f"there is no fact {fact_id}")
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     erased.note_claims(claim_repository.of_edges(connection, user_id, [one.fact.id for one in chain]))
     erased.told_in |= set(own_messages(connection, user_id, fact_id))
     told = [one.fact for one in chain]
@@ -153,16 +153,16 @@ def erase_fact(connection: Connection, user_id: int, fact_id: str, *, key: bytes
 
 def erase_sentence(
     connection: Connection, user_id: int, person_id: int, part: str, *, key: bytes | None = None, now: datetime
-) -> Fallen:
+) -> ErasureReport:
     """Erases a sentence of a profile, known by the beginning of its key, with its traces; nothing if it is gone."""
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     erased.note_sentences(bio_sentences.erase_sentence(connection, user_id, person_id, part, key, now))
     erased.finish()
     forgettings.note_erased(connection, user_id)
     return erased.fallen
 
 
-def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
     """Erases a thing with every fact about it, and what was merged into it; a person's entity goes with the person.
 
     So does what tells those facts once more, in bios and descriptions of what they were about. Raises NotFound, and
@@ -173,8 +173,8 @@ def erase_entity(connection: Connection, user_id: int, node_id: str, *, key: byt
 
 
 def _with_merged(
-    connection: Connection, user_id: int, node_id: str, erase: Callable[[str], Fallen], now: datetime
-) -> Fallen:
+    connection: Connection, user_id: int, node_id: str, erase: Callable[[str], ErasureReport], now: datetime
+) -> ErasureReport:
     """Erases a node, and each that was merged into it, with what is its own."""
     others = merges.merged_into(connection, user_id, node_id)
     with merging_entities.apart(connection, user_id, now=now):
@@ -185,7 +185,7 @@ def _with_merged(
     return fallen
 
 
-def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
     node = store.get_node(connection, user_id, node_id, hidden=True)
     if node is None:
         raise NotFound(f"there is no entity {node_id}")
@@ -194,7 +194,7 @@ def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: by
     person_id = fact_repository.person_of(connection, user_id, node_id)
     if person_id is not None:
         return erase_person(connection, user_id, person_id, key=key, asked_at=now, now=now)
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     names = name_traces.names_of(node)
     forgetting_tombstones.bury_entity(connection, user_id, names, key, now)
     proper = [name for name in names if name_traces.is_proper(name)]
@@ -212,7 +212,7 @@ def _erase_entity(connection: Connection, user_id: int, node_id: str, *, key: by
 @_each_by_itself
 def erase_person(
     connection: Connection, user_id: int, person_id: int, *, key: bytes, asked_at: datetime, now: datetime
-) -> Fallen:
+) -> ErasureReport:
     """Erases a person with everybody merged into him, the facts about him, and every derived text that names him.
 
     What was said up to `asked_at` does not bring him back: keyed hashes of his names and ids stay. The owner's own
@@ -222,7 +222,7 @@ def erase_person(
     profiles = forget_repository.profiles(connection, user_id, ids)
     if not profiles:
         raise NotFound(f"there is no person {person_id}")
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     words: set[str] = set()
     phrases: set[str] = set()
     for person in profiles:
@@ -253,7 +253,7 @@ def erase_person(
     return erased.fallen
 
 
-def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
+def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
     """Erases a node of memory with its links, everything told of it and what was merged into it.
 
     What is a thing too is erased as a thing. The messages that told it stay; they do not bring it back (`key` is that
@@ -266,23 +266,23 @@ def erase_memory(connection: Connection, user_id: int, node_id: str, *, key: byt
     return _with_merged(connection, user_id, node_id, one, now)
 
 
-def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> Fallen:
-    erased = Erasing(connection, user_id, now)
+def _erase_memory(connection: Connection, user_id: int, node_id: str, *, key: bytes, now: datetime) -> ErasureReport:
+    erased = Erasure(connection, user_id, now)
     erased.note_memories(memories.with_node(connection, user_id, node_id, key=key, asked_at=now, now=now))
     erased.finish()
     forgettings.note_done(connection, user_id, "memory", node_id, now)
     return erased.fallen
 
 
-def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: datetime) -> Fallen:
+def settle_profiles(connection: Connection, user_id: int, lost: Lost, *, now: datetime) -> ErasureReport:
     """Takes out of profiles what lost its last line, and erases people whom nothing supports any more."""
-    erased = Erasing(connection, user_id, now)
+    erased = Erasure(connection, user_id, now)
     erased.settle_people(lost, ())
     return erased.fallen
 
 
-def erase_everything(connection: Connection, user_id: int, spent_since: str) -> Fallen:
+def erase_everything(connection: Connection, user_id: int, spent_since: str) -> ErasureReport:
     """Erases every row of an owner but those that `forgettings.erase_everything` names; nothing is counted."""
     teams.erase_untold(connection, user_id)
     forgettings.erase_everything(connection, user_id, spent_since)
-    return Fallen()
+    return ErasureReport()

@@ -12,7 +12,7 @@ from internal.dialogue import erase_repository as dialogue_erasing
 from internal.dialogue.model import Message
 from internal.errors import Conflict
 from internal.flows.forgetting import memories, notifications, tombstones
-from internal.flows.forgetting.report import Fallen
+from internal.flows.forgetting.report import ErasureReport
 from internal.flows.sessions import lifecycle
 from internal.flows.sessions.withdraw import withdraw_about
 from internal.flows.visibility import name_traces
@@ -40,7 +40,7 @@ from internal.teams import repository as teams
 
 
 @dataclass(slots=True)
-class Erasing:
+class Erasure:
     """One erasure, in the caller's transaction. `said` are the words whose traces are wiped by `finish`.
 
     `told_in` are the messages that told it: what was made of them in other words goes too.
@@ -49,7 +49,7 @@ class Erasing:
     connection: Connection
     user_id: int
     now: datetime
-    fallen: Fallen = field(default_factory=Fallen)
+    fallen: ErasureReport = field(default_factory=ErasureReport)
     said: list[str] = field(default_factory=list)
     _named: dict[str, str] = field(default_factory=dict)
     _names: dict[str, set[str]] = field(default_factory=dict)

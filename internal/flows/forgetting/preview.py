@@ -22,7 +22,7 @@ Places = Collection[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Resting:
+class Preview:
     """`people` and `things` (node ids) that would be gone, and profiles as they are and as they would be."""
 
     people: list[int]
@@ -30,7 +30,7 @@ class Resting:
     things: list[str]
 
 
-def resting_on(connection: Connection, user_id: int, places: Places, erase: Erase) -> Resting:
+def resting_on(connection: Connection, user_id: int, places: Places, erase: Erase) -> Preview:
     """What `erase` would take from what is in sight; `places` are the lines that it erases.
 
     Nothing, while it cannot be erased: a message that is being answered is not archived yet, and nothing rests on it.
@@ -47,7 +47,7 @@ def resting_on(connection: Connection, user_id: int, places: Places, erase: Eras
     finally:
         connection.exec_driver_sql("ROLLBACK TO looking_ahead")
         connection.exec_driver_sql("RELEASE looking_ahead")
-    return Resting(
+    return Preview(
         people=sorted(before.keys() - after.keys()),
         profiles=[(one, after[key]) for key, one in before.items() if key in after and _told(one) != _told(after[key])],
         things=sorted(set(cited) - {node.id for node in left.values()}),

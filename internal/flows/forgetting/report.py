@@ -8,7 +8,7 @@ from internal.knowledge.claims.changes import Removal
 
 
 @dataclass(slots=True)
-class Fallen:
+class ErasureReport:
     """How much fell. `parts` are names and sentences of profiles that stay; `texts` derived texts that were emptied.
 
     `gone` are the ids of the facts.
@@ -29,7 +29,7 @@ class Fallen:
         self.entities += len(removal.nodes)
         self.gone += removal.changes.deleted
 
-    def join(self, other: Fallen) -> None:
+    def join(self, other: ErasureReport) -> None:
         """Adds what fell with something else."""
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))

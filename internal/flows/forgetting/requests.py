@@ -20,7 +20,7 @@ from internal.events import repository as events
 from internal.flows.forgetting import bio_sentences
 from internal.flows.forgetting import erase as forgetting_erase
 from internal.flows.forgetting.hide import check, hide, show
-from internal.flows.forgetting.report import Fallen
+from internal.flows.forgetting.report import ErasureReport
 from internal.flows.visibility.fact_messages import own_messages
 from internal.flows.visibility.pending import _messages_of, messages_to_forget
 from internal.knowledge import fact_repository
@@ -185,7 +185,7 @@ def tell(
     )
 
 
-class Eraser:
+class ForgettingService:
     """Erases what is due. `caches` are asked to forget after each erasure; `backups` are those that still hold it."""
 
     def __init__(
@@ -223,7 +223,7 @@ class Eraser:
         """
         now = self._clock.now()
 
-        def work(connection: Connection) -> tuple[Fallen, list[str]]:
+        def work(connection: Connection) -> tuple[ErasureReport, list[str]]:
             checked = check(connection, user_id, kind, ref_id)
             left = bio_sentences.remaining(connection, user_id, checked) if kind == "fact" and checked else []
             told = own_messages(connection, user_id, checked) if messages and kind == "fact" and checked else []
@@ -249,7 +249,7 @@ class Eraser:
         return Erased(fallen.counts(), holding, not self._log_to_empty, left)
 
     async def _erase_one(self, forgetting: Forgetting) -> None:
-        def work(connection: Connection) -> Fallen | None:
+        def work(connection: Connection) -> ErasureReport | None:
             return self._erase(connection, forgetting) if forgettings.close(connection, forgetting, "done") else None
 
         try:
@@ -263,7 +263,9 @@ class Eraser:
         told = {"user_id": forgetting.user_id, "forgetting": forgetting.id, "kind": forgetting.kind}
         log.info("forgotten", extra=told | {"backups_still_holding": holding, "fallen": fallen and fallen.counts()})
 
-    def _erase(self, connection: Connection, forgetting: Forgetting, source: str = "system:forgetting") -> Fallen:
+    def _erase(
+        self, connection: Connection, forgetting: Forgetting, source: str = "system:forgetting"
+    ) -> ErasureReport:
         """What is gone already, with its episode for example, is done."""
         now = self._clock.now()
         try:
@@ -271,12 +273,12 @@ class Eraser:
         except (NotFound, Refused):
             if forgetting.kind == "fact" and forgetting.ref_id is not None:
                 hidden_parts.erase(connection, forgetting.user_id, [forgetting.ref_id], now=now)
-            fallen = Fallen()
+            fallen = ErasureReport()
         if forgetting.kind != EVERYTHING:  # of whom nothing is kept, nothing is told
             tell(connection, ERASED, forgetting, now, source, fallen=fallen.counts())
         return fallen
 
-    def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], Fallen]:
+    def _erasing(self, forgetting: Forgetting) -> Callable[[Connection], ErasureReport]:
         user_id, ref_id, now = forgetting.user_id, forgetting.ref_id or "", self._clock.now()
         match forgetting.kind:
             case "person":

@@ -47,7 +47,7 @@ def messages_asked(connection: Connection, user_id: int) -> set[str]:
     return {one.ref_id for one in asked if one.kind == "message" and one.ref_id is not None}
 
 
-class FragmentsFollowing:
+class FragmentBackfill:
     """Makes fragments findable that were published by a version that did not; once, for every later one is at once."""
 
     def __init__(self, database: Database) -> None:

@@ -15,7 +15,7 @@ _BATCHES: Final = 10
 """Of one call; other jobs are due as well."""
 
 
-class MessagesFollowing:
+class MessageBackfill:
     """Puts what is left in batches; `wake` asks for the next call at once."""
 
     def __init__(self, database: Database, wake: Callable[[], None] = lambda: None) -> None:

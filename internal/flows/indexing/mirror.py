@@ -80,7 +80,7 @@ class StoredCursors:
         return await self._database.read(lambda c: repository.followed(c, self._target))
 
 
-class PassingCursors:
+class TemporaryCursors:
     """Of a mirror that is there for a few questions only, and leaves nothing behind."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class PassingCursors:
         return list(self._seen)
 
 
-class Mirroring:
+class MirrorSync:
     """One mirror and the cursors into the log. `only_asked`: it follows the owners who were asked about, no others."""
 
     def __init__(

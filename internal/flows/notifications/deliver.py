@@ -44,7 +44,7 @@ class Rendering:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Delivered:
     """What is told in one message: one notification or several, in these words. `markdown`: as a model writes."""
 
     about: Sequence[Notification]
@@ -59,7 +59,7 @@ class Telling:
 
 
 def tell(
-    connection: Connection, user: User, bot_id: int, telling: Telling, rendering: Rendering, now: datetime
+    connection: Connection, user: User, bot_id: int, telling: Delivered, rendering: Rendering, now: datetime
 ) -> str | None:
     """Writes everything that telling means; the id of the assistant's message. None if nothing of it can be seen."""
     parts = list((rendering.markdown if telling.markdown else rendering.plain)(telling.text))
@@ -118,7 +118,7 @@ def weighed(
     )
 
 
-def _instruction(telling: Telling, user: User) -> str:
+def _instruction(telling: Delivered, user: User) -> str:
     lines = [_asked(one, user) for one in telling.about]
     return "Tell the owner now:\n" + "\n".join(f"- {line}" for line in lines)
 
@@ -129,7 +129,7 @@ def _asked(one: Notification, user: User) -> str:
     return f"{one.kind.value}: {one.text}{when}"
 
 
-def _sources(telling: Telling) -> list[ReplySource]:
+def _sources(telling: Delivered) -> list[ReplySource]:
     """The messages in which the owner said it: forgotten, they take this one along."""
     said = dict.fromkeys(told for one in telling.about if (told := one.payload.get("message")))
     return [ReplySource(n, "message", message_id, cited=True) for n, message_id in enumerate(said, start=1)]
@@ -139,7 +139,7 @@ def _owe(
     connection: Connection,
     user: User,
     bot_id: int,
-    telling: Telling,
+    telling: Delivered,
     parts: Sequence[Rendered],
     message_id: str,
     now: datetime,
@@ -168,7 +168,7 @@ def _keyboard(about: Sequence[Notification]) -> list[list[dict[str, Any]]] | Non
 
 
 def _tell_event(
-    connection: Connection, user: User, telling: Telling, message_id: str, instruction_id: str, now: datetime
+    connection: Connection, user: User, telling: Delivered, message_id: str, instruction_id: str, now: datetime
 ) -> None:
     causes = [one.event_id for one in telling.about]
     events.append(

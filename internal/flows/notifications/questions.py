@@ -45,7 +45,7 @@ Ask = Callable[[Connection, User, Asked, datetime], None]
 """Puts a question to an owner, in the transaction that notes it."""
 
 
-class Wondering:
+class QuestionScheduler:
     """Asks every owner who may be asked now. `ask` tells the question in his chat."""
 
     def __init__(self, database: Database, clock: Clock, config: MemoryConfig, ask: Ask) -> None:

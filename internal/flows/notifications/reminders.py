@@ -40,7 +40,7 @@ def no_buttons(user: User, task: Task) -> list[list[dict[str, str]]]:
     return []
 
 
-class Reminding:
+class ReminderScheduler:
     """Fires tasks. Level-triggered: what is due is a query, and each moment of a task has one row, so it fires once.
 
     After a standstill a recurring task is told of once, not for every moment that was missed.

@@ -27,7 +27,7 @@ from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import visible
 from internal.errors import ModelError
 from internal.events.bus import Subscription, Topic
-from internal.flows.notifications.deliver import Rendering, Telling, tell, weighed
+from internal.flows.notifications.deliver import Delivered, Rendering, tell, weighed
 from internal.flows.notifications.reminders import reachable, rings
 from internal.flows.notifications.teams import taken_back
 from internal.flows.runs.slices import message_line
@@ -97,7 +97,7 @@ class _Situation:
         return [one.id for one in (*self.request.notifications, *self.quiet, *self.settled)]
 
 
-class Notifying:
+class NotificationScheduler:
     """The context manager as gatekeeper. `manager` is None where it is switched off: the rules decide."""
 
     def __init__(
@@ -301,18 +301,18 @@ class Notifying:
         return effects
 
 
-def tellings(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[Telling]:
+def tellings(request: WeighingRequest, decisions: Mapping[str, Decision]) -> list[Delivered]:
     """The messages that come of decisions, in the order of what they tell. Pure."""
     owner = request.owner
     place = (owner.language, owner.timezone, request.now)
     together = [one for one in request.notifications if decisions[one.id].choice == "merge"]
-    found: list[Telling] = []
+    found: list[Delivered] = []
     for one in request.notifications:
         decision = decisions[one.id]
         if decision.choice == "now":
             text = decision.text or told(one, *place)
             markdown = bool(decision.text) or one.kind.fixed
-            found.append(Telling([one], text, decision.reason, markdown, decision.by_rules))
+            found.append(Delivered([one], text, decision.reason, markdown, decision.by_rules))
         elif decision.choice == "merge" and one is together[0]:
             made = [decisions[each.id] for each in together]
             text = next((each.text for each in made if each.text), "")
@@ -320,7 +320,7 @@ def tellings(request: WeighingRequest, decisions: Mapping[str, Decision]) -> lis
             if any(each.buttons and not each.together for each in together):
                 words += "\n\n" + phrase(owner.language, "together-settle")
             by_rules = all(each.by_rules for each in made)
-            found.append(Telling(together, words, decision.reason, bool(text), by_rules))
+            found.append(Delivered(together, words, decision.reason, bool(text), by_rules))
     return found
 
 

@@ -19,7 +19,7 @@ from internal.storage.engine.row_policies import across_owners
 from internal.tasks import repository as tasks
 from internal.teams import repository
 from internal.teams import service as teams
-from internal.teams.model import Invitation, TakenOn, Team
+from internal.teams.model import Invitation, Team, TeamPromise
 
 Buttons = Sequence[Sequence[dict[str, Any]]]
 Answers = Callable[[User, Invitation], Buttons]
@@ -77,7 +77,7 @@ def leave(connection: Connection, user: User, team_id: str, now: datetime, phras
 
 
 @dataclass(frozen=True, slots=True)
-class TakingOn:
+class PromiseNotices:
     """Has those told who are in a team with whoever promised them something, once each."""
 
     database: Database
@@ -94,7 +94,7 @@ class TakingOn:
         found = repository.taken_on(connection, limit=_AT_ONCE)
         return sum(self._tell_one(connection, taken) for taken in found)
 
-    def _tell_one(self, connection: Connection, taken: TakenOn) -> bool:
+    def _tell_one(self, connection: Connection, taken: TeamPromise) -> bool:
         if not repository.note_told(connection, taken):
             return False
         giver, to = users.get(connection, taken.user_id), users.get(connection, taken.to)

@@ -20,7 +20,7 @@ LONGEST = timedelta(hours=1)
 """Longer than anything waits that was stored by a right clock, but for what the configuration or Telegram ask for."""
 
 
-class Setback:
+class ClockRollback:
     """Compares the clock with one that only counts forward. `look` is called often; it costs nothing in between.
 
     Of several processes the one that keeps the clock looks. What another has noticed is not to be made up for twice:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from internal.mailbox import repository as mailbox
 from internal.scheduling.clock import Clock
 from internal.scheduling.ticker import Ticker
-from internal.scheduling.worker_membership import Duty
+from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for_everyone
 
@@ -41,7 +41,13 @@ class Maintenance:
     """Runs its jobs one after another at each tick; one that fails is due again at the next."""
 
     def __init__(
-        self, ticker: Ticker, clock: Clock, jobs: list[Job], duty: Duty | None = None, *, modestly: bool = False
+        self,
+        ticker: Ticker,
+        clock: Clock,
+        jobs: list[Job],
+        duty: WorkerMembership | None = None,
+        *,
+        modestly: bool = False,
     ) -> None:
         """`duty` says whether this process keeps the clock; None: there is no other. `modestly`: jobs are missing."""
         self._ticker, self._clock, self._jobs, self._duty, self._modestly = ticker, clock, jobs, duty, modestly

@@ -31,7 +31,7 @@ class MaintenanceObserver(Protocol):
     def memory_maintained(self, *, decayed: int, pruned: int) -> None: ...
 
 
-class Nights:
+class NightlyMaintenance:
     """Maintains memories: those that are due at every look, one owner's at once when asked."""
 
     def __init__(

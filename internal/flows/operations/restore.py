@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from internal.errors import Refused, StorageError
 from internal.flows.forgetting.hide import hide, show
-from internal.flows.forgetting.requests import Eraser
+from internal.flows.forgetting.requests import ForgettingService
 from internal.scheduling.clock import Clock
 from internal.storage.backup import backup, replace_file
 from internal.storage.backup.carry_over import Legacy, Successor, read_legacy, take_over_answers, take_over_forgettings
@@ -88,7 +88,7 @@ async def bring_up(draft: Path, legacy: Legacy | None, clock: Clock, key: bytes)
             return 0, 0
         answered = await restored.write(partial(take_over_answers, legacy=legacy))
         forgotten = await restored.write(partial(_take_over_forgettings, legacy=legacy, now=clock.now()))
-        eraser = Eraser(restored, clock, key)
+        eraser = ForgettingService(restored, clock, key)
         while await eraser.erase_due():
             pass
         return forgotten, answered

@@ -17,7 +17,7 @@ from internal.chronicle.audit_repository import Name
 from internal.chronicle.model import Audit
 from internal.errors import ModelError, NotFound, Refused
 from internal.flows.merging import entities
-from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.language.names import entities as names_entities
 from internal.language.names.entities import NameForms
 from internal.language.worker.process_pool import LanguageCallFailed
@@ -77,10 +77,10 @@ class Repaired:
     doubled: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
-class Auditing:
+class ChronicleAudit:
     """Audits and repairs; `chronicling` is what gives a session to those who judge it."""
 
-    def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, chronicling: Chronicling) -> None:
+    def __init__(self, database: Database, clock: Clock, worker: LanguageRunner, chronicling: SessionLifecycle) -> None:
         self._database, self._clock, self._worker, self._chronicling = database, clock, worker, chronicling
 
     async def audit(self, user_id: int) -> Audit:

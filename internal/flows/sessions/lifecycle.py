@@ -33,7 +33,7 @@ ANSWERING: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Chronicling:
+class SessionLifecycle:
     """Notes turns in the chronicle. `agents` get a run over every session that closes."""
 
     agents: Sequence[str] = ()
@@ -89,7 +89,7 @@ class Chronicling:
         busy = {run.agent for run in held if run.state in (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)}
         if session is None or session.closed_at is None or not set(self.agents) - busy:
             return False
-        Chronicling([agent for agent in self.agents if agent not in busy])._analyse(connection, session, now, now)
+        SessionLifecycle([agent for agent in self.agents if agent not in busy])._analyse(connection, session, now, now)
         return True
 
     def backfill(self, connection: Connection, user_id: int, now: datetime, *, again: bool = False) -> int:
@@ -126,7 +126,7 @@ def _tell_closed(connection: Connection, session: Session, now: datetime) -> Non
     )
 
 
-UNJUDGED: Final = Chronicling()
+UNJUDGED: Final = SessionLifecycle()
 """Where no agent looks at closed sessions."""
 
 

@@ -25,7 +25,7 @@ from internal.scheduling.model import Run
 from internal.tasks import repository as tasks
 from internal.tasks import service
 from internal.tasks.model import Schedule, Task, TaskKind, TaskOrigin, TaskState, first_firing
-from internal.tasks.service import NewTask, Teller
+from internal.tasks.service import NewTask, TaskAuthor
 
 Question = Callable[[User, Task, datetime], tuple[str, list[list[dict[str, str]]]]]
 """How a user is asked whether a task is meant, and what stands below, in Bot API form."""
@@ -67,7 +67,7 @@ def applied(
     known: Sequence[Task],
     found: Sequence[Found],
     reply: TaskReply,
-    teller: Teller,
+    teller: TaskAuthor,
     question: Question,
 ) -> TaskEffects:
     """Writes everything in the caller's transaction; `known` are the tasks as they are now."""
@@ -89,7 +89,7 @@ class _Writing:
         user: User,
         lines: Mapping[int, SliceLine],
         known: Sequence[Task],
-        teller: Teller,
+        teller: TaskAuthor,
         question: Question,
     ) -> None:
         self._connection, self._run, self._user, self._lines = connection, run, user, lines
@@ -244,9 +244,9 @@ class _Writing:
             run_id=self._run.id,
         )
 
-    def _with_cause(self, line: SliceLine) -> Teller:
+    def _with_cause(self, line: SliceLine) -> TaskAuthor:
         links = dict(self._teller.links) | ({"message": line.message_id} if line.message_id else {})
-        return Teller(self._teller.source, self._teller.now, self._teller.whole_day_at, links)
+        return TaskAuthor(self._teller.source, self._teller.now, self._teller.whole_day_at, links)
 
     def _ask(self, task: Task) -> None:
         ask_to_confirm(self._connection, self._user, task, self._question, self._teller.now)

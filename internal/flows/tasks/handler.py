@@ -163,7 +163,7 @@ class TaskingHandler:
         known = looked_at(connection, run.user_id, asked.lines)
         if {one.id: one.rev for one in known} != digested.known:
             raise StaleDigest("tasks changed while the task manager's reply was read")
-        teller = service.Teller(self.source, now, self._whole_day_at, {"run": run.id, "fragment": run.episode_id})
+        teller = service.TaskAuthor(self.source, now, self._whole_day_at, {"run": run.id, "fragment": run.episode_id})
         outcome = applied(
             connection, run, asked.user, asked.lines, known, digested.found, digested.reply, teller, self._question
         )

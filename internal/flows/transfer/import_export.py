@@ -38,7 +38,7 @@ _LAST_SEGMENT: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack:
+class ReadExport:
     """How many rows came into each table; all zero, and `known`, if this was read back before."""
 
     user_id: int
@@ -46,7 +46,7 @@ class ReadBack:
     known: bool = False
 
 
-def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBack:
+def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadExport:
     """Stores an export (parsed JSON) as it was, in one transaction; vectors and terms follow in the background.
 
     Where everything said in it is there already, nothing is done. Raises Refused("format" | "malformed" | "owner" |
@@ -58,7 +58,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBac
         raise Refused("malformed", "users: exactly one row, the owner's own, is expected")
     if owner_export.holds_any(connection, user_id, _MEMORY):
         if rows.get(messages) and owner_export.holds_all(connection, user_id, rows):
-            return ReadBack(user_id, {}, known=True)
+            return ReadExport(user_id, {}, known=True)
         raise Conflict(
             f"user {user_id} has a memory here already: forget everything of his first, or use another store"
         )
@@ -69,7 +69,7 @@ def read_back(connection: Connection, document: Any, *, user_id: int) -> ReadBac
         audit.fill_from_log(connection, user_id)
     link_repository.derive(connection, user_id)
     make_findable(connection, user_id)
-    return ReadBack(user_id, stored)
+    return ReadExport(user_id, stored)
 
 
 def make_findable(connection: Connection, user_id: int) -> None:

@@ -72,7 +72,7 @@ class Admission(Protocol):
         ...
 
 
-class Importing:
+class Importer:
     """Stores drafts of one owner after another. `agents` get runs; `woken` is called when there are some."""
 
     def __init__(

@@ -33,12 +33,12 @@ from internal.errors import (
 from internal.events import bus
 from internal.events import repository as events
 from internal.events.bus import Topic
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.cancellation import or_stop
 from internal.flows.turn.enqueue import Told, owe
 from internal.flows.turn.intake import Phrases
 from internal.flows.turn.prompt import Prompts, Question, freeze
-from internal.flows.turn.reminder_requests import Granted, Requested, Requests
+from internal.flows.turn.reminder_requests import GrantedReminder, ReminderRequest, Requests
 from internal.flows.turn.reply_sources import sources_of, used_memories
 from internal.llm.model import ChatReply, Usage
 from internal.mailbox.model import Rendered
@@ -116,7 +116,7 @@ class TurnFlow:
         observer: TurnObserver,
         wake_outbox: Callable[[], None],
         retry_base: timedelta = RETRY_BASE,
-        chronicling: Chronicling = UNJUDGED,
+        chronicling: SessionLifecycle = UNJUDGED,
         plasticity: Plasticity = PRESETS["default"],
         grants: Requests | None = None,
     ) -> None:
@@ -199,10 +199,10 @@ class TurnFlow:
             return await self._failed(question, error, stop, last=last)
         return await self._keep(question, reply, parts, requested, stopped=stop.is_set(), last=last)
 
-    async def _requests_in(self, question: Question) -> Requested | None:
+    async def _requests_in(self, question: Question) -> ReminderRequest | None:
         return None if self._grants is None else await self._grants.read(question)
 
-    async def _write(self, question: Question, requested: Requested | None, stop: asyncio.Event) -> ChatReply:
+    async def _write(self, question: Question, requested: ReminderRequest | None, stop: asyncio.Event) -> ChatReply:
         request = await or_stop(self._request(question), stop)
         if request is None:
             return _STOPPED_REPLY
@@ -242,7 +242,7 @@ class TurnFlow:
         question: Question,
         reply: ChatReply,
         parts: Sequence[Rendered],
-        requested: Requested | None = None,
+        requested: ReminderRequest | None = None,
         *,
         stopped: bool,
         last: bool,
@@ -253,13 +253,13 @@ class TurnFlow:
         state = TurnState.CANCELLED if stopped else TurnState.ANSWERED
         _, request = self._requests.get(turn.id, (question.rev, None))
 
-        def work(connection: Connection) -> tuple[Message | None, Sequence[Granted]]:
+        def work(connection: Connection) -> tuple[Message | None, Sequence[GrantedReminder]]:
             # Who edits for ever is answered all the same.
             if not stopped and not last and turns.revision(connection, turn) != question.rev:
                 raise _Edited
             if not turns.finish(connection, turn, state):
                 return None, ()
-            granted: Sequence[Granted] = ()
+            granted: Sequence[GrantedReminder] = ()
             if self._grants is not None and requested is not None:
                 granted = self._grants.grant(connection, question, requested, now)
             shown = [Told(one) for one in parts] + [Told(one.part, one.keyboard) for one in granted]

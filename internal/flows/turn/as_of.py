@@ -37,7 +37,7 @@ class PastAnswer:
     cited: int = 0
 
 
-class PastQuestions:
+class AsOfQuestions:
     """Answers questions as of a moment, from facts alone: what is known of people is of today."""
 
     def __init__(self, database: Database, facts: FactRecall, responder: Responder, persona: PersonaConfig) -> None:

@@ -21,7 +21,7 @@ from internal.errors import Refused
 from internal.events import repository as events
 from internal.flows.runs.rerun import after_edit
 from internal.flows.sessions import lifecycle
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState, Outgoing, update_key
 from internal.people import service as people
@@ -67,7 +67,7 @@ class Intake:
         limits: AccessConfig,
         phrases: Phrases,
         group_window: timedelta,
-        chronicling: Chronicling = UNJUDGED,
+        chronicling: SessionLifecycle = UNJUDGED,
     ) -> None:
         self._database, self._clock, self._buffers = database, clock, buffers
         self._limits, self._phrases, self._window = limits, phrases, group_window

@@ -19,7 +19,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import turn_repository as turns
 from internal.dialogue.model import INNER_MARKS, Message, Turn, visible
 from internal.flows.visibility.pending import everything_asked, messages_to_forget
-from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.flows.visibility.snapshot import shown_snapshot
 from internal.llm.tokens import count_tokens
 from internal.recall.prompt.context import TurnRecall
@@ -77,7 +77,7 @@ class Prompts:
     """Builds the responder's request: people recalled for the question, recent dialogue within the token budget."""
 
     def __init__(
-        self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig, unspoken: Unspoken
+        self, recall: TurnRecall, clock: Clock, config: ResponderConfig, persona: PersonaConfig, unspoken: PromptFilter
     ) -> None:
         self._recall, self._clock, self._config, self._persona = recall, clock, config, persona
         self._unspoken = unspoken

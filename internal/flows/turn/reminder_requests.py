@@ -50,7 +50,7 @@ class Reminder:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class ReminderRequest:
     """What a question asks to be reminded of; `only`: it says nothing else."""
 
     reminders: Sequence[Reminder]
@@ -67,7 +67,7 @@ class Requested:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedReminder:
     """A task that was opened (None: it could not be), as it is told, and what stands below, in Bot API form.
 
     `refused` is why it could not be, a short stable word.
@@ -109,7 +109,7 @@ class Requests:
         self._database, self._worker, self._names, self._observer = database, worker, names, observer
         self._whole_day_at, self._told = time_of_day(whole_day_at), told
 
-    async def read(self, question: Question) -> Requested | None:
+    async def read(self, question: Question) -> ReminderRequest | None:
         """What a question asks to be reminded of; None for nearly every one, at no cost, and without the worker."""
         messages = [one for one in question.asked if one.content and one.forward is None and not one.hidden]
         if not any(may_request(message.content) for message in messages):
@@ -120,7 +120,7 @@ class Requests:
             log.warning("request_not_read", extra={"turn": question.turn.id, "reason": type(error).__name__})
             return None
 
-    async def _read(self, question: Question, messages: Sequence[Message]) -> Requested | None:
+    async def _read(self, question: Question, messages: Sequence[Message]) -> ReminderRequest | None:
         user = question.user
         said = [one.content for one in question.earlier if one.role == "user" and one.forward is None]
         told = [(one.id, one.content, one.timestamp.astimezone(ZoneInfo(user.tz))) for one in messages]
@@ -134,9 +134,11 @@ class Requests:
                 Reminder(one.title, one.time, one.message_id, frozenset(meant))
                 for one, meant in zip(reminders, named, strict=True)
             ]
-        return Requested(reminders, only)
+        return ReminderRequest(reminders, only)
 
-    def grant(self, connection: Connection, question: Question, requested: Requested, now: datetime) -> list[Granted]:
+    def grant(
+        self, connection: Connection, question: Question, requested: ReminderRequest, now: datetime
+    ) -> list[GrantedReminder]:
         """Opens a task for each, in the caller's transaction; one that is open already is told of once more."""
         user = question.user
         granted = []
@@ -147,10 +149,10 @@ class Requests:
                 task = self._opened(connection, question, reminder, now)
             except Refused as refusal:
                 refused = refusal.reason
-            granted.append(Granted(task, *self._told(user, task or refused or "", now), refused))
+            granted.append(GrantedReminder(task, *self._told(user, task or refused or "", now), refused))
         return granted
 
-    def count(self, granted: Sequence[Granted]) -> None:
+    def count(self, granted: Sequence[GrantedReminder]) -> None:
         """Counts what was opened and logs what was not, after the commit."""
         for one in granted:
             if one.refused is not None:
@@ -162,7 +164,7 @@ class Requests:
         of_message = tasks.of_lines(connection, user.user_id, [reminder.message_id])
         schedule = schedule_in(reminder.time, user.tz)
         links = {"turn": question.turn.id, "message": reminder.message_id}
-        teller = service.Teller(f"user:{user.user_id}", now, self._whole_day_at, links)
+        teller = service.TaskAuthor(f"user:{user.user_id}", now, self._whole_day_at, links)
         same = [one for one in of_message if one.title == reminder.title and not one.state.closed]
         if same:  # the turn was answered before, and its answer was lost
             return service.change(connection, user.user_id, same[0].id, teller, schedule=schedule)
@@ -180,7 +182,7 @@ class Requests:
             connection, user.user_id, new, teller
         )
 
-    def _proposed_before(self, connection: Connection, new: service.NewTask, teller: service.Teller) -> Task | None:
+    def _proposed_before(self, connection: Connection, new: service.NewTask, teller: service.TaskAuthor) -> Task | None:
         """A task of the very same words that waits for a yes: asking to be reminded of it is one."""
         user_id = int(teller.source.removeprefix("user:"))
         for one in tasks.pending(connection, user_id):

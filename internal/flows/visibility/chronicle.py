@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from internal.chronicle.view import Veil
+from internal.chronicle.view import HiddenMessages
 from internal.flows.visibility.pending import everything_asked, messages_to_forget
 
 
-def veil(connection: Connection, user_id: int) -> Veil:
+def veil(connection: Connection, user_id: int) -> HiddenMessages:
     """Hides single messages, those of a fragment, or everything said up to the request to forget everything."""
     asked = everything_asked(connection, user_id)
     hidden = frozenset(messages_to_forget(connection, user_id))
-    return Veil(hidden, asked.created_at if asked is not None else None)
+    return HiddenMessages(hidden, asked.created_at if asked is not None else None)

@@ -32,7 +32,7 @@ Line = tuple[str, datetime]
 """What was said, and when."""
 
 
-class Unspoken:
+class PromptFilter:
     """Leaves what tells of forgotten people out of prompts. `key` is that of tombstones."""
 
     def __init__(self, database: Database, key: bytes) -> None:

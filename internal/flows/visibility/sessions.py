@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from internal.chronicle import repository, view
 from internal.chronicle.model import AGENT, Event, Session
 from internal.chronicle.transcript import Language, markdown
-from internal.chronicle.view import Veil, View
+from internal.chronicle.view import HiddenMessages, View
 from internal.flows.visibility.chronicle import veil
 
 
@@ -34,7 +34,7 @@ def sessions(
 ) -> list[Session]:
     """Sessions of an owner, oldest first unless asked otherwise."""
     hidden = veil(connection, user_id)
-    if hidden == Veil():
+    if hidden == HiddenMessages():
         return repository.listing(connection, user_id, limit=limit, offset=offset, newest_first=newest_first)
     shown = _shown(connection, user_id, hidden)
     return (shown[::-1] if newest_first else shown)[offset : offset + limit]
@@ -42,7 +42,7 @@ def sessions(
 
 def count_sessions(connection: Connection, user_id: int) -> int:
     hidden = veil(connection, user_id)
-    if hidden == Veil():
+    if hidden == HiddenMessages():
         return repository.count_sessions(connection, user_id)
     return len(_shown(connection, user_id, hidden))
 
@@ -74,7 +74,7 @@ def transcript(
     return Transcript(found.session, markdown(found.session, found.events, names, lang=lang, agent=agent, plain=plain))
 
 
-def _shown(connection: Connection, user_id: int, hidden: Veil) -> list[Session]:
+def _shown(connection: Connection, user_id: int, hidden: HiddenMessages) -> list[Session]:
     events: dict[str, list[Event]] = {}
     for event in repository.events(connection, user_id):
         events.setdefault(event.session_id, []).append(event)

@@ -71,7 +71,7 @@ _LIVING = words(
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class NameMention:
     """A person named in a text. `name` is nominative, `start` and `end` count characters, `sentence` from 0."""
 
     name: str
@@ -87,7 +87,7 @@ class Sighting:
     """The dictionary form of the role word that stands with the name: sister."""
 
 
-def find_people(text: str, language: Language) -> list[Sighting]:
+def find_people(text: str, language: Language) -> list[NameMention]:
     """The people a message of this language names, in order. Some 5 ms for 20 words not seen before.
 
     Places, months, companies, streets, works of art, ordinary words and kinship without a name are left out; so are
@@ -105,7 +105,7 @@ class _Reader:
         self._tokens = tokens(text)
         self._bounds = sentences(text)
 
-    def read(self) -> list[Sighting]:
+    def read(self) -> list[NameMention]:
         spans = self._spans()
         sightings = [self._sighting(span, spans) for span in spans]
         return _join_usernames(sightings, self._text)
@@ -310,10 +310,10 @@ class _Reader:
 
     # --- What was found
 
-    def _sighting(self, span: Span, spans: Sequence[Span]) -> Sighting:
+    def _sighting(self, span: Span, spans: Sequence[Span]) -> NameMention:
         first, last = self._tokens[span.start], self._tokens[span.end - 1]
         end = last.start + 1 + len(last.text) if last.username else last.start + len(last.text)
-        sighting = Sighting(
+        sighting = NameMention(
             name=self._text[first.start : end],
             written=self._text[first.start : end],
             start=first.start,
@@ -346,9 +346,9 @@ class _Reader:
         return nominative(written, span.kinds, around)
 
 
-def _join_usernames(sightings: Sequence[Sighting], text: str) -> list[Sighting]:
+def _join_usernames(sightings: Sequence[NameMention], text: str) -> list[NameMention]:
     """Юлия (@yulia) is one person: a username right after a name belongs to it."""
-    joined: list[Sighting] = []
+    joined: list[NameMention] = []
     for sighting in sightings:
         before = joined[-1] if joined else None
         between = text[before.end : sighting.start] if before else ""

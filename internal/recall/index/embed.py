@@ -34,7 +34,7 @@ _FIRST_OF_ALL: Final = 3
 """So many texts that fail one by one, and none that does not: it is the embedder, and the rest need not be tried."""
 
 
-class VectorFollowing:
+class VectorBackfill:
     """Embeds what is due until nothing is; backs off while the embedder cannot be reached."""
 
     def __init__(

@@ -71,7 +71,7 @@ async def analysed(tools: TermTools, waiting: Mapping[str, str]) -> dict[str, st
     return dict(zip(newest, found, strict=True))
 
 
-class TermsFollowing:
+class TermsBackfill:
     """Analyses what is due until nothing is. What the language process cannot read now stays due."""
 
     def __init__(self, database: Database, tools: TermTools) -> None:

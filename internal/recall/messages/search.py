@@ -33,7 +33,7 @@ from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.rows import Floats, Mask, MessageRows
 from internal.recall.search.knowledge import Asked
-from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database, Work
@@ -136,7 +136,7 @@ class MessageSearch:
         self._database, self._clock = database, clock
         self._terms, self._names = terms, names
         self._rankings = rankings or shipped_rankings()
-        self._observer = observer or Unobserved()
+        self._observer = observer or NoObserver()
         of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
         self._indexes = MessageIndexes(database, of, terms, cache_bytes=cache_bytes)
 

@@ -17,7 +17,7 @@ from internal.recall.prompt.facts import AROUND as AROUND_FACT
 from internal.recall.prompt.facts import MAX_FACTS, numbered
 from internal.recall.prompt.memories import AROUND as AROUND_MEMORY
 from internal.recall.prompt.memories import MAX_MEMORIES, told_words
-from internal.recall.prompt.passages import MAX_PASSAGES, FoundPassage, PassageReading, Receipt, passages_of
+from internal.recall.prompt.passages import MAX_PASSAGES, FoundPassage, PassageReader, Receipt, passages_of
 from internal.recall.prompt.rank import Candidate, Chosen, Kind, choose
 from internal.recall.search import calibration, passage_repository
 
@@ -39,11 +39,11 @@ class Found:
     people: Sequence[tuple[Person, float]] = ()
     facts: Sequence[FactHit] = ()
     memories: Sequence[MemoryHit] = ()
-    passages: PassageReading | None = None
+    passages: PassageReader | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Prompted:
+class PromptContents:
     """What stands in the prompt, likeliest first; people in the order in which they were picked."""
 
     people: Sequence[Person]
@@ -52,7 +52,7 @@ class Prompted:
     passages: Sequence[RecalledPassage]
 
 
-def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> Prompted:
+def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> PromptContents:
     """The best of all kinds together, within so many tokens.
 
     The messages from which the facts and memories were drawn compete too, found by themselves or not: so is reached
@@ -64,7 +64,7 @@ def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -
     facts = {_fact_key(hit): hit for hit in found.facts}
     memories = {_memory_key(hit): hit for hit in found.memories}
     keys = {one.candidate.key for one in chosen}
-    return Prompted(
+    return PromptContents(
         people=[person for person, _ in found.people if _person_key(person) in keys],
         facts=numbered(connection, user_id, [facts[key] for key in _keys(chosen, "fact")]),
         memories=[memories[key] for key in _keys(chosen, "memory")],
@@ -76,7 +76,7 @@ def _keys(chosen: Iterable[Chosen], kind: Kind) -> list[str]:
     return [one.candidate.key for one in chosen if one.candidate.kind == kind]
 
 
-def _passages(connection: Connection, known: Sequence[Candidate], reading: PassageReading) -> list[FoundPassage]:
+def _passages(connection: Connection, known: Sequence[Candidate], reading: PassageReader) -> list[FoundPassage]:
     """The passages that were found, and the receipts of what is known."""
     found = reading.found(connection)
     wanted = _wanted(known, {one.message.id for one in found})

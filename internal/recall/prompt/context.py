@@ -32,14 +32,14 @@ from internal.people import repository as people
 from internal.people.circle_words import circles_asked
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.index.hits import FactHit, MemoryHit
-from internal.recall.prompt.assemble import Found, Prompted, chosen_of
+from internal.recall.prompt.assemble import Found, PromptContents, chosen_of
 from internal.recall.prompt.facts import FactRecall, LikelyFacts
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
-from internal.recall.prompt.passages import PassageReading, PassageRecall
+from internal.recall.prompt.passages import PassageReader, PassageRecall
 from internal.recall.search import calibration
 from internal.recall.search.knowledge import Asked
-from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
 from internal.recall.search.query import QuestionReader
@@ -146,7 +146,7 @@ class TurnRecall:
     ) -> None:
         self._facts, self._memories, self._passages, self._lessons = facts, memories, passages, lessons
         self._database, self._search, self._reranker, self._names = database, search, reranker, names
-        self._limits, self._observer = limits, observer or Unobserved()
+        self._limits, self._observer = limits, observer or NoObserver()
         self._threshold = limits.threshold if limits.threshold is not None else embedder.people_threshold
         words = next((part.search.words for part in (facts, memories, passages) if part is not None), _plain_words)
         self._reader = QuestionReader(embedder, words, enricher, limits.enricher_timeout, self._observer)
@@ -181,7 +181,7 @@ class TurnRecall:
         picked = [by_id[pick.person_id] for pick in picks]
         read_facts = await self._with_facts_about(user_id, facts, picked)
 
-        def read(connection: Connection) -> Prompted:
+        def read(connection: Connection) -> PromptContents:
             found = Found(
                 people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
                 facts=read_facts(connection),
@@ -236,7 +236,7 @@ class TurnRecall:
         likely = await memories.likely(user_id, asked, MAX_MEMORIES)
         return lambda connection: memories.read(connection, user_id, likely)
 
-    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> PassageReading | None:
+    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> PassageReader | None:
         if self._passages is None:
             return None
         return await self._passages.likely(owner.user_id, owner.name, asked, before_seq)

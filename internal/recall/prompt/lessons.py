@@ -24,7 +24,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.tokens import count_tokens
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.terms import TermTools
-from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 
@@ -71,7 +71,7 @@ class LessonRecall:
         self, database: Database, clock: Clock, terms: TermTools | None, observer: RecallObserver | None = None
     ) -> None:
         self._database, self._clock, self._terms = database, clock, terms
-        self._observer = observer or Unobserved()
+        self._observer = observer or NoObserver()
 
     async def for_question(self, user_id: int, question: str) -> list[str]:
         """At most MAX_LESSONS lessons, most telling first, each once, within MAX_TOKENS."""

@@ -46,7 +46,7 @@ class PeopleFinder:
         return [*unseen, *found][:limit]
 
 
-class Recollection:
+class OverviewSearch:
     """Searches people, facts, memories, entities, messages and episodes with one question."""
 
     def __init__(

@@ -151,20 +151,18 @@ class PassageRecall:
     def search(self) -> KnowledgeSearch:
         return self._knowledge
 
-    async def likely(
-        self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None
-    ) -> PassageReading:
+    async def likely(self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None) -> PassageReader:
         """What may answer a question, by what is in memory; none at or behind `before_seq`, which the prompt shows."""
         messages, imports = await asyncio.gather(
             self._messages.likely(user_id, asked, _CANDIDATES, before_seq=before_seq),
             self._knowledge.likely_imports(user_id, asked, _EPISODES),
         )
         told = [one for one in imports if one.reasons.relevant(self._knowledge.threshold)]
-        return PassageReading(user_id, owner_name, asked, before_seq, self._knowledge.now, messages, told)
+        return PassageReader(user_id, owner_name, asked, before_seq, self._knowledge.now, messages, told)
 
 
 @dataclass(frozen=True, slots=True)
-class PassageReading:
+class PassageReader:
     """The passages of one question, still to be read: `messages` are those that answer it, `imports` episodes."""
 
     user_id: int

@@ -30,10 +30,10 @@ from internal.recall.index.ranking import Candidate, Matched, of_entities
 from internal.recall.index.scoring import Scores, normalised
 from internal.recall.index.stored_items import FactsWanted
 from internal.recall.index.terms import TermTools
-from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.named_entities import EntityNaming
 from internal.recall.search.names import NameTools
-from internal.recall.search.query_cache import Shared
+from internal.recall.search.query_cache import QueryCache
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.vectors import Vector
@@ -67,7 +67,7 @@ class Asked:
     vector: Vector | None
     words: Sequence[Word]
     before: str = ""
-    shared: Shared = field(default_factory=Shared, repr=False, compare=False)
+    shared: QueryCache = field(default_factory=QueryCache, repr=False, compare=False)
 
     @property
     def whole(self) -> str:
@@ -93,7 +93,7 @@ class KnowledgeSearch:
         self._database, self._clock = database, clock
         self._embedder, self._terms = embedder, terms
         self._types = types or EntityTypes()
-        self._observer = observer or Unobserved()
+        self._observer = observer or NoObserver()
         of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
         self._indexes = ItemIndexes(database, of, terms, cache_bytes=cache_bytes)
         self._naming = EntityNaming(database, self._indexes, names, lambda error: self._degraded("names", error))

@@ -31,7 +31,7 @@ class RecallObserver(Protocol):
         ...
 
 
-class Unobserved:
+class NoObserver:
     """Nobody measures."""
 
     def people_searched(self, user_id: int, seconds: float, results: int) -> None:

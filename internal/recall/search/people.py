@@ -27,7 +27,7 @@ from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.index.people_repository import PersonVector
 from internal.recall.index.scoring import normalised, product, top
 from internal.recall.index.vector_rows import OwnerLocks
-from internal.recall.search.metrics import RecallObserver, Unobserved
+from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
 from internal.storage.database import Database
 from internal.storage.vectors import Vector
@@ -76,7 +76,7 @@ class PeopleSearch:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._database, self._embedder, self._names = database, embedder, names
-        self._observer = observer or Unobserved()
+        self._observer = observer or NoObserver()
         self._cache = MatrixCache(cache_bytes)
         self._locks = OwnerLocks()
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 
-class Shared:
+class QueryCache:
     """Lives as long as one question. Whoever asks first has a thing worked out; whoever asks meanwhile waits for it."""
 
     def __init__(self) -> None:

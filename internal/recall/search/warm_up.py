@@ -19,7 +19,7 @@ MOST_BYTES: Final = 256 * 1024 * 1024
 """How many owners are read at most, and the memory from which no further one is: who asks is not to be pushed out."""
 
 
-class Warmed(Protocol):
+class WarmableSearch(Protocol):
     """A search that keeps in memory what it searches."""
 
     @property
@@ -30,10 +30,10 @@ class Warmed(Protocol):
         ...
 
 
-class Warming:
+class WarmUp:
     """Reads what belongs to the owners who spoke last, the latest first, one owner after the other."""
 
-    def __init__(self, database: Database, searches: Sequence[Warmed], *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, database: Database, searches: Sequence[WarmableSearch], *, most_bytes: int = MOST_BYTES) -> None:
         self._database, self._searches, self._most_bytes = database, searches, most_bytes
 
     async def run(self) -> int:

@@ -35,7 +35,7 @@ from internal.storage.engine.driver import to_json
 from internal.storage.row_ids import key_of
 from internal.storage.tables import metadata, settings
 from internal.storage.transfer.content_hash import VOLATILE_SETTINGS
-from internal.storage.types import Moment, OwnerOrHouse
+from internal.storage.types import Moment, OwnerOrSystem
 
 Row = tuple[Any, ...]
 Key = list[Any]
@@ -189,7 +189,7 @@ def _as_stored(column: Column[Any], dialect: Dialect) -> ColumnElement[Any]:
 
 
 def _plain(column: Column[Any]) -> ColumnElement[Any]:
-    return type_coerce(column, BigInteger) if isinstance(column.type, Moment | OwnerOrHouse) else column
+    return type_coerce(column, BigInteger) if isinstance(column.type, Moment | OwnerOrSystem) else column
 
 
 def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from internal.access import repository, service
-from internal.access.model import Author, Awaiting, Role, User, UserState
+from internal.access.model import Author, AwaitedAnswer, Role, User, UserState
 from internal.errors import NotFound, Refused
 from internal.storage.database import Database
 
@@ -27,7 +27,7 @@ async def claim(database: Database, author: Author, code: str) -> User | None:
     return await database.write(lambda c: service.claim_ownership(c, author, code, NOW))
 
 
-async def take_answer(database: Database, message_id: int) -> Awaiting | None:
+async def take_answer(database: Database, message_id: int) -> AwaitedAnswer | None:
     return await database.write(lambda c: service.take_answer(c, 1, message_id, NOW))
 
 
@@ -176,7 +176,7 @@ async def test_only_the_owner_decides_who_is_in(database: Database) -> None:
 async def test_a_question_is_answered_by_one_message(database: Database) -> None:
     """The next message answers; the one after it does not; the same one, handled again, still does."""
     await admit(database, OLENA, allowed=(1,))
-    question = Awaiting("bio", {"person": 7})
+    question = AwaitedAnswer("bio", {"person": 7})
     await database.write(lambda c: service.await_answer(c, 1, question, NOW))
     for message_id, answers in ((10, question), (11, None), (10, question)):
         assert await take_answer(database, message_id) == answers
@@ -188,7 +188,7 @@ async def test_a_question_is_answered_by_one_message(database: Database) -> None
 async def test_a_question_expires(database: Database) -> None:
     """After ten minutes the next message is just a message."""
     await admit(database, OLENA, allowed=(1,))
-    await database.write(lambda c: service.await_answer(c, 1, Awaiting("bio"), NOW))
+    await database.write(lambda c: service.await_answer(c, 1, AwaitedAnswer("bio"), NOW))
     user = await database.read(lambda c: repository.get(c, 1))
     assert service.awaited(user, NOW + timedelta(minutes=9, seconds=59)) is not None
     assert service.awaited(user, NOW + timedelta(minutes=10)) is None
@@ -197,7 +197,7 @@ async def test_a_question_expires(database: Database) -> None:
 async def test_a_question_can_be_withdrawn(database: Database) -> None:
     """/cancel tells whether there was anything to cancel."""
     await admit(database, OLENA, allowed=(1,))
-    await database.write(lambda c: service.await_answer(c, 1, Awaiting("bio"), NOW))
+    await database.write(lambda c: service.await_answer(c, 1, AwaitedAnswer("bio"), NOW))
     assert await database.write(lambda c: service.stop_awaiting(c, 1))
     assert not await database.write(lambda c: service.stop_awaiting(c, 1))
 

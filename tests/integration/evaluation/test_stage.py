@@ -18,8 +18,8 @@ from internal.evaluation.scratch_store import Stage
 from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder, Vectors
-from internal.recall.index.embed import VectorFollowing
-from internal.recall.index.terms import TermsFollowing
+from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.terms import TermsBackfill
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -61,10 +61,10 @@ def staged(database: Database, embedder: Embedder | None) -> Stage:
     clock, direct = FrozenClock(), DirectTerms()
     following = None
     if embedder is not None:
-        following = VectorFollowing(database, embedder, clock, retry_base=WAIT, retry_max=WAIT)
+        following = VectorBackfill(database, embedder, clock, retry_base=WAIT, retry_max=WAIT)
     return Stage(
         database,
-        TermsFollowing(database, direct),
+        TermsBackfill(database, direct),
         following,
         KnowledgeSearch(database, clock, embedder=embedder, terms=direct, names=None),
         MessageSearch(database, clock, embedder=embedder, terms=direct, names=None),

@@ -19,7 +19,7 @@ from internal.flows.analyst.handler import AnalysisHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.write_mentions import Mentioning
 from internal.flows.runs.loop import RunLoop
-from internal.flows.sessions.lifecycle import ANALYST, Chronicling
+from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run
 from internal.telemetry.call_cause import current_cause
@@ -89,7 +89,7 @@ class AnalysisStage:
             daily_cost_usd,
             lambda connection, user_id, key, dedupe, now: owed.append(key),
         )
-        self.chronicling = Chronicling([ANALYST])
+        self.chronicling = SessionLifecycle([ANALYST])
 
     async def conversation(self, *turns: tuple[str, str]) -> Session:
         """What was said and answered, in a session that is closed behind it."""

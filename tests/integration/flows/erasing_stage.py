@@ -17,7 +17,7 @@ from internal.flows.archivist.handler import ArchivalHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.archivist.resolve_facts import Digestion
 from internal.flows.archivist.write_mentions import Mentioning
-from internal.flows.forgetting.requests import Erased, Eraser
+from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.runs.loop import RunLoop
 from internal.knowledge import service as knowledge
 from internal.knowledge.entities.types import EntityTypes
@@ -121,7 +121,7 @@ class ErasingStage:
             wake=lambda: None,
         )
         self.runs = RunLoop(database, clock, [handler], RunsConfig(), Nobody(), 0.0, lambda *owed: None)
-        self.eraser = Eraser(database, clock, KEY)
+        self.eraser = ForgettingService(database, clock, KEY)
 
     @property
     def database(self) -> Database:

@@ -23,13 +23,13 @@ from internal.dialogue.model import Incoming, Message, Turn
 from internal.events import repository as events
 from internal.events.model import Event
 from internal.flows.archival.publication import Publication
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake, Taken
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import Requests
-from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.model import ChatDelta, ChatMessage, ChatReply, Usage
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow
@@ -162,7 +162,7 @@ class Talk:
             self.database,
             self.clock,
             self.buffers,
-            Prompts(recall, self.clock, config, PersonaConfig(), Unspoken(self.database, b"k" * 32)),
+            Prompts(recall, self.clock, config, PersonaConfig(), PromptFilter(self.database, b"k" * 32)),
             self.responder,
             render=render,
             phrases=phrase,
@@ -174,7 +174,7 @@ class Talk:
         )
 
     def publication(
-        self, max_messages: int = 400, agents: Sequence[str] = ("archivist",), chronicling: Chronicling = UNJUDGED
+        self, max_messages: int = 400, agents: Sequence[str] = ("archivist",), chronicling: SessionLifecycle = UNJUDGED
     ) -> Publication:
         config = DialogueConfig(idle_timeout=timedelta(minutes=30), max_messages=max_messages)
         return Publication(self.database, self.clock, self.buffers, config, agents, chronicling)

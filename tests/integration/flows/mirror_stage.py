@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection
 
-from internal.flows.indexing.mirror import Mirroring, StoredCursors
+from internal.flows.indexing.mirror import MirrorSync, StoredCursors
 from internal.graph import store
 from internal.graph.mirror.falkordb import Falkor
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor
@@ -37,7 +37,7 @@ class Mirrored:
 class MirrorStage:
     talk: Talk
     falkor: Falkor
-    mirroring: Mirroring
+    mirroring: MirrorSync
 
     @classmethod
     @asynccontextmanager
@@ -91,6 +91,6 @@ class MirrorStage:
         return Mirrored(by_id, Counter(json.dumps(row, sort_keys=True, ensure_ascii=False) for row in edges))
 
 
-def following(talk: Talk, falkor: Falkor) -> Mirroring:
+def following(talk: Talk, falkor: Falkor) -> MirrorSync:
     """As after a restart: nothing is remembered but what is stored."""
-    return Mirroring(talk.database, talk.clock, falkor, StoredCursors(talk.database, talk.clock, falkor.target))
+    return MirrorSync(talk.database, talk.clock, falkor, StoredCursors(talk.database, talk.clock, falkor.target))

@@ -17,8 +17,8 @@ from internal.chronicle.model import Audit
 from internal.dialogue import repository as dialogue
 from internal.errors import ModelUnavailable
 from internal.flows.merging import entities
-from internal.flows.sessions.audit import Auditing
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.sessions.audit import ChronicleAudit
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.graph import store
 from internal.graph.model import Node
 from internal.people import repository as people
@@ -46,8 +46,8 @@ class LanguageHere:
         return function(*args, **kwargs)
 
 
-def auditing(talk: Talk, chronicling: Chronicling = UNJUDGED) -> Auditing:
-    return Auditing(talk.database, talk.clock, LanguageHere(), chronicling)
+def auditing(talk: Talk, chronicling: SessionLifecycle = UNJUDGED) -> ChronicleAudit:
+    return ChronicleAudit(talk.database, talk.clock, LanguageHere(), chronicling)
 
 
 async def harm(talk: Talk, statement: str) -> None:
@@ -164,7 +164,7 @@ async def test_unjudged_sessions_get_a_run(talk: Talk) -> None:
     await silence(talk)
     await talk.exchange("Two")
     assert (await auditing(talk).audit(OWNER)).analysis_coverage == 0.0
-    judging = auditing(talk, Chronicling(["analyst"]))
+    judging = auditing(talk, SessionLifecycle(["analyst"]))
     assert (await judging.repair(OWNER)).judged == 1
     assert (await judging.repair(OWNER)).judged == 0
     [first, second] = await sessions(talk)
@@ -211,7 +211,7 @@ async def test_without_the_language_process_case_is_seen_through(talk: Talk) -> 
         await entity(talk, name, type="organization")
     language = LanguageHere()
     language.down = True
-    found = await Auditing(talk.database, talk.clock, language, UNJUDGED).audit(OWNER)
+    found = await ChronicleAudit(talk.database, talk.clock, language, UNJUDGED).audit(OWNER)
     assert found.entity_uniqueness == 0.75
 
 

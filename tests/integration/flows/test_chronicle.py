@@ -16,7 +16,7 @@ from internal.dialogue.model import Message
 from internal.errors import ModelRefused
 from internal.flows.archival.publication import Publication
 from internal.flows.forgetting import erase as forgetting_erase
-from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run, RunState
@@ -368,7 +368,7 @@ async def test_an_analysis_joins_the_line_when_it_is_written(talk: Talk) -> None
 
 def analysed(talk: Talk) -> tuple[Intake, Publication]:
     """Intake and publication of a product whose analyst works."""
-    chronicling = Chronicling(["analyst"])
+    chronicling = SessionLifecycle(["analyst"])
     intake, publication = talk.intake, talk.publication()
     intake._chronicling = publication._chronicling = chronicling
     return intake, publication
@@ -398,7 +398,7 @@ async def test_the_analyst_waits_for_an_answer_that_is_written(talk: Talk) -> No
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now() + timedelta(minutes=1)
     flow = talk.flow()
-    flow._chronicling = Chronicling(["analyst"])
+    flow._chronicling = SessionLifecycle(["analyst"])
     await flow.answer(turn)
     [run] = await analyst_runs(talk, session)
     assert run.due_at == talk.clock.now()
@@ -413,7 +413,7 @@ async def test_a_late_answer_is_judged_with_a_run_of_its_own(talk: Talk) -> None
     [first] = await analyst_runs(talk, session)
     await talk.write(lambda c: runs.finish(c, first, talk.clock.now()))
     flow = talk.flow()
-    flow._chronicling = Chronicling(["analyst"])
+    flow._chronicling = SessionLifecycle(["analyst"])
     await flow.answer(turn)
     _, second = await analyst_runs(talk, session)
     assert (second.replaces, second.state) == (first.id, RunState.DUE)
@@ -516,7 +516,7 @@ async def test_one_session_shows_the_steps_that_lead_out_of_it(talk: Talk) -> No
     assert graph is not None
     steps = [(edge.source, edge.target) for edge in of_type(graph, "NEXT")]
     assert steps == [(line_[n].id, line_[n + 1].id) for n in (1, 2, 3)]
-    hidden = view.Veil(frozenset({line_[1].message_id or ""}))
+    hidden = view.HiddenMessages(frozenset({line_[1].message_id or ""}))
     veiled = await talk.read(lambda c: view.of_session(c, OWNER, middle.id, veil=hidden))
     assert veiled is not None
     assert next((edge.source, edge.target) for edge in of_type(veiled, "NEXT")) == (line_[0].id, line_[2].id)

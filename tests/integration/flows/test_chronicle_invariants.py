@@ -25,7 +25,7 @@ from internal.dialogue.model import Incoming, Message, Turn, TurnState
 from internal.errors import Conflict
 from internal.flows.archival.publication import Publication
 from internal.flows.forgetting.erase import erase_episode, erase_message
-from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import freeze
 from internal.mailbox import repository as mailbox
@@ -93,7 +93,7 @@ class Life:
         for user_id in (OWNER, OTHER):
             row = {"user_id": user_id, "role": "member", "state": "active", "name": "Olena", "lang": "en", "tz": "UTC"}
             self.connection.execute(insert(users_table).values(**row, settings={}, created_at=FIRST_MOMENT))
-        self.clock, self.chronicling, self.sent = FrozenClock(), Chronicling(["analyst"]), 0
+        self.clock, self.chronicling, self.sent = FrozenClock(), SessionLifecycle(["analyst"]), 0
         config: Any = None  # the transactions alone are run here, never the database's thread
         window = timedelta(seconds=2)
         self.intake = Intake(

@@ -8,7 +8,7 @@ from flow_stage import OWNER, Talk
 from test_forgotten_sentences import added, bios, fact
 
 from internal.flows.archival.ingestion import add_episode, text_segments
-from internal.flows.correcting.facts import Restating
+from internal.flows.correcting.facts import FactCorrections
 from internal.flows.forgetting import erase
 
 
@@ -19,7 +19,7 @@ def stage(talk: Talk) -> ErasingStage:
 
 async def deny(stage: ErasingStage, words: str) -> None:
     [held] = [one for one in await stage.facts() if one.target_name == "Berlin"]
-    restating = Restating(stage.database, stage.talk.clock, LanguageHere(), KEY)
+    restating = FactCorrections(stage.database, stage.talk.clock, LanguageHere(), KEY)
     assert (await restating.restate(await stage.talk.user(), held.id, words)).outcome == "denied"
     stage.talk.clock.advance(60)
 

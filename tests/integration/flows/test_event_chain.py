@@ -12,7 +12,7 @@ from internal.events import repository as events
 from internal.events.chain import Chain, chain
 from internal.events.model import Event
 from internal.events.trigger import Occasion, on_occasion
-from internal.flows.sessions.lifecycle import Chronicling
+from internal.flows.sessions.lifecycle import SessionLifecycle
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, InboxState, Outgoing
 
@@ -90,7 +90,7 @@ async def test_a_fragment_is_caused_by_what_was_said_in_it_alone(talk: Talk) -> 
 async def test_a_closed_session_leads_to_its_analysis(talk: Talk) -> None:
     """The session's end is told, caused by what was said in it."""
     await talk.exchange("Hi")
-    chronicling = Chronicling(["analyst"])
+    chronicling = SessionLifecycle(["analyst"])
     await talk.write(lambda c: chronicling.close(c, OWNER, talk.clock.now()))
     closed = await newest(talk, "session_closed")
     assert kinds((await walked(talk, closed)).back)[0] == "message_received"

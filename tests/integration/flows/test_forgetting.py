@@ -15,7 +15,7 @@ from stores import where
 from internal.chronicle.model import EventLabel
 from internal.errors import NotFound
 from internal.events import repository as events
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, undo
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
 from internal.flows.transfer.export import export_document, export_owner
 from internal.flows.visibility.pending import everything_asked
 from internal.people import apply_operations, repository, service
@@ -78,8 +78,8 @@ def cache() -> Remembering:
 
 
 @pytest.fixture
-def eraser(database: Database, clock: FrozenClock, cache: Remembering) -> Eraser:
-    return Eraser(database, clock, KEY, [cache])
+def eraser(database: Database, clock: FrozenClock, cache: Remembering) -> ForgettingService:
+    return ForgettingService(database, clock, KEY, [cache])
 
 
 def _add_user(connection: Connection, user_id: int) -> None:
@@ -171,7 +171,7 @@ def _on_disk(database: Database, text: str) -> list[str]:
     return [file.name for file in files if text.encode() in file.read_bytes()]
 
 
-async def _pass_window(clock: FrozenClock, eraser: Eraser) -> int:
+async def _pass_window(clock: FrozenClock, eraser: ForgettingService) -> int:
     clock.advance(UNDO_WINDOW)
     return await eraser.erase_due()
 
@@ -180,7 +180,7 @@ async def _pass_window(clock: FrozenClock, eraser: Eraser) -> int:
 
 
 async def test_a_person_is_hidden_at_once_and_can_be_brought_back(
-    database: Database, clock: FrozenClock, eraser: Eraser
+    database: Database, clock: FrozenClock, eraser: ForgettingService
 ) -> None:
     """From the asking on he is nowhere; within the window an undo restores him with his search item and vector."""
     await database.write(lambda c: (_learn(c, Added(CANARY, bio=SECRET)), _embed(c)))
@@ -205,7 +205,7 @@ async def test_a_person_is_hidden_at_once_and_can_be_brought_back(
 
 
 async def test_nothing_of_a_forgotten_person_is_left_on_the_disk(
-    database: Database, clock: FrozenClock, eraser: Eraser, cache: Remembering
+    database: Database, clock: FrozenClock, eraser: ForgettingService, cache: Remembering
 ) -> None:
     """Profile, merged profiles, edits, suggestions, vectors, events, prompts and replies: no byte in file or log."""
     await database.write(
@@ -246,7 +246,7 @@ async def test_nothing_of_a_forgotten_person_is_left_on_the_disk(
     ],
 )
 async def test_every_derived_column_that_mentions_the_person_is_emptied(
-    database: Database, clock: FrozenClock, eraser: Eraser, text: str
+    database: Database, clock: FrozenClock, eraser: ForgettingService, text: str
 ) -> None:
     """By declined name, id, username or a sentence of the bio, in every table of the registry; others' rows stay.
 
@@ -280,7 +280,7 @@ async def test_every_derived_column_that_mentions_the_person_is_emptied(
 
 
 async def test_a_reply_that_waits_to_be_applied_is_asked_for_again(
-    database: Database, clock: FrozenClock, eraser: Eraser
+    database: Database, clock: FrozenClock, eraser: ForgettingService
 ) -> None:
     """A run whose stored reply was emptied is due once more instead of failing."""
     reply = _fill(runs, OWNER, f"о {CANARY}", 1) | {"state": "replied", "claim": "x"}
@@ -292,7 +292,7 @@ async def test_a_reply_that_waits_to_be_applied_is_asked_for_again(
 
 
 async def test_what_was_said_before_does_not_bring_the_person_back(
-    database: Database, clock: FrozenClock, eraser: Eraser
+    database: Database, clock: FrozenClock, eraser: ForgettingService
 ) -> None:
     """The tombstone stands at the moment of asking: older lines are refused, newer ones count."""
     await database.write(lambda c: _learn(c, Added(CANARY)))
@@ -309,7 +309,7 @@ async def test_what_was_said_before_does_not_bring_the_person_back(
 
 
 async def test_everything_of_an_owner_goes_and_nothing_of_another(
-    database: Database, clock: FrozenClock, eraser: Eraser, cache: Remembering
+    database: Database, clock: FrozenClock, eraser: ForgettingService, cache: Remembering
 ) -> None:
     """Every row in every table, every byte on the disk; the admission stays, so that he can go on."""
     for user_id, text in ((OWNER, CANARY), (STRANGER, "Чужое")):
@@ -341,7 +341,7 @@ async def test_everything_of_an_owner_goes_and_nothing_of_another(
 
 
 async def test_everything_can_be_brought_back_within_the_window(
-    database: Database, clock: FrozenClock, eraser: Eraser
+    database: Database, clock: FrozenClock, eraser: ForgettingService
 ) -> None:
     """People return, those who were being forgotten on their own apart."""
     await database.write(lambda c: _learn(c, Added("Анна"), Added("Мария")))
@@ -355,7 +355,9 @@ async def test_everything_can_be_brought_back_within_the_window(
     assert await database.read(lambda c: c.execute(select(people.c.display_name)).scalars().all()) == ["Мария"]
 
 
-async def test_everything_waits_until_no_turn_is_open(database: Database, clock: FrozenClock, eraser: Eraser) -> None:
+async def test_everything_waits_until_no_turn_is_open(
+    database: Database, clock: FrozenClock, eraser: ForgettingService
+) -> None:
     """A reply that is being written is not pulled away under its feet."""
     turn = _fill(turns, OWNER, "x", 1) | {"state": "running"}
     await database.write(lambda c: (_learn(c, Added("Анна")), c.execute(insert(turns).values(turn))))
@@ -365,7 +367,9 @@ async def test_everything_waits_until_no_turn_is_open(database: Database, clock:
     assert await eraser.erase_due() == 1
 
 
-async def test_what_was_spent_today_is_not_forgotten(database: Database, clock: FrozenClock, eraser: Eraser) -> None:
+async def test_what_was_spent_today_is_not_forgotten(
+    database: Database, clock: FrozenClock, eraser: ForgettingService
+) -> None:
     """Forgetting everything must not lift the daily limit."""
     spend = metadata.tables["spend"]
     for day in ("2026-02-07", "2026-01-01"):
@@ -376,7 +380,9 @@ async def test_what_was_spent_today_is_not_forgotten(database: Database, clock: 
     assert await database.read(lambda c: c.execute(select(spend.c.day)).scalars().all()) == ["2026-02-07"]
 
 
-async def test_updates_that_are_not_read_yet_survive(database: Database, clock: FrozenClock, eraser: Eraser) -> None:
+async def test_updates_that_are_not_read_yet_survive(
+    database: Database, clock: FrozenClock, eraser: ForgettingService
+) -> None:
     """What came in after the request belongs to the new beginning; of the old ones only the keys stay."""
     inbox = metadata.tables["inbox"]
     for number, state in enumerate(("received", "ingested")):

@@ -13,7 +13,7 @@ from stores import where
 from internal.dialogue import reply_source_repository
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import ReplySource
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask, undo
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
 from internal.flows.visibility.pending import messages_to_forget
 from internal.storage.database import Database
 from internal.storage.migration import migrate
@@ -68,7 +68,7 @@ async def test_what_quotes_a_message_is_hidden_and_comes_back_with_it(database: 
 async def test_what_quotes_a_message_is_erased_with_it(database: Database, at_once: bool) -> None:
     """With and without a time to undo, the words are in no row and no file; what merely answered stays."""
     clock = FrozenClock(NOON)
-    eraser = Eraser(database, clock, b"k" * 32, [])
+    eraser = ForgettingService(database, clock, b"k" * 32, [])
     told = await database.write(_tell)
     if at_once:
         await eraser.erase_now(OWNER, "message", told)

@@ -7,7 +7,7 @@ from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, delete, func, select
 
 from internal.flows.forgetting import erase, requests
-from internal.flows.indexing.fragments import FragmentsFollowing
+from internal.flows.indexing.fragments import FragmentBackfill
 from internal.language.search.terms import ANALYZER
 from internal.recall.index import item_repository
 from internal.storage import vectors
@@ -73,6 +73,6 @@ async def test_fragments_of_an_earlier_version_become_findable(talk: Talk) -> No
     query = select(search_items.c.item, search_items.c.text).where(search_items.c.kind == "episode")
     before = await talk.read(lambda c: c.execute(query).all())
     await talk.write(lambda c: c.execute(delete(search_items)))
-    fragments = FragmentsFollowing(talk.database)
+    fragments = FragmentBackfill(talk.database)
     assert [await fragments.follow_due(), await fragments.follow_due()] == [2, 0]
     assert await talk.read(lambda c: c.execute(query).all()) == before

@@ -17,7 +17,7 @@ from internal.access import service as access
 from internal.errors import NotFound, Refused, StorageError
 from internal.flows.forgetting.requests import ask_forget
 from internal.flows.transfer.import_estimate import Forecast
-from internal.flows.transfer.imports import Importing
+from internal.flows.transfer.imports import Importer
 from internal.import_formats.model import Draft
 from internal.import_formats.split import conversations
 from internal.knowledge.model import Segment
@@ -39,8 +39,8 @@ def draft(*numbers: int, text: str = "слово", place: str = "Петро") ->
 
 
 @pytest.fixture
-def importing(talk: Talk) -> Importing:
-    return Importing(talk.database, talk.clock, ["archivist"], Guests(talk.database), woken=talk.ended.wake)
+def importing(talk: Talk) -> Importer:
+    return Importer(talk.database, talk.clock, ["archivist"], Guests(talk.database), woken=talk.ended.wake)
 
 
 class Guests:
@@ -73,7 +73,7 @@ async def stored(talk: Talk, user_id: int = OWNER) -> list[list[str]]:
     return await talk.read(work)
 
 
-async def test_a_grown_export_adds_what_is_new(talk: Talk, importing: Importing) -> None:
+async def test_a_grown_export_adds_what_is_new(talk: Talk, importing: Importer) -> None:
     """The second time only the new messages are stored, as an episode of their own, cited from 1 on."""
     assert (await importing.take(OWNER, [draft(1, 2, 3), draft(10, 11)], dry_run=False)).new == [[1, 2, 3], [1, 2]]
     taken = await importing.take(OWNER, [draft(1, 2, 3, 4, 5), draft(10, 11)], dry_run=False)
@@ -85,7 +85,7 @@ async def test_a_grown_export_adds_what_is_new(talk: Talk, importing: Importing)
     assert talk.ended.woken == 2
 
 
-async def test_another_owner_has_an_import_of_his_own(talk: Talk, importing: Importing) -> None:
+async def test_another_owner_has_an_import_of_his_own(talk: Talk, importing: Importer) -> None:
     """What one has is not known to the other."""
     for owner in (OWNER, OTHER):
         assert (await importing.take(owner, [draft(1)], dry_run=False)).messages == 1
@@ -100,7 +100,7 @@ async def test_another_owner_has_an_import_of_his_own(talk: Talk, importing: Imp
         ("[reply to Петро, 2024-03-01 11:58] слово", "слово"),
     ],
 )
-async def test_what_a_message_answers_is_not_among_its_words(importing: Importing, before: str, after: str) -> None:
+async def test_what_a_message_answers_is_not_among_its_words(importing: Importer, before: str, after: str) -> None:
     """Episodes of before replies were kept hold the same messages, and nothing is told of them."""
     await importing.take(OWNER, [draft(1, 2, text=before)], dry_run=False)
     taken = await importing.take(OWNER, [draft(1, 2, text=after)], dry_run=False)
@@ -109,7 +109,7 @@ async def test_what_a_message_answers_is_not_among_its_words(importing: Importin
     assert (await importing.take(OWNER, [draft(1, 2, text=edited)], dry_run=False)).changed == 2
 
 
-async def test_edited_messages_are_told_and_stay(talk: Talk, importing: Importing) -> None:
+async def test_edited_messages_are_told_and_stay(talk: Talk, importing: Importer) -> None:
     """What was cited does not change under its citations."""
     await importing.take(OWNER, [draft(1, 2)], dry_run=False)
     taken = await importing.take(OWNER, [draft(1, 2, text="інше")], dry_run=False)
@@ -118,7 +118,7 @@ async def test_edited_messages_are_told_and_stay(talk: Talk, importing: Importin
     assert texts == ["слово 1", "слово 2"]
 
 
-async def test_a_dry_run_only_looks(talk: Talk, importing: Importing) -> None:
+async def test_a_dry_run_only_looks(talk: Talk, importing: Importer) -> None:
     """It tells what the real one then does."""
     await importing.take(OWNER, [draft(1)], dry_run=False)
     foretold = await importing.take(OWNER, [draft(1, 2), draft(3)], dry_run=True)
@@ -126,14 +126,14 @@ async def test_a_dry_run_only_looks(talk: Talk, importing: Importing) -> None:
     assert await importing.take(OWNER, [draft(1, 2), draft(3)], dry_run=False) == foretold
 
 
-async def test_two_imports_at_once_double_nothing(talk: Talk, importing: Importing) -> None:
+async def test_two_imports_at_once_double_nothing(talk: Talk, importing: Importer) -> None:
     """Whoever comes second finds what the first has stored."""
     both = await asyncio.gather(*(importing.take(OWNER, [draft(1, 2), draft(3)], dry_run=False) for _ in range(2)))
     assert sum(taken.messages for taken in both) == 3
     assert sorted(await stored(talk)) == [["1", "2"], ["3"]]
 
 
-async def test_an_episode_fails_alone(talk: Talk, importing: Importing) -> None:
+async def test_an_episode_fails_alone(talk: Talk, importing: Importer) -> None:
     """One that cannot be stored takes none of its neighbours with it, and the next try stores it."""
     await talk.write(lambda c: refuse(c, "INSERT", "segments", when="substr(new.key, length(new.key) - 1) = ':3'"))
     with pytest.raises(Exception, match="refused"):
@@ -144,7 +144,7 @@ async def test_an_episode_fails_alone(talk: Talk, importing: Importing) -> None:
     assert (await importing.take(OWNER, [draft(1), draft(2, 3), draft(4)], dry_run=False)).messages == 2
 
 
-async def test_who_is_let_in_needs_not_have_written(talk: Talk, importing: Importing) -> None:
+async def test_who_is_let_in_needs_not_have_written(talk: Talk, importing: Importer) -> None:
     """A look makes nothing; with the first import there is a place for him, in UTC until he tells his zone."""
     terms = await importing.terms(GUEST)
     assert (terms.name, terms.tz) == (str(GUEST), "UTC")
@@ -156,7 +156,7 @@ async def test_who_is_let_in_needs_not_have_written(talk: Talk, importing: Impor
         await importing.take(404, [draft(1)], dry_run=False)
 
 
-async def test_terms_tell_what_an_importer_has_to_know(talk: Talk, importing: Importing) -> None:
+async def test_terms_tell_what_an_importer_has_to_know(talk: Talk, importing: Importer) -> None:
     """The owner's zone, the bot's own id and what the archivist has cost; nothing of an unknown owner."""
 
     def paid(connection: Connection) -> None:
@@ -177,7 +177,7 @@ async def test_terms_tell_what_an_importer_has_to_know(talk: Talk, importing: Im
         await importing.terms(OWNER)
 
 
-async def test_a_closed_database_is_told(talk: Talk, importing: Importing) -> None:
+async def test_a_closed_database_is_told(talk: Talk, importing: Importer) -> None:
     """Nothing is swallowed on the way."""
     await talk.database._finish()
     with pytest.raises(StorageError):

@@ -13,7 +13,7 @@ from internal.dialogue import repository as dialogue
 from internal.dialogue import search_item_repository
 from internal.dialogue.model import HIDDEN_MARK, ForwardOrigin, Message
 from internal.flows.forgetting import erase, requests
-from internal.flows.indexing.messages import BATCH, MessagesFollowing
+from internal.flows.indexing.messages import BATCH, MessageBackfill
 from internal.language.search.message_traits import ENDS_AS_QUESTION, PICTURE
 from internal.storage import vectors
 from internal.storage.search_items import text_hash
@@ -142,7 +142,7 @@ async def test_everything_is_hidden_but_what_is_said_after_it(talk: Talk) -> Non
     await said(talk, "after")
     assert await found(talk) == {(await talk.messages())[-1].id: ("after", "Olena:")}
     assert len(await found(talk, OTHER)) == 1
-    following = MessagesFollowing(talk.database)
+    following = MessageBackfill(talk.database)
     await talk.write(lambda c: search_item_repository.put_later(c, OWNER))
     await following.follow_due()
     assert await texts(talk) == ["after"]
@@ -165,7 +165,7 @@ async def test_messages_of_older_databases_get_what_a_new_one_has(talk: Talk) ->
     before = await found(talk)
     await talk.write(lambda c: c.execute(delete(search_items).where(search_items.c.user_id == OWNER)))
     await talk.write(lambda c: search_item_repository.put_later(c, OWNER))
-    following = MessagesFollowing(talk.database)
+    following = MessageBackfill(talk.database)
     assert await following.follow_due() == BATCH + 1
     assert await found(talk) == before
     assert len(before) == BATCH + 1

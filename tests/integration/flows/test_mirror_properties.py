@@ -18,7 +18,7 @@ from internal.chronicle import repository as line
 from internal.chronicle import service as chronicle
 from internal.errors import Conflict, NotFound, Refused
 from internal.flows.forgetting import requests
-from internal.flows.forgetting.requests import Eraser
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.merging import people as merging_people
 from internal.graph import store
 from internal.graph.mirror.falkordb import Falkor
@@ -61,7 +61,7 @@ class Life:
 
     def __init__(self, mirror: MirrorStage, seed: int) -> None:
         self.mirror, self.chance = mirror, random.Random(seed)
-        self.eraser = Eraser(mirror.database, mirror.talk.clock, b"k" * 32)
+        self.eraser = ForgettingService(mirror.database, mirror.talk.clock, b"k" * 32)
         self.happened: list[str] = []
 
     async def live(self) -> None:

@@ -16,8 +16,8 @@ from sqlalchemy import select, update
 
 from internal.errors import MirrorUnavailable, NotFound
 from internal.flows.forgetting import requests
-from internal.flows.forgetting.requests import Eraser
-from internal.flows.indexing.mirror import Mirroring, PassingCursors, StoredCursors
+from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.indexing.mirror import MirrorSync, StoredCursors, TemporaryCursors
 from internal.graph import store
 from internal.graph.labels import NODES
 from internal.graph.mirror import repository
@@ -127,7 +127,7 @@ async def test_a_forgotten_owner_has_no_graph(mirror: MirrorStage) -> None:
     await mirror.node("Memory", content="mine")
     other = await mirror.node("Memory", OTHER, content="theirs")
     await mirror.mirroring.follow_due()
-    eraser = Eraser(mirror.database, mirror.talk.clock, b"k" * 32)
+    eraser = ForgettingService(mirror.database, mirror.talk.clock, b"k" * 32)
     await eraser.erase_now(OWNER, EVERYTHING, None)
     await mirror.mirroring.follow_due()
     assert await mirror.falkor.mark(OWNER) == Mark(await _version(mirror), await _newest(mirror), graph=False)
@@ -233,7 +233,7 @@ async def test_a_mirror_that_is_down_holds_up_nobody_and_catches_up(mirror: Mirr
     """Messages are answered meanwhile; once it is there, empty, all of it is built."""
     server = EmbeddedFalkor(tmp_path / "late", rows=ROWS)
     falkor = Falkor(server.url, "falkor://late", timeout=timedelta(seconds=5), rows=ROWS)
-    late = Mirroring(
+    late = MirrorSync(
         mirror.database,
         mirror.talk.clock,
         falkor,
@@ -269,7 +269,7 @@ async def test_a_question_sees_what_was_written_before_it(mirror: MirrorStage) -
 async def test_a_passing_mirror_leaves_no_cursor(mirror: MirrorStage) -> None:
     """What is made for a few questions is remembered nowhere in the database."""
     await mirror.node("Memory", content="x")
-    passing = Mirroring(mirror.database, mirror.talk.clock, mirror.falkor, PassingCursors())
+    passing = MirrorSync(mirror.database, mirror.talk.clock, mirror.falkor, TemporaryCursors())
     assert (await passing.query(OWNER, "MATCH (n) RETURN count(n) AS n", {})).rows == [{"n": 1}]
     assert await mirror.database.read(lambda c: c.execute(select(mirrors)).all()) == []
 

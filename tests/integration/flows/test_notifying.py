@@ -19,8 +19,8 @@ from internal.errors import ModelUnavailable
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import requests
 from internal.flows.notifications.deliver import Rendering
-from internal.flows.notifications.reminders import Reminding
-from internal.flows.notifications.scheduler import Notifying
+from internal.flows.notifications.reminders import ReminderScheduler
+from internal.flows.notifications.scheduler import NotificationScheduler
 from internal.flows.tasks import actions
 from internal.flows.turn.delivery import Delivery
 from internal.notifications import repository as notifications
@@ -70,8 +70,8 @@ class Stage:
 
     async def look(self) -> None:
         """One tick."""
-        await Reminding(self.talk.database, self.talk.clock, "09:00").fire_due()
-        notifying = Notifying(
+        await ReminderScheduler(self.talk.database, self.talk.clock, "09:00").fire_due()
+        notifying = NotificationScheduler(
             self.talk.database,
             self.talk.clock,
             self.manager,
@@ -413,7 +413,7 @@ async def test_a_forgotten_message_takes_its_reminder_along(stage: Stage) -> Non
     assert len(await stage.all()) == 1  # the second does not even fire
     stage.talk.clock.advance(3600)
     assert asked.due_at < stage.now
-    await requests.Eraser(stage.talk.database, stage.talk.clock, b"key").erase_due()
+    await requests.ForgettingService(stage.talk.database, stage.talk.clock, b"key").erase_due()
     assert await stage.all() == []
     assert [message.content for message in await stage.talk.messages()] == ["Answer."]
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from flow_stage import OTHER, OWNER, Talk
 from sqlalchemy import Connection, insert, select
 
-from internal.flows.archival.archive_now import Ordered, archive_now
+from internal.flows.archival.archive_now import ArchivedCounts, archive_now
 from internal.scheduling import repository as scheduling
 from internal.storage.tables import runs
 
@@ -21,7 +21,7 @@ async def run(
     await talk.write(lambda c: c.execute(insert(runs).values(**row, **moments, **more, state=state)))
 
 
-async def order(talk: Talk, user_id: int = OWNER) -> Ordered:
+async def order(talk: Talk, user_id: int = OWNER) -> ArchivedCounts:
     return await archive_now(talk.database, talk.clock, talk.publication(max_messages=2), user_id)
 
 
@@ -38,21 +38,21 @@ async def due(talk: Talk) -> set[str]:
 async def test_nothing_to_do_is_told_as_nothing(talk: Talk) -> None:
     """Neither words, nor runs that are done, are anything to go through."""
     await run(talk, "done", "applied")
-    assert await order(talk) == Ordered()
+    assert await order(talk) == ArchivedCounts()
 
 
 async def test_what_was_said_is_published_and_counted(talk: Talk) -> None:
     """The owner's own messages and the fragments are counted apart; asked again, they are only unfinished."""
     await talk.exchange("Hi")
     await talk.exchange("And more")
-    assert await order(talk) == Ordered(fragments=2, messages=2, unfinished=2)
-    assert await order(talk) == Ordered(unfinished=2)
+    assert await order(talk) == ArchivedCounts(fragments=2, messages=2, unfinished=2)
+    assert await order(talk) == ArchivedCounts(unfinished=2)
 
 
 async def test_what_is_still_being_answered_is_not_called_done(talk: Talk) -> None:
     """It is told, and left for when it has its answer."""
     await talk.say("And what about Maria?")
-    assert await order(talk) == Ordered(answering=True)
+    assert await order(talk) == ArchivedCounts(answering=True)
 
 
 async def test_given_up_and_waiting_runs_start_at_once(talk: Talk) -> None:
@@ -61,7 +61,7 @@ async def test_given_up_and_waiting_runs_start_at_once(talk: Talk) -> None:
     await run(talk, "waiting", "due", timedelta(minutes=15))
     await run(talk, "at work", "claimed")
     await run(talk, "other's", "dead", user_id=OTHER)
-    assert await order(talk) == Ordered(revived=1, hurried=1, unfinished=3)
+    assert await order(talk) == ArchivedCounts(revived=1, hurried=1, unfinished=3)
     assert await due(talk) == {"dead", "waiting"}
     (other,) = await talk.read(lambda c: scheduling.dead(c, OTHER))
     assert other.id == "other's"
@@ -72,5 +72,5 @@ async def test_an_edit_that_is_read_once_more_is_no_failure(talk: Talk) -> None:
     await run(talk, "edited", "due", timedelta(seconds=10), replaces="first")
     await run(talk, "edited and failed", "due", timedelta(minutes=1), replaces="second", error="ModelUnavailable")
     await run(talk, "unpaid", "due", timedelta(minutes=10), error="daily_cost")
-    assert await order(talk) == Ordered(hurried=1, reread=1, unpaid=1, unfinished=3)
+    assert await order(talk) == ArchivedCounts(hurried=1, reread=1, unpaid=1, unfinished=3)
     assert await due(talk) == {"edited", "edited and failed", "unpaid"}

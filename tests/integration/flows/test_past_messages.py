@@ -13,7 +13,7 @@ from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ForwardOrigin, ReplySource
 from internal.flows.archival.ingestion import add_episode
 from internal.flows.forgetting import requests
-from internal.flows.forgetting.requests import Eraser
+from internal.flows.forgetting.requests import ForgettingService
 from internal.flows.turn import explain
 from internal.graph import store
 from internal.knowledge import service
@@ -161,7 +161,7 @@ async def test_citations_of_messages_are_told_as_sources(past: Past) -> None:
     await talk.write(lambda c: requests.ask(c, OWNER, "message", said, now=now))
     hidden = await talk.read(lambda c: explain.explain(c, OWNER, reply.id, now=now))
     assert hidden.cited == [None]
-    await Eraser(talk.database, talk.clock, b"key").erase_now(OWNER, "message", said)
+    await ForgettingService(talk.database, talk.clock, b"key").erase_now(OWNER, "message", said)
     assert not [one for one in await past.sources() if one.ref_id == said]
 
 

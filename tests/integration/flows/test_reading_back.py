@@ -18,11 +18,11 @@ from internal.errors import Conflict, Refused
 from internal.events import agent_state as kept_state
 from internal.events.bus import Subscription, Topic
 from internal.flows.forgetting import requests
-from internal.flows.indexing.messages import MessagesFollowing
+from internal.flows.indexing.messages import MessageBackfill
 from internal.flows.merging import people as merging_people
-from internal.flows.notifications.reminders import Reminding
+from internal.flows.notifications.reminders import ReminderScheduler
 from internal.flows.transfer.export import export_document
-from internal.flows.transfer.import_export import ReadBack, read_back
+from internal.flows.transfer.import_export import ReadExport, read_back
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import FactFilter
 from internal.notifications import repository as notifications
@@ -130,7 +130,7 @@ async def test_an_export_read_back_is_the_same_memory(stage: ErasingStage, elsew
     assert done.rows["merges"] == 1
     here = await stage.talk.read(lambda c: owner_hashes(c, OWNER))
     assert await elsewhere.read(lambda c: owner_hashes(c, OWNER)) == here
-    await MessagesFollowing(elsewhere).follow_due()
+    await MessageBackfill(elsewhere).follow_due()
     assert await elsewhere.read(items) == await stage.talk.read(items)
     again = owner_export.rows_by_table
     assert await elsewhere.read(lambda c: dict(again(c, OWNER)).keys()) == exported["tables"].keys()
@@ -184,7 +184,7 @@ async def owed(stage: ErasingStage) -> None:
 
     await stage.talk.write(given)
     stage.talk.clock.advance(timedelta(days=1).total_seconds())
-    assert await Reminding(stage.talk.database, stage.talk.clock, "09:00").fire_due() == 1
+    assert await ReminderScheduler(stage.talk.database, stage.talk.clock, "09:00").fire_due() == 1
 
 
 async def test_who_is_met_afterwards_gets_a_number_of_his_own(stage: ErasingStage, elsewhere: Database) -> None:
@@ -224,9 +224,9 @@ async def test_what_is_owed_is_read_back(stage: ErasingStage, elsewhere: Databas
         )
 
     assert await elsewhere.read(told) == await stage.talk.read(told)
-    assert await Reminding(elsewhere, stage.talk.clock, "09:00").fire_due() == 0
+    assert await ReminderScheduler(elsewhere, stage.talk.clock, "09:00").fire_due() == 0
     stage.talk.clock.advance(timedelta(days=1).total_seconds())
-    assert await Reminding(elsewhere, stage.talk.clock, "09:00").fire_due() == 1
+    assert await ReminderScheduler(elsewhere, stage.talk.clock, "09:00").fire_due() == 1
 
 
 async def test_reading_back_twice_changes_nothing(stage: ErasingStage, elsewhere: Database) -> None:
@@ -235,7 +235,7 @@ async def test_reading_back_twice_changes_nothing(stage: ErasingStage, elsewhere
     exported = await document(stage)
     await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER))
     before = await elsewhere.read(lambda c: owner_hashes(c, OWNER))
-    assert await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER)) == ReadBack(OWNER, {}, known=True)
+    assert await elsewhere.write(lambda c: read_back(c, exported, user_id=OWNER)) == ReadExport(OWNER, {}, known=True)
     assert await elsewhere.read(lambda c: owner_hashes(c, OWNER)) == before
 
 

@@ -14,7 +14,7 @@ from internal.config import PersonaConfig
 from internal.dialogue import reply_source_repository
 from internal.dialogue.model import ReplySource
 from internal.errors import ModelUnavailable
-from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.as_of import AsOfQuestions
 from internal.graph import store
 from internal.knowledge import service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim
@@ -184,7 +184,7 @@ async def test_a_question_about_another_time(talk: Talk, told: Told) -> None:
     year = datetime(2020, 1, 1, tzinfo=UTC)
     await told.fact(petrov, "WORKS_FOR", bank, "Петров работает в банке Аваль", year)
     await told.fact(petrov, "WORKS_FOR", acme, "Петров перешёл в ACME", year + timedelta(days=1500))
-    past = PastQuestions(talk.database, told.recall, talk.responder, PersonaConfig())
+    past = AsOfQuestions(talk.database, told.recall, talk.responder, PersonaConfig())
     then = year + timedelta(days=100)
     talk.responder.script.append(["Тогда в Авале[F1]."])
     answer = await past.answer(OWNER, "Где работает Петров?", then)

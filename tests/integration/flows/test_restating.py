@@ -16,7 +16,7 @@ from stores import where
 from internal.access import service as access
 from internal.access.model import Author, User
 from internal.errors import Conflict, ModelUnavailable, NotFound
-from internal.flows.correcting.facts import Restating, Runs
+from internal.flows.correcting.facts import FactCorrections, Runs
 from internal.graph import store
 from internal.knowledge import service as knowledge
 from internal.knowledge.claims.changes import NEITHER, ClaimLine, NewClaim
@@ -84,7 +84,7 @@ class Memory:
         return await self.database.write(work)
 
     async def restated(self, fact_id: str, words: str, language: Runs | None = None) -> Fact:
-        restating = Restating(self.database, self.clock, language or Here(), b"k" * 32)
+        restating = FactCorrections(self.database, self.clock, language or Here(), b"k" * 32)
         return (await restating.restate(self.user, fact_id, words)).fact
 
 

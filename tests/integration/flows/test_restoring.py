@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import Connection, delete, insert, select, update
 
 from internal.errors import Refused, SchemaTooNew, StorageDamaged, StorageError
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, undo
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
 from internal.flows.operations.restore import Restored, restore
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxState
@@ -185,7 +185,7 @@ async def forget(path: Path, clock: FrozenClock, person_id: int | None) -> None:
     async with Database.open(path) as database:
         await database.write(lambda c: ask_forget(c, OWNER, person_id, now=clock.now()))
         clock.advance(UNDO_WINDOW)
-        assert await Eraser(database, clock, KEY).erase_due() == 1
+        assert await ForgettingService(database, clock, KEY).erase_due() == 1
 
 
 async def test_person_forgotten_since_does_not_come_back(made: backup.Backup, path: Path, clock: FrozenClock) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert, select, update
 from stores import where
 
 from internal.errors import Refused, StorageDamaged, StorageError
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget
 from internal.flows.operations.restore import Restored
 from internal.flows.operations.restore_postgres import restore_into
 from internal.people import apply_operations, repository
@@ -174,7 +174,7 @@ async def test_person_forgotten_since_does_not_come_back(
     """Who was erased after the backup is not in what is restored, and stays buried."""
     await database.write(lambda c: ask_forget(c, OWNER, 1, now=clock.now()))
     clock.advance(UNDO_WINDOW)
-    assert await Eraser(database, clock, KEY).erase_due() == 1
+    assert await ForgettingService(database, clock, KEY).erase_due() == 1
     buried = await database.read(lambda c: c.execute(select(tombstones).order_by(tombstones.c.key_hmac)).all())
     clock.advance(3600)
     assert (await restored(made, place, clock)).forgotten == 1

@@ -13,7 +13,7 @@ from stores import where
 
 from internal.access import service as access
 from internal.access.model import Author
-from internal.flows.operations.clock_rollback import Setback
+from internal.flows.operations.clock_rollback import ClockRollback
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing
 from internal.storage.database import Database
@@ -30,8 +30,8 @@ class World:
     def __init__(self, database: Database) -> None:
         self.database, self.clock, self.passed = database, FrozenClock(), 0.0
 
-    def watch(self, **more: timedelta) -> Setback:
-        return Setback(self.database, self.clock, monotonic=lambda: self.passed, **more)
+    def watch(self, **more: timedelta) -> ClockRollback:
+        return ClockRollback(self.database, self.clock, monotonic=lambda: self.passed, **more)
 
     def live(self, seconds: float) -> None:
         self.passed += seconds

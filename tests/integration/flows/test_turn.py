@@ -21,7 +21,7 @@ from internal.errors import (
     ModelUnavailable,
     StorageError,
 )
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget
 from internal.flows.turn.answer import MAX_ATTEMPTS, MAX_STARTS
 from internal.llm.tokens import count_tokens
 from internal.mailbox import repository as mailbox
@@ -371,7 +371,7 @@ async def test_a_placeholder_is_replaced(talk: Talk) -> None:
 async def test_everything_forgotten_in_the_middle_of_a_turn_stays_forgotten(talk: Talk) -> None:
     """The answer that was being written is finished first; then nothing is left of it, and nothing comes back."""
     turn = await talk.ask("My secret")
-    eraser = Eraser(talk.database, talk.clock, b"k" * 32, [talk.buffers])
+    eraser = ForgettingService(talk.database, talk.clock, b"k" * 32, [talk.buffers])
     erased: list[int] = []
 
     async def forget() -> None:

@@ -9,8 +9,8 @@ from flow_stage import OWNER, Talk
 from sqlalchemy import Connection
 
 from internal.agents.model import PassageLine, RecalledPassage
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser, ask_forget, undo
-from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask_forget, undo
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.people import apply_operations, repository
 from internal.people.model import Circle
 from internal.people.operations import Added, ApplyContext, SourceLine
@@ -59,7 +59,7 @@ async def test_nothing_said_of_a_person_is_quoted_from_the_request_on(talk: Talk
     assert await shown(talk) == TOLD
     await talk.write(lambda c: ask_forget(c, OWNER, person, now=talk.clock.now()))
     talk.clock.advance(UNDO_WINDOW.total_seconds() + 60)
-    assert await Eraser(talk.database, talk.clock, KEY).erase_due() == 1
+    assert await ForgettingService(talk.database, talk.clock, KEY).erase_due() == 1
     assert await shown(talk) == ["Ivan called"]
     await talk.exchange("Жанна повернулася")
     assert any(line.text == "Жанна повернулася" for line in talk.responder.asked[-1].dialogue)
@@ -84,10 +84,10 @@ async def test_passages_lose_such_lines_and_keep_their_numbers(talk: Talk, erase
     await talk.write(lambda c: ask_forget(c, OWNER, person, now=talk.clock.now()))
     if erased:
         talk.clock.advance(UNDO_WINDOW.total_seconds() + 60)
-        await Eraser(talk.database, talk.clock, KEY).erase_due()
+        await ForgettingService(talk.database, talk.clock, KEY).erase_due()
     of_her, beside = PassageLine(at, "Olena", "Жанні не казати"), PassageLine(at, "Olena", "З Тимчук", found=False)
     other = PassageLine(at, "Olena", "Іван тут")
     found = [RecalledPassage(1, "message", "a", [of_her, other]), RecalledPassage(2, "message", "b", [of_her])]
     found.append(RecalledPassage(3, "message", "c", [beside, other]))
-    kept = await Unspoken(talk.database, KEY).passages(OWNER, found)
+    kept = await PromptFilter(talk.database, KEY).passages(OWNER, found)
     assert [(one.n, one.lines) for one in kept] == [(1, [other]), (3, [other])]

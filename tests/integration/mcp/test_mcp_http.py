@@ -20,7 +20,7 @@ from mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer
 from bot.runtime.headless import open_alone
-from bot.runtime.http import Served, served, server_key
+from bot.runtime.http import RunningServers, served, server_key
 from bot.web.server.uvicorn import listening, serving
 from internal.errors import ConfigurationError
 
@@ -35,7 +35,7 @@ async def connected(url: str, key: str, mode: str = "auto") -> AsyncIterator[Cli
 
 
 @pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
+async def running(tmp_path: Path) -> AsyncIterator[tuple[RunningServers, str]]:
     """The product's servers, and the key."""
     async with (
         scripted() as model,
@@ -45,7 +45,7 @@ async def running(tmp_path: Path) -> AsyncIterator[tuple[Served, str]]:
         yield server, server_key(app)
 
 
-async def test_every_tool_works_for_the_sdks_own_client(running: tuple[Served, str]) -> None:
+async def test_every_tool_works_for_the_sdks_own_client(running: tuple[RunningServers, str]) -> None:
     """From add_memory to delete_episode; refusals are answers; unknown tools are errors of the protocol."""
     server, key = running
     async with connected(server.mcp, key) as client:
@@ -60,7 +60,7 @@ async def test_every_tool_works_for_the_sdks_own_client(running: tuple[Served, s
         assert (await old.call_tool("get_status", {})).structured_content["status"] == "ok"
 
 
-async def test_nobody_gets_in_without_the_key(running: tuple[Served, str]) -> None:
+async def test_nobody_gets_in_without_the_key(running: tuple[RunningServers, str]) -> None:
     """401 without it, 403 under a foreign name; only POST at the one path."""
     server, key = running
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -19,7 +19,7 @@ from bot.mcp.rest import Rest
 from bot.mcp.tools import TOOLS
 from bot.runtime.core import App
 from bot.runtime.headless import open_alone
-from bot.runtime.http import Served, served, server_key
+from bot.runtime.http import RunningServers, served, server_key
 from bot.web.graph.cypher import CypherRequest
 from internal.config import Config
 from internal.graph.mirror.falkordb_server import socket_of
@@ -50,7 +50,7 @@ def mirrored(config: Config, folder: Path) -> Config:
     return config.model_copy(update={"graph": config.graph.model_copy(update={"mirror_url": url})})
 
 
-async def remember(app: App, server: Served) -> Rest:
+async def remember(app: App, server: RunningServers) -> Rest:
     """Tells SAID over REST, and has it read."""
     rest = Rest.of_server(server.rest.url, server_key(app))
     await rest.send("POST", "/graph/episodes", {"name": "note", "content": SAID, "reference_time": "2026-02-05"})

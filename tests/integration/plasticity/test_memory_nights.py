@@ -18,7 +18,7 @@ from internal.config import MemoryConfig
 from internal.errors import NotFound
 from internal.events import repository as events
 from internal.flows.operations import nightly as flow
-from internal.flows.operations.nightly import Nights
+from internal.flows.operations.nightly import NightlyMaintenance
 from internal.graph import store
 from internal.memory.plasticity import maintenance, operations
 from internal.memory.plasticity.decay import PRESETS
@@ -48,8 +48,8 @@ class World:
     clock: FrozenClock
     observer: Counted
 
-    def nights(self, **config: Any) -> Nights:
-        return Nights(self.database, self.clock, MemoryConfig(**config), self.observer)
+    def nights(self, **config: Any) -> NightlyMaintenance:
+        return NightlyMaintenance(self.database, self.clock, MemoryConfig(**config), self.observer)
 
     async def do(self, work: Callable[[Memories], T], user_id: int = OWNER) -> T:
         return await self.database.write(lambda c: work(Memories(c, user_id)))

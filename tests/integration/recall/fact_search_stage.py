@@ -17,8 +17,8 @@ from internal.knowledge.model import Episode
 from internal.language.search import terms
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder
-from internal.recall.index.embed import VectorFollowing
-from internal.recall.index.terms import TermsFollowing
+from internal.recall.index.embed import VectorBackfill
+from internal.recall.index.terms import TermsBackfill
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.storage import search_items
 from internal.storage.database import Database
@@ -112,9 +112,9 @@ class Known:
 
     async def follow(self) -> None:
         """Lets terms and vectors follow."""
-        await TermsFollowing(self.database, DirectTerms()).follow_due()
+        await TermsBackfill(self.database, DirectTerms()).follow_due()
         wait = timedelta(seconds=1)
-        await VectorFollowing(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
+        await VectorBackfill(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
 
     def search(self, *, embedder: Embedder | None = None, names: bool = True, words: bool = True) -> KnowledgeSearch:
         return KnowledgeSearch(

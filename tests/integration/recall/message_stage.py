@@ -14,9 +14,9 @@ from internal.dialogue.model import ForwardOrigin, Incoming, Message
 from internal.language.search import terms as language
 from internal.language.search.terms import Word
 from internal.llm.model import Embedder
-from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.scoring import normalised
-from internal.recall.index.terms import TermsFollowing
+from internal.recall.index.terms import TermsBackfill
 from internal.recall.messages.search import MessageHit, MessageSearch
 from internal.recall.search.knowledge import Asked
 from internal.storage.database import Database
@@ -81,10 +81,10 @@ class Talk:
 
     async def follow(self) -> None:
         """Terms and vectors of all that is due."""
-        await TermsFollowing(self.database, self.terms).follow_due()
+        await TermsBackfill(self.database, self.terms).follow_due()
         if self.embedder is not None:
             waits = {"retry_base": timedelta(seconds=2), "retry_max": timedelta(minutes=15)}
-            await VectorFollowing(self.database, self.embedder, self.clock, **waits).embed_due()
+            await VectorBackfill(self.database, self.embedder, self.clock, **waits).embed_due()
 
     async def ask(self, question: str, *, user_id: int = OWNER) -> Asked:
         vector = None

@@ -13,7 +13,7 @@ from internal.llm.model import Embedder
 from internal.people import apply_operations, repository
 from internal.people.model import Person
 from internal.people.operations import ApplyContext, Operation, SourceLine
-from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.embed import VectorBackfill
 from internal.recall.search.names import Names
 from internal.storage.database import Database
 from internal.storage.tables import users
@@ -85,9 +85,9 @@ class Memory:
     async def follow(self) -> int:
         return await self.following().embed_due()
 
-    def following(self) -> VectorFollowing:
+    def following(self) -> VectorBackfill:
         retry = {"retry_base": timedelta(seconds=2), "retry_max": timedelta(minutes=15)}
-        return VectorFollowing(self.database, self.embedder, self.clock, **retry)
+        return VectorBackfill(self.database, self.embedder, self.clock, **retry)
 
     async def people(self, user_id: int = OWNER) -> Mapping[str, Person]:
         listed = await self.database.read(lambda connection: repository.listing(connection, user_id))

@@ -16,7 +16,7 @@ from internal.llm.tokens import count_tokens
 from internal.memory import service
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, STRONG, MemoryRecall
-from internal.recall.prompt.overview import PeopleFinder, Recollection
+from internal.recall.prompt.overview import OverviewSearch, PeopleFinder
 from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
 from internal.testing.vectors import TrigramEmbedder
@@ -195,7 +195,9 @@ async def test_everything_that_a_question_brings_to_mind_holds_memories(mind: Mi
     dacha, roof = await mind.memory("Купили дачу"), await mind.memory("Крыша течёт")
     await mind.link("RELATES_TO", dacha, roof, strength=0.9)
     people = PeopleSearch(mind.database, mind.known.embedder)
-    everything = Recollection(PeopleFinder(mind.database, people, mind.search), mind.search, mind.recall, mind.messages)
+    everything = OverviewSearch(
+        PeopleFinder(mind.database, people, mind.search), mind.search, mind.recall, mind.messages
+    )
     overview = await everything.recall(OWNER, "Что с дачей?", 5)
     assert [(hit.node.id, hit.via, hit.strength) for hit in overview.memories] == [
         (dacha, None, None),

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 from internal.errors import ModelUnavailable
 from internal.language.search.terms import ANALYZER, document_terms
 from internal.language.worker.process_pool import LanguageWorker
-from internal.recall.index.terms import TermsFollowing, WorkerTerms
+from internal.recall.index.terms import TermsBackfill, WorkerTerms
 from internal.storage import search_items
 from internal.storage.database import Database
 from internal.storage.tables import changes
@@ -56,7 +56,7 @@ async def test_every_text_gets_its_terms(database: Database) -> None:
     texts = [f"Петров купил {number} яблок" for number in range(70)]
     await put(database, *texts)
     await put(database, "Інша людина", user_id=STRANGER)
-    following = TermsFollowing(database, DirectTerms())
+    following = TermsBackfill(database, DirectTerms())
     assert await following.follow_due() == 71
     assert await following.follow_due() == 0
     found = await stored(database)
@@ -67,7 +67,7 @@ async def test_every_text_gets_its_terms(database: Database) -> None:
 async def test_a_changed_text_is_due_again(database: Database) -> None:
     """Only what changed is analysed anew, and the change log tells caches of it."""
     await put(database, "первый", "второй")
-    following = TermsFollowing(database, DirectTerms())
+    following = TermsBackfill(database, DirectTerms())
     await following.follow_due()
     await put(database, "первый", "другой")
     assert await following.follow_due() == 1
@@ -89,16 +89,16 @@ async def test_a_text_that_changes_meanwhile_keeps_no_old_terms(database: Databa
             return await super().document_terms(texts, urgent=urgent)
 
     await put(database, "старый текст")
-    assert await TermsFollowing(database, Slow()).follow_due() == 1
+    assert await TermsBackfill(database, Slow()).follow_due() == 1
     assert await stored(database) == [(document_terms(["новый текст"])[0], ANALYZER)]
 
 
 async def test_terms_of_other_rules_are_made_anew(database: Database) -> None:
     """A new version of the analyzer finds all old terms due at its first look."""
     await put(database, "Петров работает")
-    await TermsFollowing(database, DirectTerms()).follow_due()
+    await TermsBackfill(database, DirectTerms()).follow_due()
     await database.write(lambda c: c.execute(update(items).values(analyzer="words-0", terms="старьё")).rowcount)
-    assert await TermsFollowing(database, DirectTerms()).follow_due() == 1
+    assert await TermsBackfill(database, DirectTerms()).follow_due() == 1
     assert await stored(database) == [(document_terms(["Петров работает"])[0], ANALYZER)]
 
 
@@ -106,7 +106,7 @@ async def test_a_language_process_that_is_down_loses_nothing(database: Database)
     """What could not be read stays due."""
     await put(database, "Петров работает")
     tools = Failing()
-    following = TermsFollowing(database, tools)
+    following = TermsBackfill(database, tools)
     assert await following.follow_due() == 0
     tools.down = False
     assert await following.follow_due() == 1

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.dialogue import repository as dialogue
 from internal.dialogue.model import Message
-from internal.recall.search.warm_up import Warming
+from internal.recall.search.warm_up import WarmUp
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import current_scope
 
@@ -45,9 +45,9 @@ async def talk(database: Database) -> Talk:
 async def test_who_spoke_last_is_read_first_and_for_himself(database: Database, talk: Talk) -> None:
     """Each under his own name, until the memory that is meant for it is used."""
     everybody, one = Counting(), Counting()
-    assert await Warming(database, [everybody]).run() == 2
+    assert await WarmUp(database, [everybody]).run() == 2
     assert everybody.prepared == [(STRANGER, str(STRANGER)), (OWNER, str(OWNER))]
-    assert await Warming(database, [one], most_bytes=1).run() == 1
+    assert await WarmUp(database, [one], most_bytes=1).run() == 1
     assert one.prepared == everybody.prepared[:1]
 
 
@@ -55,7 +55,7 @@ async def test_a_prepared_search_reads_nothing_but_what_it_found(
     database: Database, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index is there: the first search costs one read, of the messages themselves."""
-    await Warming(database, [talk.search]).run()
+    await WarmUp(database, [talk.search]).run()
     assert talk.search.cached_bytes > 0
     reads = 0
     read = database.read

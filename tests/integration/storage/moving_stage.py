@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, Integer, LargeBinary, Table, Text, insert, null
 
 from internal.storage.transfer.row_copy import carried_tables
-from internal.storage.types import Moment, OwnerOrHouse, from_micros
+from internal.storage.types import Moment, OwnerOrSystem, from_micros
 
 LARGEST: Final = 2**63 - 1
 TEXTS: Final = (
@@ -60,7 +60,7 @@ def _apart(table: Table, n: int) -> dict[str, Any]:
 
 
 def _distinct(column: Column[Any], n: int) -> Any:
-    if isinstance(column.type, OwnerOrHouse) and n % 3 == 0:
+    if isinstance(column.type, OwnerOrSystem) and n % 3 == 0:
         return None
     if isinstance(column.type, Moment):
         return from_micros(n)

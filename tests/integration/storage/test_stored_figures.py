@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Table, insert
 
 from internal.storage import tables
 from internal.storage.database import Database
-from internal.telemetry.repository import StoredFigures, stored_figures
+from internal.telemetry.repository import StoredGauges, stored_figures
 
 NOW = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ def segment(n: int, at: datetime) -> Any:
     return put(tables.segments, user_id=1, episode_id="f", n=n, text=None, at=at, message_id=f"m{n}")
 
 
-async def figures(database: Database, *rows: Any, most_people: int = 100) -> StoredFigures:
+async def figures(database: Database, *rows: Any, most_people: int = 100) -> StoredGauges:
     def fill(connection: Connection) -> None:
         for row in rows:
             row(connection)
@@ -49,7 +49,7 @@ async def figures(database: Database, *rows: Any, most_people: int = 100) -> Sto
 
 async def test_empty_store_has_nothing(database: Database) -> None:
     """A fresh database counts to zero everywhere."""
-    assert await figures(database) == StoredFigures([], [], 0, 0, 0, 0, None)
+    assert await figures(database) == StoredGauges([], [], 0, 0, 0, 0, None)
 
 
 async def test_visible_people_are_counted_by_owner_and_circle(database: Database) -> None:

@@ -15,12 +15,12 @@ from internal.storage.erasure import forgettings
 from internal.storage.tables import users
 from internal.tasks import repository, service
 from internal.tasks.model import Schedule, Task, TaskState, next_firing
-from internal.tasks.service import NewTask, Teller
+from internal.tasks.service import NewTask, TaskAuthor
 
 OWNER, STRANGER = 1, 2
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 NINE = time(9)
-TELLER = Teller("user:1", NOON, NINE, {})
+TELLER = TaskAuthor("user:1", NOON, NINE, {})
 
 
 @pytest.fixture

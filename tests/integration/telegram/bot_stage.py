@@ -27,7 +27,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import Poller
-from bot.telegram.intake.updates import Door, Handled, Ingest
+from bot.telegram.intake.updates import AccessPolicy, Handled, Ingest
 from bot.telegram.menu import ChatMenus
 from bot.telegram.rendering import render
 from bot.telegram.service import open_bot
@@ -44,16 +44,16 @@ from internal.config import (
 from internal.config_agents import ResponderConfig
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers
-from internal.flows.archival.archive_now import Ordered
+from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
-from internal.flows.correcting.facts import Restating
+from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TypedTasks
 from internal.flows.turn.answer import TurnFlow
-from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
-from internal.flows.visibility.prompt_filter import Unspoken
+from internal.flows.visibility.prompt_filter import PromptFilter
 from internal.llm.openai import OpenAIChat
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow, OutboxRow, Outgoing
@@ -62,7 +62,7 @@ from internal.recall.prompt.facts import FactRecall
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.people import PeopleSearch
 from internal.scheduling.clock import SystemClock
-from internal.scheduling.shards import WHOLE_TOWN, Town
+from internal.scheduling.shards import WHOLE_TOWN, Shards
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.storage.tables import inbox, outbox, users
@@ -100,7 +100,7 @@ class Counted:
 class BotStage(ControlClient):
     """People act through the control API; `database`, `delivery` and a running `sender` are the bot's."""
 
-    def __init__(self, local: LocalTelegram, database: Database, town: Town = WHOLE_TOWN) -> None:
+    def __init__(self, local: LocalTelegram, database: Database, town: Shards = WHOLE_TOWN) -> None:
         super().__init__(local.url)
         self.local, self.database, self.clock = local, database, SystemClock()
         self.bot = open_bot(TelegramConfig(), local.url, local.token)
@@ -216,8 +216,8 @@ MODEL = "test/responder"
 class SilentArchival:
     """Archival and export, which no test of the intake asks for anything."""
 
-    async def request(self, user_id: int) -> Ordered:
-        return Ordered()
+    async def request(self, user_id: int) -> ArchivedCounts:
+        return ArchivedCounts()
 
     async def document(self, user_id: int) -> str:
         return "{}"
@@ -264,7 +264,7 @@ class WholeBot:
             database,
             clock,
             self.buffers,
-            Prompts(recall, clock, agents.responder, PersonaConfig(), Unspoken(database, b"k" * 32)),
+            Prompts(recall, clock, agents.responder, PersonaConfig(), PromptFilter(database, b"k" * 32)),
             ModelResponder(self.chat, agents.responder),
             render=render,
             phrases=phrase,
@@ -277,7 +277,7 @@ class WholeBot:
         self.publication = Publication(database, clock, self.buffers, DialogueConfig(), [])
         menus, silent = ChatMenus(bot), SilentArchival()
         knowledge = KnowledgeSearch(database, clock, embedder=None, terms=TermsHere(), names=NamesHere())
-        past = PastQuestions(
+        past = AsOfQuestions(
             database, FactRecall(database, knowledge), ModelResponder(self.chat, agents.responder), PersonaConfig()
         )
         services = Services(
@@ -291,7 +291,7 @@ class WholeBot:
             knowledge,
             past,
             DatesHere(),
-            Restating(database, clock, LanguageHere(), b"k" * 32),
+            FactCorrections(database, clock, LanguageHere(), b"k" * 32),
             self.publication,
             TypedTasks(LanguageHere()),
         )
@@ -306,7 +306,7 @@ class WholeBot:
             turns=self.turns,
             drafts=self.drafts,
             handlers=self.handlers,
-            door=Door(frozenset(options.get("allowed", ())), options["open_door"]),
+            door=AccessPolicy(frozenset(options.get("allowed", ())), options["open_door"]),
             phrases=phrase,
             menu=menus,
             wake_outbox=stage.sender.wake,

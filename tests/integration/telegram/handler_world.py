@@ -29,11 +29,11 @@ from internal.config import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
 from internal.events.trigger import on_occasion
-from internal.flows.archival.archive_now import Ordered
+from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
-from internal.flows.correcting.facts import Restating
+from internal.flows.correcting.facts import FactCorrections
 from internal.flows.tasks.parse import TypedTasks
-from internal.flows.turn.as_of import PastQuestions
+from internal.flows.turn.as_of import AsOfQuestions
 from internal.language.dates.questions import DatedQuestion, dated_question
 from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boosts
 from internal.language.search import terms
@@ -130,9 +130,9 @@ class CountingArchival:
     """Stands where publication stands: says what there was to do."""
 
     def __init__(self) -> None:
-        self.found, self.asked = Ordered(), list[int]()
+        self.found, self.asked = ArchivedCounts(), list[int]()
 
-    async def request(self, user_id: int) -> Ordered:
+    async def request(self, user_id: int) -> ArchivedCounts:
         self.asked.append(user_id)
         return self.found
 
@@ -247,7 +247,7 @@ class World:
         self.menus = ShownMenus()
         self.knowledge = KnowledgeSearch(database, self.clock, embedder=None, terms=TermsHere(), names=NamesHere())
         self.responder = ScriptedResponder()
-        past = PastQuestions(database, FactRecall(database, self.knowledge), self.responder, PersonaConfig())
+        past = AsOfQuestions(database, FactRecall(database, self.knowledge), self.responder, PersonaConfig())
         self.services = Services(
             database,
             self.clock,
@@ -259,7 +259,7 @@ class World:
             self.knowledge,
             past,
             DatesHere(),
-            Restating(database, self.clock, LanguageHere(), b"k" * 32),
+            FactCorrections(database, self.clock, LanguageHere(), b"k" * 32),
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
             TypedTasks(LanguageHere()),
         )

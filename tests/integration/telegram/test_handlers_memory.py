@@ -15,8 +15,8 @@ from internal.access import service as access
 from internal.access.model import LANGUAGES, Language
 from internal.config import Config, load
 from internal.errors import StorageError
-from internal.flows.archival.archive_now import Ordered
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser
+from internal.flows.archival.archive_now import ArchivedCounts
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService
 from internal.flows.operations.model_call_log import KEPT
 from internal.graph.mirror.repository import move_cursor, newest
 from internal.storage.owner_counters import record_change
@@ -33,15 +33,15 @@ async def test_archive_tells_what_happens(world: World, lang: Language) -> None:
     await world.admit(2, "Taras", lang)
     started, again = text(lang, "archive-started", count=3), text(lang, "archive-again", count=2)
     for found, told in (
-        (Ordered(), text(lang, "archive-nothing")),
-        (Ordered(fragments=1, messages=3, unfinished=1), started),
-        (Ordered(revived=2, unfinished=2), again),
-        (Ordered(revived=1, hurried=1, unfinished=3), again),
-        (Ordered(fragments=1, messages=3, hurried=2, unfinished=3), f"{started}\n{again}"),
-        (Ordered(reread=2, unfinished=2), text(lang, "archive-reread", count=2)),
-        (Ordered(unpaid=2, unfinished=2), text(lang, "archive-unpaid", count=2)),
-        (Ordered(unfinished=1), text(lang, "archive-running")),
-        (Ordered(answering=True), text(lang, "archive-answering")),
+        (ArchivedCounts(), text(lang, "archive-nothing")),
+        (ArchivedCounts(fragments=1, messages=3, unfinished=1), started),
+        (ArchivedCounts(revived=2, unfinished=2), again),
+        (ArchivedCounts(revived=1, hurried=1, unfinished=3), again),
+        (ArchivedCounts(fragments=1, messages=3, hurried=2, unfinished=3), f"{started}\n{again}"),
+        (ArchivedCounts(reread=2, unfinished=2), text(lang, "archive-reread", count=2)),
+        (ArchivedCounts(unpaid=2, unfinished=2), text(lang, "archive-unpaid", count=2)),
+        (ArchivedCounts(unfinished=1), text(lang, "archive-running")),
+        (ArchivedCounts(answering=True), text(lang, "archive-answering")),
     ):
         world.archival.found = found
         assert only(await world.send("/archive", 2)).text == told
@@ -199,7 +199,7 @@ async def test_undo_comes_too_late(world: World) -> None:
     peter = await world.person("Пётр")
     done = only(await world.press(f"f:1:{peter.id}:1"))
     world.clock.advance(UNDO_WINDOW + timedelta(seconds=1))
-    assert await Eraser(world.database, world.clock, b"key").erase_due() == 1
+    assert await ForgettingService(world.database, world.clock, b"key").erase_due() == 1
     assert only(await world.press(done.buttons["Undo"])).text == text("en", "forget-too-late")
 
 
@@ -240,7 +240,7 @@ async def test_whom_to_forget_may_be_told_afterwards(world: World) -> None:
 
 
 class BrokenArchival:
-    async def request(self, user_id: int) -> Ordered:
+    async def request(self, user_id: int) -> ArchivedCounts:
         raise StorageError("the disk is full")
 
 

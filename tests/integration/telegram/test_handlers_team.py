@@ -13,8 +13,8 @@ from bot.telegram.i18n import phrase
 from bot.telegram.rendering import render
 from internal.access.model import LANGUAGES, Language
 from internal.flows.forgetting import erase, requests
-from internal.flows.forgetting.erasure import Erasing
-from internal.flows.notifications.teams import TakingOn, taken_back
+from internal.flows.forgetting.erasure import Erasure
+from internal.flows.notifications.teams import PromiseNotices, taken_back
 from internal.notifications import repository as notifications
 from internal.notifications.model import Notification
 from internal.people import service as people_service
@@ -193,7 +193,7 @@ async def promised(world: World, title: str, telegram_id: int | None = 2, **more
 async def test_a_promise_is_told_to_who_is_in_the_team(world: World) -> None:
     """Once, in his language, and nothing but promises to him: not what is proposed, and not before he has joined."""
     yes, _ = (await invited(world, "uk")).values()
-    telling = TakingOn(world.database, world.clock, phrase)
+    telling = PromiseNotices(world.database, world.clock, phrase)
     await promised(world, "bring the book")
     assert await telling.tell_due() == 0
     await world.press(yes, 2)
@@ -210,7 +210,7 @@ async def test_a_promise_to_a_name_follows_its_merges(world: World) -> None:
     between, member = await world.person("Taras Sh."), await world.person("Taras", telegram_id=2)
     nameless = update(people).where(people.c.id.in_([named.id, between.id])).values(telegram_id=None)
     await world.write(lambda c: c.execute(nameless))
-    telling = TakingOn(world.database, world.clock, phrase)
+    telling = PromiseNotices(world.database, world.clock, phrase)
     for source, target in ((named.id, between.id), (between.id, member.id)):
         assert await telling.tell_due() == 0
         await world.write(lambda c: people_service.merge(c, 1, source, target, now=world.clock.now()))  # noqa: B023
@@ -223,7 +223,7 @@ async def test_nothing_else_is_told(world: World, more: dict[str, Any]) -> None:
     yes, _ = (await invited(world)).values()
     await world.press(yes, 2)
     await promised(world, "bring the book", **more)
-    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0
+    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 0
 
 
 async def test_who_has_left_is_told_of_nothing(world: World) -> None:
@@ -233,7 +233,7 @@ async def test_who_has_left_is_told_of_nothing(world: World) -> None:
     await promised(world, "bring the book")
     (team,) = await teams(world, 2)
     await world.write(lambda c: service.leave(c, 2, team.id, world.clock.now()))
-    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 0
+    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 0
 
 
 @pytest.mark.parametrize("ends", ["leaves", "done", "forgets", "erased", "dropped"])
@@ -242,7 +242,7 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
     yes, _ = (await invited(world)).values()
     await world.press(yes, 2)
     await promised(world, "bring the book")
-    assert await TakingOn(world.database, world.clock, phrase).tell_due() == 1
+    assert await PromiseNotices(world.database, world.clock, phrase).tell_due() == 1
     told = (await waiting(world, 2))[0]
     assert not await world.read(lambda c: taken_back(c, told))
     (team,), now = await teams(world, 1), world.clock.now()
@@ -257,6 +257,6 @@ async def test_a_promise_that_waits_is_taken_back(world: World, ends: str) -> No
         assert told not in await waiting(world, 2)
     else:
         task = await world.read(lambda c: task_service.task(c, 1, "bring the book"))
-        await world.write(lambda c: Erasing(c, 1, now).drop_tasks([task]))
+        await world.write(lambda c: Erasure(c, 1, now).drop_tasks([task]))
         assert told not in await waiting(world, 2)
     assert await world.read(lambda c: taken_back(c, told))

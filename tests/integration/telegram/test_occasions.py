@@ -11,7 +11,7 @@ from bot.telegram.intake.triggers import PLACES
 from internal.events import repository as events
 from internal.events.chain import chain
 from internal.events.model import Event
-from internal.flows.forgetting.requests import UNDO_WINDOW, Eraser
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService
 from internal.mailbox.model import update_key
 
 
@@ -59,7 +59,7 @@ async def test_what_is_forgotten_leads_to_who_asked_for_it(world: World) -> None
     assert await brought_by(world, "forgetting_undone") == [forget, forget]
     await world.press(asked.buttons[label("en", "forget-button-yes")])
     world.clock.advance(UNDO_WINDOW.total_seconds() + 1)
-    await Eraser(world.database, world.clock, b"k" * 32).erase_due()
+    await ForgettingService(world.database, world.clock, b"k" * 32).erase_due()
     assert await world.known(peter.id) is None
     assert await brought_by(world, "forgotten") == [forget]
     assert (await newest(world, "forgotten")).payload["fallen"]["people"] == 1

@@ -17,7 +17,7 @@ from internal.access import repository as users
 from internal.access.model import LANGUAGES, Language, UserState
 from internal.config import MemoryConfig
 from internal.flows.forgetting import requests
-from internal.flows.notifications.questions import Wondering
+from internal.flows.notifications.questions import QuestionScheduler
 from internal.graph import store
 from internal.graph.model import Node
 from internal.memory import service
@@ -39,7 +39,9 @@ class Quiet:
 
     def __init__(self, world: World, **config: Any) -> None:
         self.world, self.told = world, 0
-        self.wondering = Wondering(world.database, world.clock, MemoryConfig(**config), delivery_suggestions.ask_about)
+        self.wondering = QuestionScheduler(
+            world.database, world.clock, MemoryConfig(**config), delivery_suggestions.ask_about
+        )
 
     async def prepare(self, lang: Language = "en") -> None:
         def work(connection: Connection) -> None:

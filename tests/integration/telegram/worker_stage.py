@@ -11,9 +11,9 @@ from typing import Any
 from bot_stage import BotStage, WholeBot, cancelled
 
 from bot.simulator.launch import LocalTelegram
-from bot.telegram.service import Part, PollMonitor, TelegramSide
+from bot.telegram.service import Part, PollMonitor, TelegramService
 from internal.scheduling.leases import Leases
-from internal.scheduling.shards import Districts
+from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
 from internal.testing import ScriptedModel
 
@@ -28,7 +28,7 @@ class Worker:
         self, local: LocalTelegram, database: Database, model: ScriptedModel, name: str, window: timedelta
     ) -> None:
         self.database, self.leases = database, Leases(database, name)
-        self.districts = Districts(self.leases, length=LENGTH)
+        self.districts = WorkerShards(self.leases, length=LENGTH)
         self.stage = BotStage(local, database, self.districts)
         self.bot = WholeBot(self.stage, model, group_window=window)
         self._going = asyncio.Event()
@@ -36,7 +36,7 @@ class Worker:
         for way in ("write", "read", "beside"):
             setattr(database, way, self._gated(getattr(database, way)))
         monitor = PollMonitor(self.stage.observer, self.stage.clock)  # type: ignore[arg-type]
-        self.side = TelegramSide(
+        self.side = TelegramService(
             self.stage.bot,
             self.bot.ingest,
             self.bot.lanes,

@@ -17,7 +17,7 @@ from bot.runtime.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.router import ArchiveReport
 from bot.web.graph.cypher import Cypher
-from bot.web.graph.episodes import Taking
+from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph
 from bot.web.http.owners import Owners
 from bot.web.memory.nodes import Memory, memory_eraser
@@ -26,10 +26,10 @@ from internal.access import repository as users
 from internal.access.model import Role, User, UserState
 from internal.config import Config, MemoryConfig
 from internal.dialogue import repository as dialogue
-from internal.flows.forgetting.requests import Eraser
-from internal.flows.operations.nightly import Nights
-from internal.flows.sessions.audit import Auditing
-from internal.flows.sessions.lifecycle import UNJUDGED, Chronicling
+from internal.flows.forgetting.requests import ForgettingService
+from internal.flows.operations.nightly import NightlyMaintenance
+from internal.flows.sessions.audit import ChronicleAudit
+from internal.flows.sessions.lifecycle import UNJUDGED, SessionLifecycle
 from internal.graph import store
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge import service as knowledge
@@ -38,7 +38,7 @@ from internal.knowledge.model import Episode, Segment
 from internal.memory.plasticity.maintenance import MaintenanceReport
 from internal.people import repository as people
 from internal.people.model import Circle, Person
-from internal.recall.index.embed import VectorFollowing
+from internal.recall.index.embed import VectorBackfill
 from internal.recall.messages.search import MessageSearch
 from internal.recall.prompt.overview import PeopleFinder
 from internal.recall.search.knowledge import KnowledgeSearch
@@ -165,7 +165,7 @@ class Stage:
     async def follow(self) -> None:
         """Lets vectors follow."""
         wait = timedelta(seconds=1)
-        await VectorFollowing(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
+        await VectorBackfill(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
 
 
 class LanguageHere:
@@ -192,13 +192,13 @@ async def stage(
     async def archive(user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
         raise NotImplementedError
 
-    eraser = Eraser(database, clock, b"key", [search])
+    eraser = ForgettingService(database, clock, b"key", [search])
 
     async def erase(user_id: int, episode_id: str) -> None:
         await eraser.erase_now(user_id, "episode", episode_id)
 
     async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
-        return await Nights(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
+        return await NightlyMaintenance(database, clock, MemoryConfig(), metrics).maintain(user_id, dry_run=dry_run)
 
     owners = Owners(database, allows, open_door=True)
     mirrors = Mirrors(Config(), database, clock)
@@ -214,10 +214,10 @@ async def stage(
         graph=Graph(
             search,
             PeopleFinder(database, PeopleSearch(database, embedder), search),
-            Taking(agents, lambda: woken.append(1), erase),
+            EpisodeIntake(agents, lambda: woken.append(1), erase),
             MessageSearch(database, clock, embedder=embedder, terms=None, names=None),
         ),
-        chronicle=Chronicle(Auditing(database, clock, LanguageHere(), Chronicling(["analyst"])), "Laplaced"),
+        chronicle=Chronicle(ChronicleAudit(database, clock, LanguageHere(), SessionLifecycle(["analyst"])), "Laplaced"),
         memory=Memory(memory_eraser(eraser), maintain, search),
         cypher=Cypher(mirrors.query, mirrors.rebuild),
         stopping=stopping,

@@ -13,12 +13,12 @@ from fastapi import FastAPI
 from sqlalchemy import insert, select
 
 from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
-from bot.web.client import RemoteImporting, ServerRefused
+from bot.web.client import RemoteImporter, ServerRefused
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
 from internal.config import Config, load
-from internal.flows.transfer.imports import Importing
+from internal.flows.transfer.imports import Importer
 from internal.import_formats.model import Draft
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
@@ -61,7 +61,7 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
         owners=owners,
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        importing=Importing(database, SystemClock(), ["archivist"], owners),
+        importing=Importer(database, SystemClock(), ["archivist"], owners),
     )
 
 
@@ -88,7 +88,7 @@ async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, da
         Segment(3, NOON, "сам", None, own=False, key="telegram:channel1:3"),
     )
     draft = Draft("Команда", "Telegram chat Команда", "https://t.me/c/1/1", "Команда", lines)
-    remote = RemoteImporting(config, server)
+    remote = RemoteImporter(config, server)
     assert (await remote.take(OWNER, [draft], dry_run=True)).new == [[1, 2, 3]]
     assert (await remote.take(OWNER, [draft], dry_run=False)).new == [[1, 2, 3]]
     [episode_id] = await database.read(lambda c: c.execute(select(segments.c.episode_id).distinct()).scalars().all())
@@ -100,7 +100,7 @@ async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, da
 
 async def test_terms_and_refusals_come_back(server: Holder, config: Config) -> None:
     """What the server refuses, the command says."""
-    remote = RemoteImporting(config, server)
+    remote = RemoteImporter(config, server)
     assert (await remote.terms(OWNER)).tz == "Europe/Kyiv"
     with pytest.raises(ServerRefused, match=r"^there is no user 404$"):
         await remote.terms(404)

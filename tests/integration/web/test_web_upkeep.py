@@ -10,7 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import Connection
 
-from bot.application.operations import Upkeep
+from bot.application.operations import Operations
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from internal.config import load
@@ -58,7 +58,7 @@ async def operator(
 
     clock = SystemClock()
     config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path)})
-    upkeep = Upkeep(config, database, clock, examine=examine, take_up=taken.take_up, backed_up=taken.backups.append)
+    upkeep = Operations(config, database, clock, examine=examine, take_up=taken.take_up, backed_up=taken.backups.append)
     app = build_web(
         database=database,
         metrics=metrics,

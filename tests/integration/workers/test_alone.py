@@ -11,7 +11,7 @@ from internal.errors import Refused, StorageError, StorageLocked
 from internal.flows.operations import migrate_store
 from internal.flows.operations.migrate_store import alone
 from internal.scheduling.leases import Leases
-from internal.scheduling.worker_membership import Duty
+from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage import tables
 from internal.storage.database import Database
 
@@ -22,23 +22,23 @@ async def test_nobody_begins_meanwhile(two: tuple[Database, Database]) -> None:
     """A process that starts during a move ends with a sentence and leaves nothing; afterwards it may."""
     async with alone(two[0], PLACE):
         with pytest.raises(StorageLocked, match="moved or replaced"):
-            async with Duty(two[1]).on():
+            async with WorkerMembership(two[1]).on():
                 pass
         assert [name for name in await Leases(two[1], "any").standing("") if "worker" in name] == []
         with pytest.raises(Refused, match="another command"):
             async with alone(two[1], PLACE):
                 pass
-    async with Duty(two[1]).on():
+    async with WorkerMembership(two[1]).on():
         pass
 
 
 async def test_whoever_works_is_found(two: tuple[Database, Database]) -> None:
     """The command is refused, and what it held is free again."""
-    async with Duty(two[1]).on():
+    async with WorkerMembership(two[1]).on():
         with pytest.raises(Refused, match=r"1 process works on db\.example:5432/laplaced"):
             async with alone(two[0], PLACE):
                 pass
-        async with Duty(two[0]).on():
+        async with WorkerMembership(two[0]).on():
             assert len(await Leases(two[1], "any").standing("worker:")) == 2
 
 
@@ -47,7 +47,7 @@ async def test_both_at_once_never_go_on_together(two: tuple[Database, Database])
     both = asyncio.Barrier(2)
 
     async def starts() -> bool:
-        async with Duty(two[0]).on():
+        async with WorkerMembership(two[0]).on():
             await both.wait()
         return True
 

@@ -12,7 +12,7 @@ import pytest
 from internal.errors import StorageError
 from internal.scheduling.leases import Leases
 from internal.scheduling.model import DISTRICTS
-from internal.scheduling.shards import Districts
+from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
 from internal.storage.tables import leases
 
@@ -47,7 +47,7 @@ async def until(condition: Callable[[], bool], within: float = 30) -> None:
 
 async def test_an_outage_ends_nothing(two: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch) -> None:
     """While the database is away nothing is begun; afterwards everything goes on, but for what another has."""
-    districts, service = Districts(Leases(two[0], "one"), length=LENGTH), Noted()
+    districts, service = WorkerShards(Leases(two[0], "one"), length=LENGTH), Noted()
     async with districts.kept(service):
         await until(lambda: len(districts.served) == DISTRICTS)
         assert sorted(service.begun) == list(range(DISTRICTS))

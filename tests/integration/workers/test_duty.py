@@ -12,7 +12,7 @@ from internal.scheduling.clock import SystemClock
 from internal.scheduling.model import WORKER
 from internal.scheduling.shards import SERVING
 from internal.scheduling.ticker import Ticker
-from internal.scheduling.worker_membership import CLOCK, Duty
+from internal.scheduling.worker_membership import CLOCK, WorkerMembership
 from internal.storage.database import Database
 
 SHORT = timedelta(seconds=0.6)
@@ -24,8 +24,8 @@ async def until(condition: Callable[[], bool], within: float = 20) -> None:
             await asyncio.sleep(0.02)
 
 
-def duty_of(database: Database) -> Duty:
-    return Duty(database, length=SHORT, alive=2 * SHORT)
+def duty_of(database: Database) -> WorkerMembership:
+    return WorkerMembership(database, length=SHORT, alive=2 * SHORT)
 
 
 async def test_who_ends_hands_the_clock_over(two: tuple[Database, Database]) -> None:
@@ -110,7 +110,7 @@ async def test_jobs_by_the_clock_run_where_it_is_kept(two: tuple[Database, Datab
 async def test_a_file_has_one_process_that_always_leads(tmp_path: Path) -> None:
     """On SQLite nothing is written for it, and nothing waits."""
     async with Database.open(tmp_path / "laplaced.db") as database:
-        duty = Duty(database)
+        duty = WorkerMembership(database)
         async with duty.on():
             with duty.standing_for_clock():
                 assert duty.leads

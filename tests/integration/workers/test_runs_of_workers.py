@@ -8,7 +8,7 @@ import pytest
 
 from internal.scheduling import repository as runs
 from internal.scheduling.model import Run, RunState
-from internal.scheduling.worker_membership import Duty
+from internal.scheduling.worker_membership import WorkerMembership
 from internal.storage.database import Database
 
 OWNER, AGENT, NOW = 1, "archivist", datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -20,7 +20,7 @@ class Worker:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.duty = Duty(database)
+        self.duty = WorkerMembership(database)
         self.name = self.duty.name
 
     async def live(self) -> None:

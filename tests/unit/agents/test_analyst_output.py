@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal.agents.analyst.output import MAX_LESSON, MAX_LESSONS, AnalystReply, name_of_rule, parse
-from internal.agents.analyst.verdict import Ruling, joint_verdict
+from internal.agents.analyst.verdict import Judgement, joint_verdict
 from internal.agents.model import TranscriptLine
 from internal.agents.responder.rules import rules
 from internal.errors import ModelReplyInvalid
@@ -45,10 +45,10 @@ def test_a_whole_reply_is_read() -> None:
     )
     assert reply.topic == "Адрес офиса"
     assert reply.responses == {
-        2: Ruling("correct"),
-        4: Ruling("incorrect", errors=("Не то",), lessons=("Уточнять адрес.",)),
+        2: Judgement("correct"),
+        4: Judgement("incorrect", errors=("Не то",), lessons=("Уточнять адрес.",)),
     }
-    assert reply.session == Ruling("partially_correct", summary="Искали адрес.")
+    assert reply.session == Judgement("partially_correct", summary="Искали адрес.")
     assert reply.refused == ()
 
 
@@ -83,7 +83,7 @@ def test_a_number_is_known_as_it_is_written(message: object) -> None:
 def test_what_breaks_a_rule_is_refused_alone(item: object, reason: str) -> None:
     """The judgement before it stays as it is."""
     reply = read({"responses": [{"message": 2, "verdict": "correct"}, item]})
-    assert reply.responses == {2: Ruling("correct")}
+    assert reply.responses == {2: Judgement("correct")}
     assert [refusal.reason for refusal in reply.refused] == [reason]
 
 
@@ -129,7 +129,7 @@ def test_a_session_without_a_verdict_has_that_of_its_answers() -> None:
     """They differ, so it is partly right; a summary may be a text alone."""
     answers = [{"message": 2, "verdict": "correct"}, {"message": 4, "verdict": "incorrect"}]
     for summary in ("Говорили.", {"summary": "Говорили."}, {"summary": "Говорили.", "verdict": "so-so"}):
-        assert read({"responses": answers, "session_summary": summary}).session == Ruling(
+        assert read({"responses": answers, "session_summary": summary}).session == Judgement(
             "partially_correct", summary="Говорили."
         )
     assert read({"responses": answers}).session is None

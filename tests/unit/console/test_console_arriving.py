@@ -23,7 +23,7 @@ async def test_what_comes_while_others_are_shown_is_shown_too(monkeypatch: pytes
         if shown[-1][-1] == 4:
             done.set()
 
-    coming = live_events.Arriving(show, asyncio.create_task)
+    coming = live_events.EventBatcher(show, asyncio.create_task)
     coming.came({"place": 1})
     coming.came({"place": 2})
     async with asyncio.timeout(5):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal.evaluation.vector_cache import KeptVectors
+from internal.evaluation.vector_cache import VectorCache
 from internal.llm.model import Vectors
 from internal.testing.vectors import TrigramEmbedder
 
@@ -25,31 +25,31 @@ class Counting(TrigramEmbedder):
 async def test_a_text_is_embedded_once(tmp_path: Path) -> None:
     """By whoever opens the folder, in whatever order and however often it is asked."""
     plain, first, second = TrigramEmbedder(8), Counting(8), Counting(8)
-    await KeptVectors(first, tmp_path / "new").embed_documents(["one", "two", "one"])
-    again = await KeptVectors(second, tmp_path / "new").embed_documents(["two", "three", "one"])
+    await VectorCache(first, tmp_path / "new").embed_documents(["one", "two", "one"])
+    again = await VectorCache(second, tmp_path / "new").embed_documents(["two", "three", "one"])
     assert (first.asked, second.asked) == (["one", "two"], ["three"])
     assert np.array_equal(again, await plain.embed_documents(["two", "three", "one"]))
 
 
 async def test_queries_and_other_models_have_their_own(tmp_path: Path) -> None:
     """A document's vector answers no query, and no other model's question."""
-    await KeptVectors(Counting(8), tmp_path).embed_queries(["one"])
+    await VectorCache(Counting(8), tmp_path).embed_queries(["one"])
     for other in (Counting(8), Counting(16), Counting(8, "other/model")):
-        found = await KeptVectors(other, tmp_path).embed_documents(["one"])
+        found = await VectorCache(other, tmp_path).embed_documents(["one"])
         assert (other.asked, found.shape) == (["one"], (1, other.dimensions))
 
 
 async def test_a_record_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
     """What a killed process left half written is made anew, and what follows it stays readable."""
-    await KeptVectors(Counting(8), tmp_path).embed_documents(["one", "two"])
+    await VectorCache(Counting(8), tmp_path).embed_documents(["one", "two"])
     file = tmp_path / "trigram-8.vectors"
     file.write_bytes(file.read_bytes()[:-5])
     after, last = Counting(8), Counting(8)
-    await KeptVectors(after, tmp_path).embed_documents(["one", "two", "three"])
-    await KeptVectors(last, tmp_path).embed_documents(["one", "two", "three", "four"])
+    await VectorCache(after, tmp_path).embed_documents(["one", "two", "three"])
+    await VectorCache(last, tmp_path).embed_documents(["one", "two", "three", "four"])
     assert (after.asked, last.asked) == (["two", "three"], ["four"])
 
 
 async def test_nothing_asked_is_nothing_told(tmp_path: Path) -> None:
     """No texts give a matrix of no rows."""
-    assert (await KeptVectors(Counting(8), tmp_path).embed_queries([])).shape == (0, 8)
+    assert (await VectorCache(Counting(8), tmp_path).embed_queries([])).shape == (0, 8)

@@ -12,7 +12,7 @@ from internal.agents.model import EnricherRequest, OwnerProfile, TranscriptLine
 from internal.errors import ModelUnavailable
 from internal.language.search.terms import Word, query_terms
 from internal.llm.model import Vectors
-from internal.recall.search.metrics import Unobserved
+from internal.recall.search.metrics import NoObserver
 from internal.recall.search.query import BEFORE_WEIGHT, QuestionReader
 from internal.testing.vectors import TrigramEmbedder
 
@@ -20,7 +20,7 @@ OWNER = OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv")
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
 
 
-class Degraded(Unobserved):
+class Degraded(NoObserver):
     def __init__(self) -> None:
         self.parts: list[str] = []
 
@@ -60,8 +60,8 @@ async def words(text: str) -> Sequence[Word]:
     return query_terms(text)
 
 
-def reader(embedder: TrigramEmbedder | None = None, observer: Unobserved | None = None) -> QuestionReader:
-    return QuestionReader(embedder or TrigramEmbedder(), words, None, 1.0, observer or Unobserved())
+def reader(embedder: TrigramEmbedder | None = None, observer: NoObserver | None = None) -> QuestionReader:
+    return QuestionReader(embedder or TrigramEmbedder(), words, None, 1.0, observer or NoObserver())
 
 
 async def test_a_question_that_stands_alone_is_searched_as_it_is() -> None:

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from internal.recall.search.query_cache import Shared
+from internal.recall.search.query_cache import QueryCache
 
 
 async def test_a_thing_is_worked_out_once_for_all_who_ask() -> None:
     """Whoever asks while it is worked out waits for the same result; another key is another thing."""
-    shared, calls = Shared(), list[str]()
+    shared, calls = QueryCache(), list[str]()
 
     async def work(name: str) -> str:
         calls.append(name)
@@ -23,7 +23,7 @@ async def test_a_thing_is_worked_out_once_for_all_who_ask() -> None:
 
 async def test_who_is_cancelled_takes_nothing_from_the_others() -> None:
     """The work goes on for those who still wait."""
-    shared, free = Shared(), asyncio.Event()
+    shared, free = QueryCache(), asyncio.Event()
 
     async def work() -> int:
         await free.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.simulator.clock import SimulatedClock
-from internal.flows.operations.clock_rollback import Setback
+from internal.flows.operations.clock_rollback import ClockRollback
 from internal.scheduling.clock import MovedClock, SystemClock
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -58,7 +58,7 @@ async def test_a_clock_that_waits_counts_as_set_back_by_nobody() -> None:
     assert isinstance(clock, MovedClock)
     assert not isinstance(SystemClock(), MovedClock)
     clock.advance(START, until=START)
-    watch = Setback(_NoDatabase(), clock)  # type: ignore[arg-type]
+    watch = ClockRollback(_NoDatabase(), clock)  # type: ignore[arg-type]
     watch._seen = (clock.now(), clock.seconds())
     passing.at += 500
     await watch.look()

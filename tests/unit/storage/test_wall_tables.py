@@ -8,7 +8,7 @@ from sqlalchemy import Column
 
 from internal.storage.engine.row_policies import HOUSE_ROWS, OF_NO_OWNER, wall_statements, walled
 from internal.storage.tables import metadata
-from internal.storage.types import OwnerOrHouse
+from internal.storage.types import OwnerOrSystem
 
 
 def test_every_table_has_an_owner_or_a_reason() -> None:
@@ -32,4 +32,4 @@ def test_the_wall_is_raised_around_every_table_with_an_owner() -> None:
 
 
 def _may_be_nobodys(owner: Column[Any]) -> bool:
-    return bool(owner.nullable) or isinstance(owner.type, OwnerOrHouse)
+    return bool(owner.nullable) or isinstance(owner.type, OwnerOrSystem)

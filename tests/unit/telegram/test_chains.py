@@ -7,10 +7,10 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.telegram.ordered_tasks import Chains
+from bot.telegram.ordered_tasks import OrderedTasks
 
 
-async def drained(chains: Chains) -> None:
+async def drained(chains: OrderedTasks) -> None:
     async with asyncio.timeout(5):
         while len(chains):  # noqa: ASYNC110 - the chains tell nobody that they are empty
             await asyncio.sleep(0)
@@ -22,7 +22,7 @@ def test_each_key_keeps_its_order_whatever_fails(jobs: list[tuple[str, bool]]) -
     done: list[tuple[str, int]] = []
 
     async def play() -> None:
-        chains = Chains("test")
+        chains = OrderedTasks("test")
 
         async def job(key: str, number: int, fails: bool) -> None:
             await asyncio.sleep(0)
@@ -42,7 +42,7 @@ def test_each_key_keeps_its_order_whatever_fails(jobs: list[tuple[str, bool]]) -
 
 async def test_keys_run_side_by_side() -> None:
     """One key's slow job does not hold up another's."""
-    chains, gate, passed = Chains("test"), asyncio.Event(), asyncio.Event()
+    chains, gate, passed = OrderedTasks("test"), asyncio.Event(), asyncio.Event()
 
     async def open_gate() -> None:
         gate.set()
@@ -58,7 +58,7 @@ async def test_keys_run_side_by_side() -> None:
 
 async def test_a_drain_ends_what_runs_and_takes_nothing_new() -> None:
     """What does not end in time is cancelled; what comes during or after the drain is left to the next start."""
-    chains, before = Chains("test"), asyncio.all_tasks()
+    chains, before = OrderedTasks("test"), asyncio.all_tasks()
     ran: list[str] = []
 
     async def hang() -> None:
@@ -81,7 +81,7 @@ async def test_a_drain_ends_what_runs_and_takes_nothing_new() -> None:
 
 async def test_leaving_a_district() -> None:
     """What waits there is dropped and said so, what runs gets its time and is cancelled; elsewhere all goes on."""
-    chains, gate, seen = Chains("test"), asyncio.Event(), list[str]()
+    chains, gate, seen = OrderedTasks("test"), asyncio.Event(), list[str]()
 
     async def hang() -> None:
         await asyncio.Event().wait()

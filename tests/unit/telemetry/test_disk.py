@@ -10,7 +10,7 @@ import pytest
 from internal.config import MetricsConfig
 from internal.telemetry.disk import Disk
 from internal.telemetry.metrics import Metrics
-from internal.telemetry.repository import StoredFigures
+from internal.telemetry.repository import StoredGauges
 
 
 def figures(database: Path) -> dict[str, float]:
@@ -35,6 +35,6 @@ def test_a_folder_that_is_gone_does_not_take_the_page_with_it(tmp_path: Path) ->
     """An unmounted disk leaves out its two figures; everything else can still be scraped."""
     database = tmp_path / "unmounted" / "laplaced.db"
     assert figures(database) == {"laplaced_database_bytes": 0}
-    page = Metrics(MetricsConfig(), "key", database).exposition(StoredFigures([], [], 0, 0, 0, 0, None)).decode()
+    page = Metrics(MetricsConfig(), "key", database).exposition(StoredGauges([], [], 0, 0, 0, 0, None)).decode()
     assert "laplaced_inbox_depth 0.0" in page
     assert "laplaced_disk" not in page

@@ -16,9 +16,9 @@ from internal.llm.calls import EmbeddingReply, EmbeddingRequest
 from internal.llm.model import ChatReply, ChatRequest, Usage
 from internal.telemetry.identity import Identities
 from internal.telemetry.metrics import Metrics
-from internal.telemetry.repository import StoredFigures
+from internal.telemetry.repository import StoredGauges
 
-NOTHING = StoredFigures([], [], 0, 0, 0, 0, None)
+NOTHING = StoredGauges([], [], 0, 0, 0, 0, None)
 CONTRACT = {
     "laplaced_people_extracted_total": {"user_id", "op_type"},
     "laplaced_people_extraction_duration_seconds": {"user_id"},
@@ -62,7 +62,7 @@ def metrics(**config: object) -> Metrics:
     return Metrics(MetricsConfig.model_validate(config), "key")
 
 
-def samples(counted: Metrics, stored: StoredFigures = NOTHING) -> dict[str, float]:
+def samples(counted: Metrics, stored: StoredGauges = NOTHING) -> dict[str, float]:
     """`name{label="value"}` to value, as the page says."""
     text = counted.exposition(stored).decode()
     return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line[0] != "#"}
@@ -91,7 +91,7 @@ def test_every_name_of_the_contract_is_there_with_its_labels() -> None:
     """After everything happened once, each promised metric stands on the page with exactly the promised labels."""
     counted = metrics()
     everything_happened(counted)
-    stored = StoredFigures([(7, "Family", 2)], [(42, 127)], 0, 1, 2, 3, datetime(2026, 1, 1, tzinfo=UTC))
+    stored = StoredGauges([(7, "Family", 2)], [(42, 127)], 0, 1, 2, 3, datetime(2026, 1, 1, tzinfo=UTC))
     page = counted.exposition(stored).decode()
     labels: dict[str, set[str]] = {}
     for name, inside in re.findall(r"^(\w+)(?:\{(.*)\})? ", page, re.MULTILINE):
@@ -152,7 +152,7 @@ def test_model_calls_are_counted_by_what_was_asked_and_what_came() -> None:
 def test_stored_figures_stand_on_the_page() -> None:
     """What the database says is shown as it says it."""
     oldest = datetime(2026, 1, 1, tzinfo=UTC)
-    page = samples(metrics(), StoredFigures([(7, "Family", 2), (7, "Other", 1)], [(42, 127)], 0, 1, 2, 3, oldest))
+    page = samples(metrics(), StoredGauges([(7, "Family", 2), (7, "Other", 1)], [(42, 127)], 0, 1, 2, 3, oldest))
     assert page['laplaced_people_total{circle="Family",user_id="7"}'] == 2
     assert page['laplaced_people_mentions_total{person_id="42"}'] == 127
     assert [page[f"laplaced_{name}"] for name in ("inbox_depth", "outbox_depth", "runs_dead")] == [1, 2, 3]
@@ -163,7 +163,7 @@ def test_age_of_what_waits_stands_on_the_page() -> None:
     """Since when the oldest update and the oldest message wait, and 0 as long as none does."""
     came, written = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
     names = ("oldest_inbox_timestamp_seconds", "oldest_outbox_timestamp_seconds", "inbox_quarantined")
-    waiting = samples(metrics(), StoredFigures([], [], 0, 0, 0, 0, None, came, written, 5))
+    waiting = samples(metrics(), StoredGauges([], [], 0, 0, 0, 0, None, came, written, 5))
     assert [waiting[f"laplaced_{name}"] for name in names] == [came.timestamp(), written.timestamp(), 5]
     assert [samples(metrics())[f"laplaced_{name}"] for name in names] == [0, 0, 0]
 
@@ -175,7 +175,7 @@ def test_raw_ids_are_nowhere_unless_wanted(identity: str) -> None:
     for user_id in (123456789, 987654321):
         counted.people_applied(user_id, "Added", 1)
         counted.people_searched(user_id, 0.1, 1)
-    page = samples(counted, StoredFigures([(123456789, "Other", 1)], [(555666777, 4)], 6, 0, 0, 0, None))
+    page = samples(counted, StoredGauges([(123456789, "Other", 1)], [(555666777, 4)], 6, 0, 0, 0, None))
     assert not any(secret in name for name in page for secret in ("123456789", "987654321", "555666777"))
     mentions = [value for name, value in page.items() if name.startswith("laplaced_people_mentions_total")]
     assert sum(mentions) == 10
@@ -186,7 +186,7 @@ def test_identities_that_are_off_are_added_up() -> None:
     counted = metrics(identity="off")
     counted.people_applied(1, "Added", 1)
     counted.people_applied(2, "Added", 1)
-    page = samples(counted, StoredFigures([(1, "Other", 1), (2, "Other", 4)], [], 0, 0, 0, 0, None))
+    page = samples(counted, StoredGauges([(1, "Other", 1), (2, "Other", 4)], [], 0, 0, 0, 0, None))
     assert page['laplaced_people_extracted_total{op_type="Added",user_id=""}'] == 2
     assert page['laplaced_people_total{circle="Other",user_id=""}'] == 5
 
@@ -195,7 +195,7 @@ def test_people_beyond_the_bound_are_one_series() -> None:
     """However many people there are, the page holds so many labels and one more, and the sum stays true."""
     counted = metrics(max_identities=2)
     assert counted.most_people == 2
-    page = samples(counted, StoredFigures([], [(1, 10), (2, 20)], 70, 0, 0, 0, None))
+    page = samples(counted, StoredGauges([], [(1, 10), (2, 20)], 70, 0, 0, 0, None))
     mentions = {name: value for name, value in page.items() if "mentions" in name}
     assert list(mentions.values()) == [10, 20, 70]
     assert 'laplaced_people_mentions_total{person_id="other"}' in mentions

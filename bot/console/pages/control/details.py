@@ -10,7 +10,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import chip, heading, icon_button, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.calls import open_call, price
 from bot.console.pages.control.lanes import Lanes
 from bot.console.pages.control.timeline import summary, title
@@ -24,7 +24,11 @@ class Details:
     """`jump` is called with the id of another event, `shut` when the reader is done."""
 
     def __init__(
-        self, seat: Seat, lanes: Lanes, jump: Callable[[str], Awaitable[None]], shut: Callable[[], Awaitable[None]]
+        self,
+        seat: PageContext,
+        lanes: Lanes,
+        jump: Callable[[str], Awaitable[None]],
+        shut: Callable[[], Awaitable[None]],
     ) -> None:
         self._seat, self._lanes, self._jump, self._shut = seat, lanes, jump, shut
         with ui.element("section").classes("room-details") as section:

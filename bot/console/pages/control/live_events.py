@@ -14,7 +14,7 @@ BREATH_S: Final = 0.15
 Start = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
 
-class Arriving:
+class EventBatcher:
     """Hands events to `show` in the order they came, one handful at a time.
 
     `start` runs a coroutine in the background; an error of `show` is its task's, and what came since is shown with the

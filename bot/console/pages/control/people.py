@@ -8,8 +8,8 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import avatar, chip, words
-from bot.console.page_context import Seat
-from bot.console.rest import Json, Trouble
+from bot.console.page_context import PageContext
+from bot.console.rest import Json, RestError
 
 _LAST_WORDS: Final = 12
 _SHOWN: Final = 100
@@ -19,7 +19,7 @@ _SHOWN: Final = 100
 class People:
     """Counts go on with the live stream; the words of the chosen user stand under him. `foot` is for a panel below."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._counts: dict[int, tuple[ui.label, ui.label]] = {}
         self._traffic = {user["user_id"]: [user["sent"], user["received"]] for user in seat.users}
@@ -87,7 +87,7 @@ class People:
             return
         try:
             found = await self._seat.rest.get("/messages", user_id=self._seat.user_id, limit=_LAST_WORDS)
-        except Trouble:
+        except RestError:
             return  # the timeline beside it says that the bot is away
         self._talk.clear()
         with self._talk:

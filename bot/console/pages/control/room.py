@@ -9,21 +9,21 @@ from typing import Final
 from nicegui import background_tasks, ui
 
 from bot.console.elements import style, told, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.control.details import Details
 from bot.console.pages.control.lanes import Lanes
-from bot.console.pages.control.live_events import Arriving
+from bot.console.pages.control.live_events import EventBatcher
 from bot.console.pages.control.people import People
 from bot.console.pages.control.simulation import simulation_panel
 from bot.console.pages.control.timeline import Timeline
-from bot.console.rest import Json, LoggedOut, Trouble
+from bot.console.rest import Json, LoggedOut, RestError
 
 _PAGE: Final = 200
 _AGAIN_S: Final = 3.0
 """After a stream that ended."""
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     style("control")
     room = _Room(seat)
     await simulation_panel(seat, room.foot)
@@ -32,7 +32,7 @@ async def build(seat: Seat) -> None:
 class _Room:
     """One open control room."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._lanes = Lanes(seat.say, seat.users, everybody=seat.user_id is None)
         self._last: int = 0
@@ -92,13 +92,13 @@ class _Room:
                 with self._root:
                     ui.navigate.to("/login")
                 return
-            except Trouble:
+            except RestError:
                 with self._root:
                     self._notice.set_visibility(True)
                 await asyncio.sleep(_AGAIN_S)
 
     async def _read(self) -> None:
-        arriving = Arriving(self._arrived, partial(background_tasks.create, name="control room shows"))
+        arriving = EventBatcher(self._arrived, partial(background_tasks.create, name="control room shows"))
         async for told_ in self._seat.rest.stream("/timeline/stream", after=self._last, **self._wanted()):
             if told_ is None:
                 with self._root:

@@ -8,7 +8,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import chip, heading, told, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json, Refused
 
 _LOOK_S: Final = 2.0
@@ -19,7 +19,7 @@ _KINDS: Final = {"running": "good", "failed": "bad", "stopped": "warn"}
 _ACTIONS: Final = {"running": ("stop",), "stopped": ("resume", "start"), "finished": ("start",), "failed": ("start",)}
 
 
-async def simulation_panel(seat: Seat, place: ui.element) -> None:
+async def simulation_panel(seat: PageContext, place: ui.element) -> None:
     """Laid in `place` if the bot lives in a simulation and the session may steer it; else nothing."""
     try:
         state: Json = await seat.rest.get("/simulator")
@@ -33,7 +33,7 @@ async def simulation_panel(seat: Seat, place: ui.element) -> None:
 class _Panel:
     """Looks every two seconds how far it is. Buttons stay the same elements meanwhile, or they would lose the focus."""
 
-    def __init__(self, seat: Seat, state: Json) -> None:
+    def __init__(self, seat: PageContext, state: Json) -> None:
         self._seat, say = seat, seat.say
         with ui.element("section").classes("simulation") as section:
             section.props["aria-label"] = say("simulation")

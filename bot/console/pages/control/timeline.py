@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.control.lanes import Lanes
 from bot.console.phrases import Phrases
 from bot.console.rest import Json
@@ -33,7 +33,7 @@ class Timeline(ui.element, component="timeline.js"):
 
     def __init__(
         self,
-        seat: Seat,
+        seat: PageContext,
         lanes: Lanes,
         *,
         ready: Callable[[], Awaitable[None]],
@@ -82,7 +82,7 @@ class Timeline(ui.element, component="timeline.js"):
         self.run_method(method, [row(self._seat, self._lanes, event) for event in events], *more)
 
 
-def row(seat: Seat, lanes: Lanes, event: Json) -> Json:
+def row(seat: PageContext, lanes: Lanes, event: Json) -> Json:
     """What the browser needs of an event."""
     return {
         "id": event["id"],

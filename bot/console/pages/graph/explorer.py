@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty, style, told
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json, Refused, segment
 
 _WORDS: Final = (
@@ -44,7 +44,7 @@ _RELATIONS: Final = (
 """What the console says in words; relations of facts are free, and others are shown by their own names."""
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """`node` in the address is where to begin; otherwise it is the owner himself, beside what has the most links."""
     style("people")
     style("graph")
@@ -64,7 +64,7 @@ async def build(seat: Seat) -> None:
     explorer.run_method("loaded", first, True)
 
 
-async def _around(seat: Seat, node: str, asked: Json) -> Json:
+async def _around(seat: PageContext, node: str, asked: Json) -> Json:
     """Raises Trouble."""
     found: Json = await seat.rest.get(
         f"/graph/around/{segment(node)}",
@@ -79,7 +79,7 @@ async def _around(seat: Seat, node: str, asked: Json) -> Json:
 class _Explorer(ui.element, component="graph.js"):
     """What is shown lives in the browser; the page fetches what it asks for."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         super().__init__()
         self._seat, say = seat, seat.say
         words = {_camel(name): say(f"graph-{name}") for name in _WORDS} | {"close": say("close")}

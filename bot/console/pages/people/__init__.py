@@ -6,12 +6,12 @@ from nicegui import ui
 
 from bot.console.elements import style
 from bot.console.page import Page
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import lay_circles
 from bot.console.pages.people.profile import lay_profile
 
 
-async def build(seat: Seat) -> None:
+async def build(seat: PageContext) -> None:
     """`person` in the address opens a profile."""
     style("people")
     request = ui.context.client.request

@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.elements import empty, told
-from bot.console.page_context import Seat, initials
+from bot.console.page_context import PageContext, initials
 from bot.console.rest import Json
 
 CIRCLES: Final = {"Family": 0, "Work_Inner": 4, "Friends": 3, "Work_Outer": 5, "Other": 2}
@@ -20,7 +20,7 @@ _DRAWN: Final = 300
 _WORDS: Final = ("search", "filter", "drawing", "closer", "farther", "whole", "list", "looking", "nobody")
 
 
-async def lay_circles(seat: Seat) -> None:
+async def lay_circles(seat: PageContext) -> None:
     """Raises Trouble."""
     found = await seat.rest.get("/people", user_id=seat.user_id, limit=_DRAWN)
     if not found["people"]:
@@ -32,7 +32,7 @@ async def lay_circles(seat: Seat) -> None:
 class _Circles(ui.element, component="circles.js"):
     """Rings, list, search and filters live in the browser; what it does not know it has searched."""
 
-    def __init__(self, seat: Seat, people: list[Json], count: int) -> None:
+    def __init__(self, seat: PageContext, people: list[Json], count: int) -> None:
         super().__init__()
         self._seat = seat
         say, name = seat.say, (seat.user or {}).get("name", "")
@@ -56,7 +56,7 @@ class _Circles(ui.element, component="circles.js"):
             self.run_method("found", query, [shown(self._seat, person) for person in found["people"]])
 
 
-def shown(seat: Seat, person: Json) -> Json:
+def shown(seat: PageContext, person: Json) -> Json:
     """What the browser needs of a person."""
     say, circle = seat.say, circle_name(seat, person["circle"])
     mentioned = say("people-mentions", count=person["mention_count"])
@@ -78,7 +78,7 @@ def shown(seat: Seat, person: Json) -> Json:
     }
 
 
-def circle_name(seat: Seat, circle: str) -> str:
+def circle_name(seat: PageContext, circle: str) -> str:
     return seat.say.known(f"circle-{circle}", circle)
 
 

@@ -9,12 +9,12 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from bot.console.elements import words
-from bot.console.page_context import Seat
-from bot.console.rest import BotDown, LoggedOut, Trouble
+from bot.console.page_context import PageContext
+from bot.console.rest import BotDown, LoggedOut, RestError
 
 
 @contextmanager
-def asking(seat: Seat, title: str, text: str = "") -> Iterator[ui.dialog]:
+def asking(seat: PageContext, title: str, text: str = "") -> Iterator[ui.dialog]:
     """An open dialog; what is laid inside the block stands under its title.
 
     It belongs to the page, not to the part whose button opened it: that may be laid anew meanwhile.
@@ -36,7 +36,7 @@ def answers() -> Iterator[None]:
         yield
 
 
-def cancel(seat: Seat, dialog: ui.dialog) -> None:
+def cancel(seat: PageContext, dialog: ui.dialog) -> None:
     words("button", seat.say("people-cancel"), "act").props("type=button").on("click", dialog.close)
 
 
@@ -47,7 +47,7 @@ def answer(text: str, do: Callable[[], object]) -> TextElement:
 class Fault:
     """Where a dialog says why it could not be done; the dialog stays open."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._place = words("p", "", "fault ask-fault").props("role=alert")
         self._place.set_visibility(False)
@@ -58,7 +58,7 @@ class Fault:
             yield
         except LoggedOut:
             ui.navigate.to("/login")
-        except Trouble as error:
+        except RestError as error:
             down = isinstance(error, BotDown)
             self._place.set_text(self._seat.say("trouble-down") if down else str(error))
             self._place.set_visibility(True)

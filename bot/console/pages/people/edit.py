@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from bot.console.elements import words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.people.circles import CIRCLES, circle_name
 from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
 from bot.console.rest import Json
@@ -16,7 +16,7 @@ Save = Callable[[Json, Json], Awaitable[None]]
 """Takes the person and what is to change."""
 
 
-def edit_dialog(seat: Seat, person: Json, save: Save) -> None:
+def edit_dialog(seat: PageContext, person: Json, save: Save) -> None:
     """Only what was changed is sent: what the owner does not touch stays the model's to learn."""
     say, now = seat.say, dict[str, str]()
     before = {
@@ -59,7 +59,7 @@ def _told(changes: dict[str, str]) -> Json:
     return told
 
 
-def _field(seat: Seat, label: str, kind: str, name: str, value: str, now: dict[str, str], hint: str) -> None:
+def _field(seat: PageContext, label: str, kind: str, name: str, value: str, now: dict[str, str], hint: str) -> None:
     with ui.element("label").classes("field"):
         words("span", label)
         field = _Value(kind, value, lambda text: now.update({name: text}))

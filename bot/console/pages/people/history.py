@@ -9,7 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.people.source_line import lay_receipt
 from bot.console.rest import Json
 
@@ -18,7 +18,7 @@ _MARKS: Final = 6
 """Most years or months named on the axis."""
 
 
-def lay_history(seat: Seat, facts: Sequence[Json], tone: str) -> None:
+def lay_history(seat: PageContext, facts: Sequence[Json], tone: str) -> None:
     """Facts as `/graph/nodes/{id}/facts` tells them, all versions; what holds now comes first."""
     say, now = seat.say, datetime.now(UTC)
     with card(say("people-facts")):
@@ -64,7 +64,7 @@ class _Axis:
         return found
 
 
-def _lay_fact(seat: Seat, fact: Json, axis: _Axis, tone: str, now: datetime) -> None:
+def _lay_fact(seat: PageContext, fact: Json, axis: _Axis, tone: str, now: datetime) -> None:
     state = _state(fact, now)
     kind = {"now": "", "ended": "past", "corrected": "past corrected"}[state]
     with ui.element("details").classes(f"life {kind} {tone}"):
@@ -82,7 +82,7 @@ def _lay_fact(seat: Seat, fact: Json, axis: _Axis, tone: str, now: datetime) -> 
             _lay_why(seat, fact, state)
 
 
-def _lay_why(seat: Seat, fact: Json, state: str) -> None:
+def _lay_why(seat: PageContext, fact: Json, state: str) -> None:
     say = seat.say
     with ui.element("div").classes("life-chips"):
         chip(say(f"people-fact-{state}"), {"now": "good", "ended": "", "corrected": "warn"}[state])
@@ -99,7 +99,7 @@ def _lay_why(seat: Seat, fact: Json, state: str) -> None:
         lay_receipt(seat, line)
 
 
-def _when(seat: Seat, fact: Json) -> str:
+def _when(seat: PageContext, fact: Json) -> str:
     say = seat.say
     begin, end = fact["valid_at"], fact["invalid_at"]
     if begin and end:

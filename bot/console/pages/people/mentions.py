@@ -9,7 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, told, words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.pages.people.source_line import lay_receipt
 from bot.console.rest import Json
 
@@ -18,7 +18,7 @@ _MONTHS: Final = 36
 """Months that are drawn, the latest ones."""
 
 
-async def lay_mentions(seat: Seat, person_id: int) -> None:
+async def lay_mentions(seat: PageContext, person_id: int) -> None:
     """The first page; more on demand. Raises Trouble."""
     found = await seat.rest.get(f"/people/{person_id}/mentions", user_id=seat.user_id, limit=_AT_ONCE)
     with card(seat.say("people-talks")):
@@ -30,7 +30,7 @@ async def lay_mentions(seat: Seat, person_id: int) -> None:
 
 
 class _Mentions:
-    def __init__(self, seat: Seat, person_id: int, found: Json) -> None:
+    def __init__(self, seat: PageContext, person_id: int, found: Json) -> None:
         self._seat, self._person_id, self._count, self._shown = seat, person_id, found["count"], 0
         self._list = ui.element("ul").classes("rows")
         self._more = ui.button(seat.say("earlier"), color=None, on_click=self._earlier).props("flat no-caps")
@@ -51,7 +51,7 @@ class _Mentions:
             self._add(found["mentions"])
 
 
-def _lay_months(seat: Seat, months: Sequence[Json]) -> None:
+def _lay_months(seat: PageContext, months: Sequence[Json]) -> None:
     counts = {one["month"]: one["count"] for one in months}
     drawn = list(_between(min(counts), max(counts)))[-_MONTHS:]
     most = max(counts.values())
@@ -76,11 +76,11 @@ def _between(first: str, last: str) -> Iterator[str]:
         yield f"{number // 12:04d}-{number % 12 + 1:02d}"
 
 
-def _month(seat: Seat, month: str) -> str:
+def _month(seat: PageContext, month: str) -> str:
     return seat.say.moment(f"{month}-15T12:00:00+00:00", "LLL y")
 
 
-def _row(seat: Seat, mention: Json) -> None:
+def _row(seat: PageContext, mention: Json) -> None:
     say, lines = seat.say, mention["lines"]
     first = lines[0]["quote"] if lines else mention["episode_name"]
     with ui.element("li"), ui.element("details").classes("row") as row:
@@ -93,7 +93,7 @@ def _row(seat: Seat, mention: Json) -> None:
     row.on("toggle", partial(_open, seat, mention, body), throttle=1.0)
 
 
-async def _open(seat: Seat, mention: Json, body: ui.element) -> None:
+async def _open(seat: PageContext, mention: Json, body: ui.element) -> None:
     if body.default_slot.children:
         return
     with body:
@@ -105,7 +105,7 @@ async def _open(seat: Seat, mention: Json, body: ui.element) -> None:
         whole.on("click", partial(_whole, seat, mention["episode_uuid"], body, whole))
 
 
-async def _whole(seat: Seat, episode_id: str, body: ui.element, button: ui.element) -> None:
+async def _whole(seat: PageContext, episode_id: str, body: ui.element, button: ui.element) -> None:
     with told(seat):
         episode = await seat.rest.get(f"/graph/episodes/{episode_id}", user_id=seat.user_id)
         button.delete()

@@ -10,7 +10,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from bot.console.elements import words
-from bot.console.page_context import Seat, initials
+from bot.console.page_context import PageContext, initials
 from bot.console.pages.people.circles import circle_name, circle_tone
 from bot.console.pages.people.dialogs import Fault, answer, answers, asking, cancel
 from bot.console.rest import Json
@@ -20,13 +20,13 @@ _KNOWN: Final = 300
 """Most people that are offered by name; a longer search goes by meaning, too."""
 
 
-async def merge_dialog(seat: Seat, person: Json, merge: Callable[[Json, Json], Awaitable[None]]) -> None:
+async def merge_dialog(seat: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]]) -> None:
     """First with whom, then which of both stays."""
     with asking(seat, seat.say("people-merge-title", name=person["display_name"])) as dialog:
-        _Merging(seat, person, merge, dialog)
+        _MergeDialog(seat, person, merge, dialog)
 
 
-def split_dialog(seat: Seat, part: Json, split: Callable[[], Awaitable[None]]) -> None:
+def split_dialog(seat: PageContext, part: Json, split: Callable[[], Awaitable[None]]) -> None:
     say, name = seat.say, part["display_name"]
     with asking(seat, say("people-split-title", name=name), say("people-split-text", name=name)) as dialog:
         fault = Fault(seat)
@@ -41,11 +41,11 @@ def split_dialog(seat: Seat, part: Json, split: Callable[[], Awaitable[None]]) -
             answer(say("people-split"), done)
 
 
-class _Merging:
+class _MergeDialog:
     """`merge` takes the one that becomes a part and the one that stays."""
 
     def __init__(
-        self, seat: Seat, person: Json, merge: Callable[[Json, Json], Awaitable[None]], dialog: ui.dialog
+        self, seat: PageContext, person: Json, merge: Callable[[Json, Json], Awaitable[None]], dialog: ui.dialog
     ) -> None:
         self._seat, self._person, self._merge, self._dialog = seat, person, merge, dialog
         self._known: list[Json] | None = None

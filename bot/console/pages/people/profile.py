@@ -9,7 +9,7 @@ from typing import Final
 from nicegui import ui
 
 from bot.console.elements import card, chip, icon_button, told, words
-from bot.console.page_context import Seat, initials
+from bot.console.page_context import PageContext, initials
 from bot.console.pages.people.circles import circle_name, circle_tone
 from bot.console.pages.people.edit import edit_dialog
 from bot.console.pages.people.history import lay_history
@@ -25,7 +25,7 @@ _FACTS: Final = 500
 _EDITED: Final = ("display_name", "aliases", "username", "circle", "bio")
 
 
-async def lay_profile(seat: Seat, person_id: int) -> None:
+async def lay_profile(seat: PageContext, person_id: int) -> None:
     """Raises Trouble."""
     with ui.element("div").classes("profile").props("tabindex=0 role=region") as region:
         region.props["aria-label"] = seat.say("page-people")
@@ -36,7 +36,7 @@ async def lay_profile(seat: Seat, person_id: int) -> None:
 class _Profile:
     """The open profile. What is done to it is shown at once, with a way back."""
 
-    def __init__(self, seat: Seat, inside: ui.element) -> None:
+    def __init__(self, seat: PageContext, inside: ui.element) -> None:
         self._seat, self._inside = seat, inside
         self._undo = _Undo(seat)
 
@@ -163,7 +163,7 @@ class _Profile:
 class _Undo:
     """A bar at the bottom that tells what was done, and takes it back."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: PageContext) -> None:
         self._seat = seat
         self._place = ui.element("div").props("role=status")
 

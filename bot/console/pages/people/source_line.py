@@ -5,11 +5,11 @@ from __future__ import annotations
 from nicegui import ui
 
 from bot.console.elements import words
-from bot.console.page_context import Seat
+from bot.console.page_context import PageContext
 from bot.console.rest import Json
 
 
-def lay_receipt(seat: Seat, line: Json) -> None:
+def lay_receipt(seat: PageContext, line: Json) -> None:
     say = seat.say
     with ui.element("blockquote").classes("quote"):
         words("p", line["quote"])

@@ -16,9 +16,9 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from bot.telegram.message_reader import forward_of
 from internal.access import service
-from internal.access.model import Awaiting, Language, Role, User
+from internal.access.model import AwaitedAnswer, Language, Role, User
 
-_ADMIT = Awaiting(ADMISSION)
+_ADMIT = AwaitedAnswer(ADMISSION)
 _LONGEST_ID = 16
 
 

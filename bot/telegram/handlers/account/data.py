@@ -15,7 +15,7 @@ from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, label, phrase
 from internal.access.model import Language, Role
 from internal.config import Config
-from internal.flows.archival.archive_now import Ordered
+from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.operations.model_call_log import KEPT as CALLS_KEPT
 from internal.flows.views.status import Status, read_status
 from internal.graph.mirror.repository import lag as mirror_lag
@@ -27,7 +27,7 @@ async def archive(message: Message, chat: Chat, services: Services) -> None:
     await chat.say("\n".join(_order_lines(chat.user.lang, ordered)))
 
 
-def _order_lines(lang: Language, ordered: Ordered) -> list[str]:
+def _order_lines(lang: Language, ordered: ArchivedCounts) -> list[str]:
     lines = [phrase(lang, "archive-started", count=ordered.messages)] if ordered.messages else []
     if again := ordered.revived + ordered.hurried:
         lines.append(phrase(lang, "archive-again", count=again))

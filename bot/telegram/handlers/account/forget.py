@@ -30,7 +30,7 @@ from bot.telegram.handlers.facts.fact_text import LINE, cut, number_rows, number
 from bot.telegram.handlers.people.find import answer_text, find, find_answer
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.dialogue import repository as dialogue
 from internal.errors import NotFound
 from internal.flows.forgetting import bio_sentences, erase, requests
@@ -58,7 +58,7 @@ async def forget(message: Message, command: CommandObject, chat: Chat, services:
         return
     user = chat.user
     everything = button(label(user.lang, "forget-button-everything"), ForgetButton(owner=user.user_id))
-    await ask(chat, services, Awaiting("forget"), phrase(user.lang, "forget-ask"), [[everything]])
+    await ask(chat, services, AwaitedAnswer("forget"), phrase(user.lang, "forget-ask"), [[everything]])
 
 
 async def named(message: Message, chat: Chat, services: Services) -> None:

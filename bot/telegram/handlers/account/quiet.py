@@ -19,7 +19,7 @@ from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.notifications import repository as notifications
 
 _HOURS: Final = re.compile(
@@ -36,7 +36,7 @@ async def asked(message: Message, command: CommandObject, chat: Chat, services: 
         await _take(command.args, chat, services)
         return
     text, rows = _question(chat.user, services)
-    await ask(chat, services, Awaiting("quiet", {"offered": True}), text, rows)
+    await ask(chat, services, AwaitedAnswer("quiet", {"offered": True}), text, rows)
 
 
 async def pressed(query: CallbackQuery, callback_data: QuietButton, chat: Chat, services: Services) -> None:
@@ -46,7 +46,7 @@ async def pressed(query: CallbackQuery, callback_data: QuietButton, chat: Chat, 
     await chat.edit(await _set(hours, chat.user, services))
 
 
-async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     if hours_in(answer_text(message)) is None:
         raise SkipHandler
     await _take(answer_text(message), chat, services)
@@ -74,7 +74,7 @@ def _question(user: User, services: Services) -> tuple[str, Rows]:
 async def _take(text: str, chat: Chat, services: Services) -> None:
     hours = hours_in(text)
     if hours is None:
-        await ask(chat, services, Awaiting("quiet"), phrase(chat.user.lang, "quiet-unknown"))
+        await ask(chat, services, AwaitedAnswer("quiet"), phrase(chat.user.lang, "quiet-unknown"))
     else:
         await chat.say(await _set(hours, chat.user, services))
 

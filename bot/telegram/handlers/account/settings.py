@@ -15,7 +15,7 @@ from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import service as access
-from internal.access.model import LANGUAGES, Awaiting, Language, User
+from internal.access.model import LANGUAGES, AwaitedAnswer, Language, User
 from internal.access.zones import parse_zone, zone_label
 from internal.chronicle import service as chronicle
 from internal.notifications import repository as notifications
@@ -31,8 +31,8 @@ _OFFERED: dict[Language, tuple[str, ...]] = {
 }
 """Where most who speak the language live; for the rest there is a button to name the place."""
 
-_ZONE = Awaiting("zone")
-_ZONE_OFFERED = Awaiting("zone", {"offered": True})
+_ZONE = AwaitedAnswer("zone")
+_ZONE_OFFERED = AwaitedAnswer("zone", {"offered": True})
 """Asked with buttons, at the first meeting too: a place may be typed instead, and anything else is no answer."""
 
 
@@ -62,7 +62,7 @@ async def zone_pressed(query: CallbackQuery, callback_data: ZoneButton, chat: Ch
     await chat.edit(await _set_zone(zone, chat.user, services))
 
 
-async def zone_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def zone_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     text = answer_text(message)
     if _zone_in(text) is None and ("offered" in awaiting.details or reads_like_sentence(text)):
         raise SkipHandler

@@ -18,7 +18,7 @@ from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import Markdown, phrase
 from internal.access import service as access
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.agents.model import RecalledFact
 from internal.knowledge import service as knowledge
 from internal.knowledge.model import Fact
@@ -40,12 +40,12 @@ async def asof(message: Message, command: CommandObject, chat: Chat, services: S
     elif not asked.question:
         details = {"begins": asked.begins.isoformat(), "ends": asked.ends.isoformat() if asked.ends else None}
         question = phrase(user.lang, "asof-ask", period=_period(user, asked))
-        await ask(chat, services, Awaiting("asof", details), question)
+        await ask(chat, services, AwaitedAnswer("asof", details), question)
     else:
         await _answer_beside(asked, chat, services)
 
 
-async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     """The question to a date that was said alone."""
     begins, ends = awaiting.details["begins"], awaiting.details["ends"]
     until = datetime.fromisoformat(ends) if ends else None

@@ -18,7 +18,7 @@ from bot.telegram.handlers.facts.why import reply_meant
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.flows.correcting.facts import Outcome
 from internal.flows.turn import explain
 from internal.flows.turn.explain import Explanation, Source
@@ -90,10 +90,10 @@ async def pressed(query: CallbackQuery, callback_data: CorrectButton, chat: Chat
 
 async def _ask(fact: Fact, chat: Chat, services: Services) -> None:
     question = phrase(chat.user.lang, "correct-ask", text=quotable(fact.fact))
-    await ask(chat, services, Awaiting("correct", {"fact": fact.id}), question)
+    await ask(chat, services, AwaitedAnswer("correct", {"fact": fact.id}), question)
 
 
-async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     await _take(awaiting.details["fact"], answer_text(message), chat, services)
 
 

@@ -14,7 +14,7 @@ from bot.telegram.handlers.facts.subjects import find_subjects
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.errors import NotFound
 from internal.flows.merging import entities
 from internal.graph import store
@@ -28,11 +28,11 @@ async def pressed(query: CallbackQuery, callback_data: JoinButton, chat: Chat, s
     """Asks for the name of the other: there may be thousands of things."""
     source = await services.read(lambda c: _thing(c, chat.user, callback_data.source))
     await chat.toast()
-    question = Awaiting("join", {"source": source.id})
+    question = AwaitedAnswer("join", {"source": source.id})
     await ask(chat, services, question, phrase(chat.user.lang, "join-choose", name=source.name))
 
 
-async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, name = chat.user, answer_text(message)
     source = await services.read(lambda c: _thing(c, user, awaiting.details["source"]))
     named = [one.node_id for one in await find_subjects(name, user, services)]

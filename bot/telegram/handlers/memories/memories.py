@@ -43,7 +43,7 @@ from bot.telegram.handlers.paging import PAGE, clamp, turning
 from bot.telegram.handlers.people.find import answer_text
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.errors import NotFound, Refused
 from internal.flows.forgetting import requests
 from internal.flows.views.memory import RememberedNode, remembered, told_naturally
@@ -188,10 +188,10 @@ async def correct_pressed(
     card = await _card(callback_data, chat, services)
     await chat.toast()
     question = phrase(chat.user.lang, "correct-ask", text=quotable(told_naturally(card.node)))
-    await ask(chat, services, Awaiting("memory", {"node": card.node.id}), question)
+    await ask(chat, services, AwaitedAnswer("memory", {"node": card.node.id}), question)
 
 
-async def corrected(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def corrected(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, now, words = chat.user, services.clock.now(), " ".join(answer_text(message).split())
     if not words:
         raise Refused("empty_fact", "words are expected")

@@ -11,7 +11,7 @@ from aiogram.types import CallbackQuery
 from sqlalchemy import Connection
 
 from bot.telegram.delivery.chat import Chat
-from bot.telegram.handlers.buttons import AskedButton, Button, Rows, Tap, UndoButton, button
+from bot.telegram.handlers.buttons import AskedButton, Button, QuestionAnswer, Rows, UndoButton, button
 from bot.telegram.handlers.facts.contradictions import Question
 from bot.telegram.handlers.facts.fact_text import cut, local, number_rows, numbered, quotable
 from bot.telegram.handlers.memories.memory_text import told_memory
@@ -43,18 +43,21 @@ def question(connection: Connection, user: User, asked: Asked) -> Question:
             text, rows = _open_question(connection, user, asked)
         case "fading":
             text, rows = _fading(connection, user, asked)
-    return Question(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", Tap.NEVER)]])
+    return Question(asked.id, text, [*rows, [_tap(user, asked, "ask-button-never", QuestionAnswer.NEVER)]])
 
 
 def _contradiction(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
     sides = memory.contradiction_sides(connection, user.user_id, asked.refs[0])
     lines = numbered([told_memory(user, side) for side in sides])
-    ends = ((1, sides[0], Tap.OLDER), (len(sides), sides[-1], Tap.NEWER))
+    ends = ((1, sides[0], QuestionAnswer.OLDER), (len(sides), sides[-1], QuestionAnswer.NEWER))
     rows: Rows = [
         [_answer(user, asked, f"{n} · {cut(told_naturally(side), _ON_BUTTON)}", tap)] for n, side, tap in ends
     ]
     both = label(user.lang, "contradiction-button-both", count=len(sides))
-    return f"{phrase(user.lang, 'ask-contradiction')}\n\n{lines}", [*rows, [_answer(user, asked, both, Tap.BOTH)]]
+    return f"{phrase(user.lang, 'ask-contradiction')}\n\n{lines}", [
+        *rows,
+        [_answer(user, asked, both, QuestionAnswer.BOTH)],
+    ]
 
 
 def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
@@ -66,24 +69,26 @@ def _suggestion(connection: Connection, user: User, asked: Asked) -> tuple[str, 
     current, value = (quotable(str(told)) for told in (one.current, one.value))
     words = quotable(told_naturally(node))
     text = phrase(user.lang, "ask-suggestion", current=current, value=value, text=words)
-    apply = _tap(user, asked, "suggestion-button-apply", Tap.APPLY)
-    return text, [[apply, _tap(user, asked, "suggestion-button-keep", Tap.KEEP)]]
+    apply = _tap(user, asked, "suggestion-button-apply", QuestionAnswer.APPLY)
+    return text, [[apply, _tap(user, asked, "suggestion-button-keep", QuestionAnswer.KEEP)]]
 
 
 def _open_question(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
     node = _node(connection, user, asked.refs[0])
     since = local(user, node.created_at)
     text = phrase(user.lang, "ask-question", text=quotable(told_naturally(node)), at=since)
-    answered = _tap(user, asked, "ask-button-answered", Tap.ANSWERED)
-    return text, [[answered, _tap(user, asked, "ask-button-open", Tap.OPEN)]]
+    answered = _tap(user, asked, "ask-button-answered", QuestionAnswer.ANSWERED)
+    return text, [[answered, _tap(user, asked, "ask-button-open", QuestionAnswer.OPEN)]]
 
 
 def _fading(connection: Connection, user: User, asked: Asked) -> tuple[str, Rows]:
     nodes = [_node(connection, user, one) for one in asked.refs]
     text = f"{phrase(user.lang, 'ask-fading')}\n\n{numbered([told_memory(user, node) for node in nodes])}"
     numbers = range(1, len(nodes) + 1)
-    forget = [_answer(user, asked, label(user.lang, "ask-button-forget", n=n), Tap.FORGET, n) for n in numbers]
-    return text, [*number_rows(forget, 2), [_tap(user, asked, "ask-button-keep", Tap.KEEP)]]
+    forget = [
+        _answer(user, asked, label(user.lang, "ask-button-forget", n=n), QuestionAnswer.FORGET, n) for n in numbers
+    ]
+    return text, [*number_rows(forget, 2), [_tap(user, asked, "ask-button-keep", QuestionAnswer.KEEP)]]
 
 
 async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, services: Services) -> None:
@@ -93,7 +98,7 @@ async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, s
         asked = asking.get(connection, user.user_id, data.asked)
         if asked is None:
             return phrase(user.lang, "ask-gone"), [], True
-        if data.tap is Tap.FORGET:
+        if data.tap is QuestionAnswer.FORGET:
             return *_forget(connection, user, asked, data.n, now), False
         return phrase(user.lang, _decide(connection, user, asked, data.tap, now)), [], True
 
@@ -105,44 +110,48 @@ async def tapped(query: CallbackQuery, callback_data: AskedButton, chat: Chat, s
         await chat.say(text, rows)
 
 
-def _decide(connection: Connection, user: User, asked: Asked, tap: Tap, now: datetime) -> str:
+def _decide(connection: Connection, user: User, asked: Asked, tap: QuestionAnswer, now: datetime) -> str:
     """Does what was tapped and notes it; the key of what to say. Tapped again, it is done and said again."""
     if asked.state in ("answered", "declined") and asked.answer != tap:
         return "ask-gone"
     try:
-        key = "ask-never" if tap is Tap.NEVER else _carry_out(connection, user.user_id, asked, tap, now)
+        key = "ask-never" if tap is QuestionAnswer.NEVER else _carry_out(connection, user.user_id, asked, tap, now)
     except (NotFound, Refused, Conflict):  # forgotten, or settled elsewhere, since it was asked
         key = "ask-gone"
-    asking.close(connection, user.user_id, asked, "declined" if tap is Tap.NEVER else "answered", tap, now)
+    asking.close(connection, user.user_id, asked, "declined" if tap is QuestionAnswer.NEVER else "answered", tap, now)
     return key
 
 
-def _carry_out(connection: Connection, user_id: int, asked: Asked, tap: Tap, now: datetime) -> str:
+def _carry_out(connection: Connection, user_id: int, asked: Asked, tap: QuestionAnswer, now: datetime) -> str:
     ref = asked.refs[0]
     match asked.about, tap:
-        case "question", Tap.ANSWERED:
+        case "question", QuestionAnswer.ANSWERED:
             memory.set_status(connection, user_id, ref, "answered", now=now)
-        case "contradiction", Tap.NEWER | Tap.OLDER | Tap.BOTH:
+        case "contradiction", QuestionAnswer.NEWER | QuestionAnswer.OLDER | QuestionAnswer.BOTH:
             memory.resolve_contradiction(connection, user_id, ref, _CHOICES[tap], now=now)
-        case "suggestion", Tap.APPLY:
+        case "suggestion", QuestionAnswer.APPLY:
             memory.accept_suggestion(connection, user_id, ref, now=now)
-        case "suggestion", Tap.KEEP:
+        case "suggestion", QuestionAnswer.KEEP:
             memory.decline_suggestion(connection, user_id, ref, now=now)
-        case "fading", Tap.KEEP:
+        case "fading", QuestionAnswer.KEEP:
             store.touch_nodes(connection, user_id, _still_there(connection, user_id, asked.refs), now)
     return _SAID.get((asked.about, tap), "ask-gone")
 
 
-_CHOICES: Final[Mapping[Tap, Choice]] = {Tap.NEWER: "newer", Tap.OLDER: "older", Tap.BOTH: "both"}
-_SAID: Final[Mapping[tuple[About, Tap], str]] = {
-    ("question", Tap.ANSWERED): "ask-answered",
-    ("question", Tap.OPEN): "ask-open",
-    ("contradiction", Tap.NEWER): "ask-held",
-    ("contradiction", Tap.OLDER): "ask-held",
-    ("contradiction", Tap.BOTH): "ask-both",
-    ("suggestion", Tap.APPLY): "suggestion-applied-memory",
-    ("suggestion", Tap.KEEP): "suggestion-kept",
-    ("fading", Tap.KEEP): "ask-kept",
+_CHOICES: Final[Mapping[QuestionAnswer, Choice]] = {
+    QuestionAnswer.NEWER: "newer",
+    QuestionAnswer.OLDER: "older",
+    QuestionAnswer.BOTH: "both",
+}
+_SAID: Final[Mapping[tuple[About, QuestionAnswer], str]] = {
+    ("question", QuestionAnswer.ANSWERED): "ask-answered",
+    ("question", QuestionAnswer.OPEN): "ask-open",
+    ("contradiction", QuestionAnswer.NEWER): "ask-held",
+    ("contradiction", QuestionAnswer.OLDER): "ask-held",
+    ("contradiction", QuestionAnswer.BOTH): "ask-both",
+    ("suggestion", QuestionAnswer.APPLY): "suggestion-applied-memory",
+    ("suggestion", QuestionAnswer.KEEP): "suggestion-kept",
+    ("fading", QuestionAnswer.KEEP): "ask-kept",
 }
 
 
@@ -169,11 +178,11 @@ def _node(connection: Connection, user: User, node_id: str) -> Node:
     return node
 
 
-def _tap(user: User, asked: Asked, key: str, tap: Tap) -> Button:
+def _tap(user: User, asked: Asked, key: str, tap: QuestionAnswer) -> Button:
     return _answer(user, asked, label(user.lang, key), tap)
 
 
-def _answer(user: User, asked: Asked, text: str, tap: Tap, n: int = 0) -> Button:
+def _answer(user: User, asked: Asked, text: str, tap: QuestionAnswer, n: int = 0) -> Button:
     return button(text, AskedButton(owner=user.user_id, asked=asked.id, tap=tap, n=n))
 
 

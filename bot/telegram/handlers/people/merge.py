@@ -24,7 +24,7 @@ from bot.telegram.handlers.people.find import answer_text, find_answer
 from bot.telegram.handlers.people.person import actions, profile
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.flows.merging import people
 from internal.people import forget_repository, repository, service
 from internal.people.model import Person
@@ -42,12 +42,12 @@ async def _offer(source_id: int, page: int, chat: Chat, services: Services) -> N
     """A page of people to merge with; the name may be typed instead."""
     text, candidates, leaving = await _candidates(chat.user, services, source_id, page)
     if candidates:
-        await expect(chat.user, services, Awaiting("merge", {"source": source_id}))
+        await expect(chat.user, services, AwaitedAnswer("merge", {"source": source_id}))
     await chat.toast()
     await chat.edit(text, [*candidates, leaving])
 
 
-async def target_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def target_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, source_id = chat.user, awaiting.details["source"]
     name, found = answer_text(message), await find_answer(message, user, services)
     others = [person for person in found if person.id != source_id]

@@ -27,7 +27,7 @@ from bot.telegram.handlers.people.people import choice
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from bot.telegram.rendering import escape
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.flows.merging import people
 from internal.people import service
 from internal.people.bio import bio_from_names
@@ -43,7 +43,7 @@ async def person(message: Message, command: CommandObject, chat: Chat, services:
     if command.args:
         await _show(command.args, await find(command.args, chat.user, services), chat)
     else:
-        await ask(chat, services, Awaiting("person"), phrase(chat.user.lang, "person-ask"))
+        await ask(chat, services, AwaitedAnswer("person"), phrase(chat.user.lang, "person-ask"))
 
 
 async def named(message: Message, chat: Chat, services: Services) -> None:
@@ -107,12 +107,12 @@ async def edit_pressed(query: CallbackQuery, callback_data: PersonButton, chat: 
 
 async def field_pressed(query: CallbackQuery, callback_data: FieldButton, chat: Chat, services: Services) -> None:
     user, known = chat.user, await _person(chat.user, callback_data.person, services)
-    question = Awaiting("edit", {"person": known.id, "field": callback_data.field})
+    question = AwaitedAnswer("edit", {"person": known.id, "field": callback_data.field})
     await chat.toast()
     await ask(chat, services, question, _edit_question(user, known, callback_data.field))
 
 
-async def field_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def field_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, now = chat.user, services.clock.now()
     field, text = awaiting.details["field"], answer_text(message)
     changes = {field: _value(field, text)}

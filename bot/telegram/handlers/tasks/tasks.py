@@ -22,7 +22,7 @@ from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.handlers.tasks.task_text import PAST, card, opened, told_line
 from bot.telegram.i18n import label, phrase
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.errors import Refused
 from internal.events import repository as events
 from internal.events.trigger import current_occasion
@@ -48,12 +48,12 @@ async def asked(message: Message, command: CommandObject, chat: Chat, services: 
         return
     told = _ADD.sub("", words, count=1)
     if not told:
-        await ask(chat, services, Awaiting("task"), phrase(chat.user.lang, "task-ask"))
+        await ask(chat, services, AwaitedAnswer("task"), phrase(chat.user.lang, "task-ask"))
         return
     await _add(told, chat, services)
 
 
-async def typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     await _add(answer_text(message), chat, services)
 
 
@@ -117,7 +117,7 @@ async def tapped(query: CallbackQuery, callback_data: TaskButton, chat: Chat, se
     if data.tap is TaskTap.CHANGE:
         await services.read(lambda c: service.task(c, user.user_id, data.task))
         await chat.toast()
-        await ask(chat, services, Awaiting("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
+        await ask(chat, services, AwaitedAnswer("task_when", {"task": data.task}), phrase(user.lang, "task-ask-when"))
         return
     task, person = await services.write(lambda c: _done(c, user, data, services, now))
     await chat.toast("" if data.tap is TaskTap.SHOW else label(user.lang, f"task-now-{data.tap.name.casefold()}"))
@@ -148,7 +148,7 @@ def _done(
     return task, actions.person_name(connection, task)
 
 
-async def time_typed(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def time_typed(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     """A new time for a task; a sentence without one is no answer."""
     user, now, words = chat.user, services.clock.now(), answer_text(message)
     schedule = await services.task_words.schedule(words, user, now)
@@ -179,7 +179,7 @@ def _moved(
     return task, actions.person_name(connection, task)
 
 
-def _teller(user: User, services: Services, now: datetime) -> service.Teller:
+def _teller(user: User, services: Services, now: datetime) -> service.TaskAuthor:
     return service.by_owner(user.user_id, now, time_of_day(services.config.notifications.whole_day_at))
 
 

@@ -16,13 +16,13 @@ from bot.telegram.handlers.people.find import answer_text, reads_like_sentence
 from bot.telegram.handlers.services import Services
 from bot.telegram.i18n import label, phrase
 from internal.access import repository as users
-from internal.access.model import Awaiting, User
+from internal.access.model import AwaitedAnswer, User
 from internal.flows.notifications import teams
 from internal.storage.engine.row_policies import across_owners
 from internal.teams import repository, service
 from internal.teams.model import LONGEST_NAME, Invitation, Team
 
-_NAMING = Awaiting("team-name")
+_NAMING = AwaitedAnswer("team-name")
 _INVITING = "team-invite"
 
 
@@ -50,11 +50,11 @@ async def inviting_pressed(query: CallbackQuery, callback_data: TeamButton, chat
     team_id = callback_data.team or ""
     found = await services.read(lambda c: service.of_member(c, chat.user.user_id, team_id))
     await chat.toast()
-    question = Awaiting(_INVITING, {"team": found.id})
+    question = AwaitedAnswer(_INVITING, {"team": found.id})
     await ask(chat, services, question, phrase(chat.user.lang, "team-invite-ask", team=found.name))
 
 
-async def invited(message: Message, awaiting: Awaiting, chat: Chat, services: Services) -> None:
+async def invited(message: Message, awaiting: AwaitedAnswer, chat: Chat, services: Services) -> None:
     user, now, words = chat.user, services.clock.now(), answer_text(message)
     if reads_like_sentence(words):
         raise SkipHandler

@@ -22,7 +22,7 @@ from internal.agents.archivist.offline.facts import (
     subject_ends_at,
 )
 from internal.agents.archivist.offline.kinship import fits, kin_before, pronoun_within
-from internal.agents.archivist.offline.memories import Remembering
+from internal.agents.archivist.offline.memories import OfflineMemories
 from internal.agents.archivist.offline.people import Dossier, Identity, Reading, Said
 from internal.agents.model import AgentReply, ArchivistRequest, Language
 from internal.knowledge.model import OWNER_NODE
@@ -78,7 +78,9 @@ def propose(request: ArchivistRequest) -> str:
     operations = [operation for operation in changes if operation] + merged
     facts = [fact for said in reading.said for fact in _facts(said, reading.identities)]
     facts += heard
-    remembering = Remembering(request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person)
+    remembering = OfflineMemories(
+        request.memories, lambda dossier: _called(dossier, reading.identities), _means_a_person
+    )
     for said in reading.said:
         remembering.read(said)
     reply = {"people_operations": operations, "facts": facts, "memories": remembering.items}

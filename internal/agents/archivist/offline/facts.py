@@ -17,7 +17,7 @@ from internal.agents.model import TranscriptLine
 from internal.knowledge.model import OWNER_NODE
 from internal.language.dates.parse import resolve_plainly
 from internal.language.names.entities import basic_form, goes_on, is_place, place_form
-from internal.language.names.mentions import Sighting
+from internal.language.names.mentions import NameMention
 from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
 _MOST_WORDS = 4
@@ -63,7 +63,7 @@ def statements(sentence: str, line: TranscriptLine) -> Iterator[Statement]:
     yield from sorted((stated for stated in found if stated is not None), key=lambda stated: stated.verb)
 
 
-def subject_ends_at(sighting: Sighting, offset: int, sentence: str, stated: Statement) -> bool:
+def subject_ends_at(sighting: NameMention, offset: int, sentence: str, stated: Statement) -> bool:
     """Whether a person, named in the nominative, stands right before the verb: his is what it says.
 
     The date since when it is so may stand between the two.

@@ -10,7 +10,7 @@ from internal.agents.archivist.offline import fact_patterns as shapes
 from internal.agents.role_words import calling
 from internal.language.names.given_names import given_names
 from internal.language.names.kinship import MY, Relation, relations
-from internal.language.names.mentions import Sighting
+from internal.language.names.mentions import NameMention
 from internal.language.names.name_words import name_words
 from internal.language.text.morphology import Gender
 from internal.language.text.spelling import name_key, tokens, words
@@ -105,7 +105,7 @@ def fits(gender: Gender | None, wanted: Gender | None) -> bool:
     return gender is None or wanted is None or gender == wanted
 
 
-def gender_of(sighting: Sighting) -> Gender | None:
+def gender_of(sighting: NameMention) -> Gender | None:
     """The gender that a sighting tells, else that of its first name, where all who are called so have one."""
     if sighting.gender is not None:
         return sighting.gender

@@ -42,7 +42,7 @@ from internal.memory.model import KnownMemory
 
 
 @dataclass(slots=True)
-class Remembering:
+class OfflineMemories:
     """Reads sentence after sentence; `items` are in the contract's format, `called` names a person as facts do."""
 
     known: Sequence[KnownMemory]

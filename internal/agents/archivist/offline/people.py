@@ -10,7 +10,7 @@ from internal.agents.archivist.offline.bio_quotes import asks
 from internal.agents.archivist.offline.kinship import called_so, fits, gender_of, kin_in, meaning
 from internal.agents.model import Language, TranscriptLine
 from internal.agents.role_words import calling
-from internal.language.names.mentions import Sighting, find_people
+from internal.language.names.mentions import NameMention, find_people
 from internal.language.names.name_words import name_words
 from internal.language.names.person_names import mentions, name_boosts, same_person_reason
 from internal.language.text.morphology import Gender
@@ -57,7 +57,7 @@ class Dossier:
         if name_key(name) not in {name_key(known) for known in self.names}:
             self.names.append(name)
 
-    def take(self, sighting: Sighting) -> None:
+    def take(self, sighting: NameMention) -> None:
         """What this sighting adds; the last circle said wins."""
         if not (sighting.username and sighting.username == sighting.name and self.names):
             self.add_name(sighting.name)
@@ -88,7 +88,7 @@ class Said:
     line: TranscriptLine
     start: int
     text: str
-    named: Sequence[tuple[Sighting, Dossier]]
+    named: Sequence[tuple[NameMention, Dossier]]
     continued: Dossier | None
     speaker: Dossier | None = None
     kin: Mapping[str, Dossier] = field(default_factory=dict)
@@ -150,17 +150,17 @@ class Reading:
             return None
         return self._subject(found[0], line)
 
-    def _sightings(self, text: str) -> list[Sighting]:
+    def _sightings(self, text: str) -> list[NameMention]:
         """Names that the finder sees, and known people whom only the index of their names sees."""
         found = find_people(text, text_language(text, self._default))
         for written in mentions(text, self._known).values():
             start = text.find(written)
             if start >= 0 and not any(one.start < start + len(written) and start < one.end for one in found):
                 number = next(n for n, (_, end) in enumerate(sentences(text)) if start < end)
-                found.append(Sighting(written, written, start, start + len(written), number))
+                found.append(NameMention(written, written, start, start + len(written), number))
         return sorted(found, key=lambda sighting: sighting.start)
 
-    def _subject(self, sighting: Sighting, line: TranscriptLine) -> Dossier | None:
+    def _subject(self, sighting: NameMention, line: TranscriptLine) -> Dossier | None:
         """Whom a sighting means; None if it fits several known people."""
         meant = self._meant(sighting)
         owner = self._owner_of(sighting.username)
@@ -170,7 +170,7 @@ class Reading:
             meant = owner
         return None if meant == "several" else self._dossier(sighting, meant if isinstance(meant, int) else None)
 
-    def _dossier(self, sighting: Sighting, meant: int | None) -> Dossier:
+    def _dossier(self, sighting: NameMention, meant: int | None) -> Dossier:
         for dossier in self.dossiers:
             if meant is not None and dossier.person_id == meant:
                 return dossier
@@ -180,7 +180,7 @@ class Reading:
         self.dossiers.append(dossier)
         return dossier
 
-    def _same_username(self, sighting: Sighting, meant: int, owner: int, line: TranscriptLine) -> None:
+    def _same_username(self, sighting: NameMention, meant: int, owner: int, line: TranscriptLine) -> None:
         """Маша (@masha), where @masha is known as somebody else: one username is one person."""
         start, end = sentences(line.text)[sighting.sentence]
         one, other = self._dossier(replace(sighting, username=None), meant), self._dossier(sighting, owner)
@@ -191,7 +191,7 @@ class Reading:
         known = mentions(f"@{username}", self._known) if username else {}
         return next(iter(known), None)
 
-    def _meant(self, sighting: Sighting) -> int | str | None:
+    def _meant(self, sighting: NameMention) -> int | str | None:
         """The id of the known person, "several", or None for somebody new; by name only."""
         found = mentions(sighting.name, self._known) or mentions(sighting.written, self._known)
         fitting = [person for person in found if not self._contradicts(sighting, person)]
@@ -200,7 +200,7 @@ class Reading:
         exact = [person for person, boost in name_boosts(sighting.name, self._known).items() if boost >= _SURELY]
         return "several" if not found and len(exact) > 1 and len(name_words(sighting.name)) == 1 else None
 
-    def _contradicts(self, sighting: Sighting, person: int) -> bool:
+    def _contradicts(self, sighting: NameMention, person: int) -> bool:
         """A fuller name than the known one is the same person only if the known one is a surname.
 
         In the other alphabet a name is weaker evidence: then kinship and gender must not speak against it.
@@ -216,12 +216,12 @@ class Reading:
                 return False
         return len(written) > 1
 
-    def _foreign(self, sighting: Sighting, person: int) -> bool:
+    def _foreign(self, sighting: NameMention, person: int) -> bool:
         names = [name for name in self._known[person] if not name.startswith("@")]
         return all(name.isascii() != sighting.name.isascii() for name in names)
 
     @staticmethod
-    def _another(sighting: Sighting, person: Person) -> bool:
+    def _another(sighting: NameMention, person: Person) -> bool:
         """My colleague Masha is not the sister Маша; nor is my brother Sasha the sister Саша."""
         genders = {sighting.gender, calling(person).gender} - {None}
         if len(genders) > 1:
@@ -229,7 +229,7 @@ class Reading:
         circles = {sighting.circle, person.circle.value} - {None, Circle.OTHER.value}
         return len(circles) > 1 and Circle.FAMILY.value in circles
 
-    def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> None:
+    def _sentence(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[NameMention, Dossier]]) -> None:
         if asks(sentence):
             self._speak_of(dossier for _, dossier in inside)
             return
@@ -267,7 +267,7 @@ class Reading:
             self.dossiers.append(dossier)
         return dossier
 
-    def _identify(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[Sighting, Dossier]]) -> bool:
+    def _identify(self, line: TranscriptLine, sentence: str, inside: Sequence[tuple[NameMention, Dossier]]) -> bool:
         if len(inside) != 2 or inside[0][1] is inside[1][1]:
             return False
         (first, one), (second, other) = inside
@@ -289,7 +289,7 @@ class Reading:
         yield from [one for one in self._recent if fits(one.gender, gender)][:1]
 
 
-def _is_himself(sighting: Sighting, text: str) -> bool:
+def _is_himself(sighting: NameMention, text: str) -> bool:
     """Whether the owner tells his own name: "Меня зовут Олег", "I'm Kate", but not "I'm Kate's brother"."""
     if name_key(sighting.written) != name_key(sighting.name) or sighting.role is not None:
         return False  # "Я Олега не видел"
@@ -299,7 +299,7 @@ def _is_himself(sighting: Sighting, text: str) -> bool:
     )
 
 
-def _same(dossier: Dossier, sighting: Sighting) -> bool:
+def _same(dossier: Dossier, sighting: NameMention) -> bool:
     """Within one conversation a case form, or a part of a name, means the person named before."""
     if sighting.username and dossier.username == sighting.username:
         return True

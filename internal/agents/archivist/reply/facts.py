@@ -29,7 +29,7 @@ OWNER_WORDS = {"the user", "the owner"} | words(
 PERSON_ID = re.compile(r"\[?\s*person\s*:\s*(\d{1,19})\s*\]?(?:\s.*)?", re.IGNORECASE | re.DOTALL)
 
 
-class ThingReader:
+class FactReader:
     """Reads entities and facts against the slice they were asked about. Every method raises Refused."""
 
     def __init__(self, lines: Mapping[int, TranscriptLine], known_ids: Collection[int], types: EntityTypes) -> None:
