@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Connection, Row, Select, bindparam, delete, f
 
 from internal.chronicle.model import Event, EventLabel, Mention, Session
 from internal.graph import mention_repository
+from internal.storage.chunks import chunks
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import chronicle, event_mentions, messages, sessions
 
@@ -17,7 +18,6 @@ SESSION_CHANGE: Final = "session"
 EVENT_CHANGE: Final = mention_repository.EVENT_CHANGE
 """Kinds in the change log, which the mirror follows."""
 
-_CHUNK: Final = 500
 
 _user: Final = bindparam("owner", type_=BigInteger)
 _said = (messages.c.user_id == chronicle.c.user_id) & (messages.c.id == chronicle.c.message_id)
@@ -140,7 +140,7 @@ def touch(connection: Connection, user_id: int, event_ids: Iterable[str]) -> Non
 
 def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]) -> None:
     """Deletes events with what they mention."""
-    for part in _parts(event_ids):
+    for part in chunks(event_ids):
         connection.execute(delete(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.id.in_(part)))
         mentioned = (event_mentions.c.user_id == user_id) & event_mentions.c.event_id.in_(part)
         connection.execute(delete(event_mentions).where(mentioned))
@@ -162,7 +162,7 @@ def events_of_messages(connection: Connection, user_id: int, message_ids: Collec
     """The events of these messages, in the order of NEXT."""
     found = [
         _event(row)
-        for part in _parts(message_ids)
+        for part in chunks(message_ids)
         for row in connection.execute(_events(user_id).where(chronicle.c.message_id.in_(part)))
     ]
     return sorted(found, key=lambda event: event.n)
@@ -200,7 +200,7 @@ def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[st
     """The events with these ids that are there, in the order of NEXT."""
     found = [
         _event(row)
-        for part in _parts(event_ids)
+        for part in chunks(event_ids)
         for row in connection.execute(_events(user_id).where(chronicle.c.id.in_(part)))
     ]
     return sorted(found, key=lambda event: event.n)
@@ -225,7 +225,7 @@ def session_of_messages(connection: Connection, user_id: int, message_ids: Colle
     wanted = select(chronicle.c.message_id, chronicle.c.session_id).where(chronicle.c.user_id == user_id)
     return {
         message_id: session_id
-        for part in _parts(message_ids)
+        for part in chunks(message_ids)
         for message_id, session_id in connection.execute(wanted.where(chronicle.c.message_id.in_(part)))
     }
 
@@ -234,7 +234,7 @@ def pointing_at(connection: Connection, user_id: int, numbers: Collection[int]) 
     """The events that answer or analyse one of these, in the order of NEXT."""
     found = [
         _event(row)
-        for part in _parts(numbers)
+        for part in chunks(numbers)
         for row in connection.execute(_events(user_id).where(chronicle.c.answers_n.in_(part)))
     ]
     return sorted(found, key=lambda event: event.n)
@@ -247,7 +247,7 @@ def turn_of_messages(connection: Connection, user_id: int, message_ids: Collecti
     )
     return {
         message_id: turn_id
-        for part in _parts(message_ids)
+        for part in chunks(message_ids)
         for message_id, turn_id in connection.execute(wanted.where(messages.c.id.in_(part)))
     }
 
@@ -258,7 +258,7 @@ def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | 
     query = select(*columns).where(event_mentions.c.user_id == user_id)
     query = query.group_by(event_mentions.c.event_id, event_mentions.c.entity_id)
     query = query.order_by(event_mentions.c.event_id, event_mentions.c.entity_id)
-    parts = [query] if event_ids is None else [query.where(event_mentions.c.event_id.in_(p)) for p in _parts(event_ids)]
+    parts = [query] if event_ids is None else [query.where(event_mentions.c.event_id.in_(p)) for p in chunks(event_ids)]
     return [Mention(*row) for part in parts for row in connection.execute(part)]
 
 
@@ -267,7 +267,7 @@ def sessions_mentioning(connection: Connection, user_id: int, entity_ids: Collec
     same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
     query = select(chronicle.c.session_id).join(event_mentions, same).where(event_mentions.c.user_id == user_id)
     found: set[str] = set()
-    for part in _parts(entity_ids):
+    for part in chunks(entity_ids):
         found |= set(connection.execute(query.where(event_mentions.c.entity_id.in_(part)).distinct()).scalars())
     return found
 
@@ -326,8 +326,3 @@ def _event(row: Row[Any]) -> Event:
         attrs=row.attrs or {},
         run_id=row.run_id,
     )
-
-
-def _parts(values: Collection[Any]) -> Iterable[Sequence[Any]]:
-    listed = list(values)
-    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

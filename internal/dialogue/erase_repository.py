@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, delete, exists, select, update
 
 from internal.dialogue import search_item_repository
 from internal.dialogue.model import Message
 from internal.dialogue.repository import by_ids
+from internal.storage.chunks import chunks
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import dialogue_state, messages, reply_sources, turns
 
 CHANGE_KIND = "message"
-
-_CHUNK = 500
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Message]:
     """Every message of a fragment, hidden and system ones too, in order."""
     query = select(messages.c.id).where(messages.c.user_id == user_id, messages.c.episode_id == episode_id)
     ids = list(connection.execute(query.order_by(messages.c.seq)).scalars())
-    return [message for part in _chunks(ids) for message in by_ids(connection, user_id, part)]
+    return [message for part in chunks(ids) for message in by_ids(connection, user_id, part)]
 
 
 def being_answered(connection: Connection, user_id: int, turn_ids: Collection[str]) -> bool:
@@ -31,13 +30,13 @@ def being_answered(connection: Connection, user_id: int, turn_ids: Collection[st
         connection.execute(
             select(turns.c.id).where(turns.c.user_id == user_id, turns.c.id.in_(part), running).limit(1)
         ).first()
-        for part in _chunks(turn_ids)
+        for part in chunks(turn_ids)
     )
 
 
 def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
     """Deletes messages with what they were written from; the dialogue's cursor moves back to one that is left."""
-    for part in _chunks(message_ids):
+    for part in chunks(message_ids):
         search_item_repository.take_out(connection, by_ids(connection, user_id, part))
         for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
             connection.execute(delete(table).where(table.c.user_id == user_id, column.in_(part)))
@@ -49,7 +48,7 @@ def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> 
 
 def drop_sources(connection: Connection, user_id: int, kind: str, ref_ids: Iterable[str]) -> None:
     """Replies do not name these any more as what they were written from."""
-    for part in _chunks(list(ref_ids)):
+    for part in chunks(list(ref_ids)):
         named = (reply_sources.c.kind == kind) & reply_sources.c.ref_id.in_(part)
         connection.execute(delete(reply_sources).where(reply_sources.c.user_id == user_id, named))
 
@@ -77,8 +76,3 @@ def _move_cursor_back(connection: Connection, user_id: int) -> None:
     )
     lost = update(dialogue_state).where(dialogue_state.c.user_id == user_id, cursor.is_not(None), ~there)
     connection.execute(lost.values(last_published_message_id=newest))
-
-
-def _chunks(values: Collection[str]) -> Iterable[Sequence[str]]:
-    listed = list(values)
-    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 
@@ -15,8 +16,6 @@ V = TypeVar("V")
 CAUSED_BY: Final = "caused_by"
 """The link from an event to those that led to it; all other links name what the event is about."""
 
-_CHUNK: Final = 500
-"""Most values of one IN list."""
 
 _LINKING: Final = and_(
     merely_compared(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
@@ -94,9 +93,3 @@ def effects(connection: Connection, user_id: int, event_ids: Collection[str]) ->
         )
         found += connection.execute(query)
     return [(row.ref, row.id) for row in sorted(found, key=lambda row: (row.seq, row.ref))]
-
-
-def chunks(values: Collection[V]) -> Sequence[list[V]]:
-    """The values in parts that fit into one IN list."""
-    listed = list(values)
-    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -12,6 +12,7 @@ from internal.events import link_repository
 from internal.events.causes import also_caused_by, with_cause
 from internal.events.model import Event
 from internal.events.trigger import COMMAND, Occasion, current_occasion
+from internal.storage.chunks import chunks
 from internal.storage.tables import events, users
 from internal.storage.types import new_id
 
@@ -117,7 +118,7 @@ def get(connection: Connection, user_id: int, event_id: str) -> Event | None:
 def by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
     """Those of the owner's events that are still kept, oldest first."""
     found: list[Row[Any]] = []
-    for part in link_repository.chunks(event_ids):
+    for part in chunks(event_ids):
         query = select(events).where(events.c.user_id == user_id, events.c.id.in_(part))
         found += connection.execute(query)
     return [_event(row) for row in sorted(found, key=lambda row: row.seq)]

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, select, tuple_
 
-from internal.events.link_repository import chunks
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import event_links, events
 

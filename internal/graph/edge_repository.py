@@ -24,8 +24,9 @@ from sqlalchemy import (
 from internal.errors import NotFound, Refused
 from internal.graph import registry
 from internal.graph.model import CURRENT_EDGES, EDGE_CHANGE, Direction, Edge, EdgeFilter, Node
-from internal.graph.node_repository import CHUNK, VISIBLE, get_node, resolve_node
+from internal.graph.node_repository import VISIBLE, get_node, resolve_node
 from internal.storage import search_items
+from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import facts, graph_edges, graph_nodes
@@ -109,9 +110,9 @@ def owner_of_edge(connection: Connection, edge_id: str) -> int | None:
 
 def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Edge]:
     """The visible ones among these edges of this owner, by id."""
-    wanted, found = sorted(set(ids)), dict[str, Edge]()
-    for start in range(0, len(wanted), CHUNK):
-        one = graph_edges.c.id.in_(wanted[start : start + CHUNK])
+    found: dict[str, Edge] = {}
+    for chunk in chunks(sorted(set(ids))):
+        one = graph_edges.c.id.in_(chunk)
         rows = connection.execute(select(graph_edges).where(graph_edges.c.user_id == user_id, one, *visible()))
         found |= {row.id: edge_of(row) for row in rows}
     return found

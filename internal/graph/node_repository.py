@@ -14,14 +14,12 @@ from internal.graph import name_repository, registry
 from internal.graph.model import ANY_NODE, NODE_CHANGE, Node, NodeFilter
 from internal.language.text.spelling import name_key
 from internal.storage import search_items
+from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import graph_nodes
 from internal.storage.tables import search_items as items
 from internal.storage.types import new_id
-
-CHUNK: Final = 500
-"""Most values of one IN list."""
 
 VISIBLE: Final[ColumnElement[bool]] = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
 """Neither merged away nor being forgotten."""
@@ -108,9 +106,9 @@ def owner_of_node(connection: Connection, node_id: str) -> int | None:
 
 def nodes_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Node]:
     """The visible ones among these nodes of this owner, by id."""
-    wanted, found = sorted(set(ids)), dict[str, Node]()
-    for start in range(0, len(wanted), CHUNK):
-        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": wanted[start : start + CHUNK]}).all()
+    found: dict[str, Node] = {}
+    for chunk in chunks(sorted(set(ids))):
+        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": chunk}).all()
         found |= {row.id: node_of(row) for row in rows}
     return found
 

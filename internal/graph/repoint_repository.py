@@ -12,9 +12,10 @@ from internal.errors import NotFound
 from internal.graph import mention_repository, name_repository
 from internal.graph.edge_repository import delete_edges
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE, Deleted, Moved
-from internal.graph.node_repository import CHUNK, get_node, item_kind
+from internal.graph.node_repository import get_node, item_kind
 from internal.graph.relationships import FACT
 from internal.storage import search_items
+from internal.storage.chunks import chunks
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes
 
@@ -88,8 +89,8 @@ def _delete_edges_at(connection: Connection, user_id: int, node_id: str) -> Dele
     """Edges and claims at a node, with the evidence of those claims."""
     edges = _rows(connection, graph_edges, user_id, [node_id])
     told = _rows(connection, claims, user_id, [node_id])
-    for start in range(0, len(told), CHUNK):
-        ids = [row.id for row in told[start : start + CHUNK]]
+    for chunk in chunks(told):
+        ids = [row.id for row in chunk]
         supports = evidence.c.target.in_([f"claim:{claim_id}" for claim_id in ids])
         connection.execute(delete(evidence).where(evidence.c.user_id == user_id, supports))
         connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(ids)))
@@ -171,8 +172,8 @@ def _chosen(
     connection: Connection, query: Select[Any], column: ColumnElement[Any], wanted: Collection[str]
 ) -> Iterator[str]:
     values = sorted(one for one in wanted if one is not None)
-    for start in range(0, len(values), CHUNK):
-        yield from connection.execute(query.where(column.in_(values[start : start + CHUNK]))).scalars()
+    for chunk in chunks(values):
+        yield from connection.execute(query.where(column.in_(chunk))).scalars()
 
 
 def _rows(connection: Connection, table: Table, user_id: int, ids: Collection[str]) -> list[Row[Any]]:

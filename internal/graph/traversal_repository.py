@@ -11,6 +11,7 @@ from sqlalchemy import Connection, and_, select
 from internal.graph.edge_repository import holding
 from internal.graph.model import Direction, EdgeFilter, NodeFilter
 from internal.graph.node_repository import VISIBLE, matching
+from internal.storage.chunks import chunks
 from internal.storage.tables import graph_edges, graph_nodes
 
 BATCH: Final = 5_000
@@ -34,8 +35,8 @@ def steps(
         query = query.where(
             graph_edges.c.user_id == user_id, graph_edges.c.hidden_until.is_(None), *holding(wanted, now)
         )
-        for start in range(0, len(frontier), BATCH):
-            batch = query.where(ends[0].in_(frontier[start : start + BATCH]))
+        for chunk in chunks(frontier, BATCH):
+            batch = query.where(ends[0].in_(chunk))
             # Where there are more, the same ones each time.
             batch = batch.order_by(ends[0], graph_edges.c.id).limit(limit)
             yield from (tuple(row) for row in connection.execute(batch))
@@ -44,8 +45,8 @@ def steps(
 def matching_ids(connection: Connection, user_id: int, ids: Sequence[str], wanted: NodeFilter) -> set[str]:
     """Those of these nodes that pass the filter."""
     found: set[str] = set()
-    for start in range(0, len(ids), BATCH):
-        one = graph_nodes.c.id.in_(ids[start : start + BATCH])
+    for chunk in chunks(ids, BATCH):
+        one = graph_nodes.c.id.in_(chunk)
         query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, one, *matching(wanted))
         found |= set(connection.execute(query).scalars())
     return found

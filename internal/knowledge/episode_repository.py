@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, 
 
 from internal.knowledge.model import Episode, EpisodeSource, Segment
 from internal.storage import search_items
+from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import episodes, runs, segments
@@ -83,9 +84,9 @@ def episode_segments(connection: Connection, user_id: int, episode_id: str, firs
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, Episode]:
     """The episodes of this owner among these, by id."""
-    wanted, found = sorted(set(ids)), dict[str, Episode]()
-    for start in range(0, len(wanted), _CHUNK):
-        one = episodes.c.id.in_(wanted[start : start + _CHUNK])
+    found: dict[str, Episode] = {}
+    for chunk in chunks(sorted(set(ids))):
+        one = episodes.c.id.in_(chunk)
         rows = connection.execute(select(episodes).where(episodes.c.user_id == user_id, one))
         found |= {row.id: _episode(row) for row in rows}
     return found
@@ -123,9 +124,9 @@ def count(connection: Connection, user_id: int, *, source: EpisodeSource | None 
 
 def lines_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[tuple[str, int]]:
     """Where these messages stand in episodes: (episode id, segment number)."""
-    wanted, found = sorted(set(message_ids)), list[tuple[str, int]]()
-    for start in range(0, len(wanted), _CHUNK):
-        one = segments.c.message_id.in_(wanted[start : start + _CHUNK])
+    found: list[tuple[str, int]] = []
+    for chunk in chunks(sorted(set(message_ids))):
+        one = segments.c.message_id.in_(chunk)
         query = select(segments.c.episode_id, segments.c.n).where(segments.c.user_id == user_id, one)
         found += [(episode_id, n) for episode_id, n in connection.execute(query)]
     return found
@@ -187,7 +188,6 @@ def extract_source_url(source_description: str | None) -> str | None:
     return match.group(1) if match else None
 
 
-_CHUNK: Final = 500
 _OPEN_RUNS: Final = ("due", "claimed", "replied")
 _SOURCE_URL: Final = re.compile(r"source_url:\s*(https?://[^\s,]+)")
 

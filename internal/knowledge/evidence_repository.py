@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, and_, select
 
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.tables import evidence, messages, people, segments, users
-
-_CHUNK: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ def places(connection: Connection, user_id: int, lines: Collection[tuple[str, in
     )
     episodes = sorted({episode_id for episode_id, _ in lines})
     found: dict[tuple[str, int], Place] = {}
-    for start in range(0, len(episodes), _CHUNK):
-        ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(episodes[start : start + _CHUNK])
+    for chunk in chunks(episodes):
+        ours = (segments.c.user_id == user_id) & segments.c.episode_id.in_(chunk)
         rows = [row for row in connection.execute(query.where(ours)) if (row.episode_id, row.n) in lines]
         found |= {(row.episode_id, row.n): _place(row) for row in rows if row.message_id is None or row.m_role}
     return found
@@ -65,8 +64,8 @@ def entities_by_segment(connection: Connection, user_id: int, episode_id: str) -
 
 def _entities_of_people(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for start in range(0, len(person_ids), _CHUNK):
-        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(person_ids[start : start + _CHUNK])
+    for chunk in chunks(person_ids):
+        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
         rows = connection.execute(select(people.c.id, people.c.entity_id).where(one))
         found |= {row.id: row.entity_id for row in rows}
     return found

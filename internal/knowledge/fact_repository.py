@@ -16,7 +16,7 @@ from internal.graph.relationships import FACT
 from internal.knowledge.model import Claim, Fact, FactFilter
 from internal.knowledge.relations import Group, relation_name
 from internal.storage import search_items
-from internal.storage.chunks import CHUNK
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import text_items
 from internal.storage.owner_counters import next_rev, record_change
 from internal.storage.tables import claims, facts, graph_edges, graph_nodes, people, suggestions
@@ -77,7 +77,7 @@ def put_item(connection: Connection, fact: Fact, *, anew: bool = False) -> None:
 def names_of(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
     """What these nodes are called, hidden ones too."""
     found: dict[str, str] = {}
-    for part in _chunks(sorted(set(node_ids))):
+    for part in chunks(sorted(set(node_ids))):
         found |= {row.id: row.name or "" for row in connection.execute(_NAMES, {"owner": user_id, "ids": part}).all()}
     return found
 
@@ -112,7 +112,7 @@ def version(connection: Connection, user_id: int, fact_id: str, *, hidden: bool 
 def versions(connection: Connection, user_id: int, ids: Collection[str], *, hidden: bool = True) -> dict[str, Version]:
     """Those among these versions that are stored, by id."""
     found: dict[str, Version] = {}
-    for part in _chunks(ids):
+    for part in chunks(ids):
         rows = connection.execute(_ANY_VERSIONS if hidden else _SEEN_VERSIONS, {"owner": user_id, "ids": part}).all()
         found |= {row.id: _version(row) for row in rows}
     return found
@@ -136,7 +136,7 @@ def told_by(connection: Connection, user_id: int, claim_ids: Collection[str]) ->
     """The versions that are told in the words of one of these claims."""
     return [
         _version(row)
-        for part in _chunks(claim_ids)
+        for part in chunks(claim_ids)
         for row in connection.execute(_select(user_id).where(facts.c.claim_id.in_(part)))
     ]
 
@@ -170,7 +170,7 @@ def _first(found: Mapping[str, Version], version: Version) -> str:
 
 def successors(connection: Connection, user_id: int, known: Collection[str]) -> dict[str, Version]:
     """The versions that replaced one of these and are not among them."""
-    rows = [row for part in _chunks(known) for row in connection.execute(_SUCCESSORS, {"owner": user_id, "ids": part})]
+    rows = [row for part in chunks(known) for row in connection.execute(_SUCCESSORS, {"owner": user_id, "ids": part})]
     return {row.id: _version(row) for row in rows if row.id not in known}
 
 
@@ -219,7 +219,7 @@ def fitting_nodes(connection: Connection, user_id: int, types: Collection[str]) 
 
 
 def hide(connection: Connection, user_id: int, ids: Collection[str], until: datetime | None) -> None:
-    for part in _chunks(ids):
+    for part in chunks(ids):
         for edge_id in part:
             one = (graph_edges.c.user_id == user_id) & (graph_edges.c.id == edge_id)
             connection.execute(
@@ -378,11 +378,6 @@ def _one(user_id: int, edge_id: str) -> ColumnElement[bool]:
 def _question(user_id: int, contradiction_id: str) -> Sequence[ColumnElement[bool]]:
     about = suggestions.c.payload["contradiction"].as_string() == contradiction_id
     return (suggestions.c.user_id == user_id, suggestions.c.kind == SUGGESTION, about)
-
-
-def _chunks(values: Collection[str]) -> Iterable[list[str]]:
-    listed = list(values)
-    return [listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK)]
 
 
 def merged_attributes(claims: Sequence[Claim]) -> dict[str, Any]:

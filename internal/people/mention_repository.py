@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, and_, literal, null, or_, select, union_
 
 from internal.people.repository import item_of
 from internal.people.support_repository import PART_PREFIX
+from internal.storage.chunks import chunks
 from internal.storage.tables import chronicle, episodes, event_mentions, evidence, mentions, merges, people, segments
 
 _CHUNK: Final = 200
@@ -68,8 +69,7 @@ def support(
         )
         .where(segments.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
     )
-    for start in range(0, len(listed), _CHUNK):
-        part = listed[start : start + _CHUNK]
+    for part in chunks(listed, _CHUNK):
         both = union_all(told.where(evidence.c.episode_id.in_(part)), named.where(segments.c.episode_id.in_(part)))
         found += connection.execute(both)
     return found
@@ -91,9 +91,8 @@ def merged_people(connection: Connection, user_id: int, person_id: int) -> list[
 def people_at(connection: Connection, user_id: int, entity_ids: Collection[str]) -> dict[str, int]:
     """The ids of the people whose entities are among these, by entity."""
     found: dict[str, int] = {}
-    listed = sorted(entity_ids)
-    for start in range(0, len(listed), _CHUNK):
-        one = people.c.entity_id.in_(listed[start : start + _CHUNK])
+    for chunk in chunks(sorted(entity_ids), _CHUNK):
+        one = people.c.entity_id.in_(chunk)
         rows = connection.execute(select(people.c.entity_id, people.c.id).where(people.c.user_id == user_id, one))
         found |= {row.entity_id: row.id for row in rows}
     return found

@@ -15,6 +15,7 @@ from internal.language.text.spelling import name_key
 from internal.people import entity_nodes as entities
 from internal.people.model import INNER_CIRCLE, Circle, Person, embedding_text
 from internal.storage import search_items as searched
+from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_rev, record_change
@@ -29,10 +30,8 @@ CONTENT = ("display_name", "aliases", "telegram_id", "username", "circle", "bio"
 CHANGE_KIND = "person"
 ITEM_PREFIX = "person:"
 
-_CHUNK = 500
-"""Most values of one IN list."""
 
-_NAMES = 4 * _CHUNK
+_NAMES = 4 * CHUNK
 """Most names that are looked through for people: one has a few that begin alike."""
 
 _VISIBLE = people.c.merged_into.is_(None) & people.c.hidden_until.is_(None)
@@ -112,10 +111,10 @@ def sources_of(connection: Connection, user_id: int, person_id: int) -> set[int]
     found: set[int] = set()
     frontier = [person_id]
     while frontier:
-        query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.in_(frontier[:_CHUNK]))
+        query = select(people.c.id).where(people.c.user_id == user_id, people.c.merged_into.in_(frontier[:CHUNK]))
         fresh = set(connection.execute(query).scalars()) - found
         found |= fresh
-        frontier = frontier[_CHUNK:] + sorted(fresh)
+        frontier = frontier[CHUNK:] + sorted(fresh)
     return found
 
 
@@ -128,8 +127,8 @@ def entity_ids(connection: Connection, user_id: int, person_ids: Iterable[int]) 
 def by_ids(connection: Connection, user_id: int, person_ids: Sequence[int]) -> dict[int, Person]:
     """The visible ones among these people, by id."""
     found: dict[int, Person] = {}
-    for start in range(0, len(person_ids), _CHUNK):
-        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": person_ids[start : start + _CHUNK]})
+    for chunk in chunks(person_ids):
+        rows = connection.execute(_BY_IDS, {"owner": user_id, "ids": chunk})
         found |= {row.id: person_of(row) for row in rows}
     return found
 
@@ -182,7 +181,7 @@ def hidden_holds(connection: Connection, user_id: int, telegram_id: int | None, 
 
 def by_name_keys(connection: Connection, user_id: int, keys: Iterable[str]) -> list[Person]:
     """Visible people who are called by one of these keys, rejected aliases apart; in the order in which they came."""
-    wanted = sorted(key for key in keys if key)[:_CHUNK]
+    wanted = sorted(key for key in keys if key)[:CHUNK]
     return sorted(_named(connection, user_id, name_keys.c.key.in_(wanted)), key=lambda person: person.id)
 
 
@@ -200,7 +199,7 @@ def _named(connection: Connection, user_id: int, condition: ColumnElement[bool])
     entities = select(name_keys.c.entity_id).where(name_keys.c.user_id == user_id, condition, ~name_keys.c.rejected)
     # In the order of the key's own index: by the entity's, SQLite would read every name of the owner.
     found = connection.execute(entities.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_NAMES)).scalars()
-    ids = list(dict.fromkeys(found))[:_CHUNK]
+    ids = list(dict.fromkeys(found))[:CHUNK]
     query = select(people).where(people.c.user_id == user_id, people.c.entity_id.in_(ids), _VISIBLE)
     return list(map(person_of, connection.execute(query)))
 

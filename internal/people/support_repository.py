@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, or_, select, update
 
 from internal.people.repository import ITEM_PREFIX, item_of
+from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import evidence, mentions, people
 
@@ -17,7 +18,6 @@ Place = tuple[str, int]
 """An episode and the number of a segment in it; 0 stands for all of it."""
 
 PART_PREFIX: Final = "profile:"
-_CHUNK: Final = 500
 
 
 @dataclass(slots=True)
@@ -192,6 +192,5 @@ def _targets(user_id: int, person_id: int) -> Select[Any]:
 def _lines(segments: Collection[int] | None, whole: ColumnElement[bool] | None) -> Iterable[ColumnElement[bool]]:
     if segments is None:
         return [evidence.c.segment >= 0]
-    listed = sorted(segments)
-    numbers = [evidence.c.segment.in_(listed[at : at + _CHUNK]) for at in range(0, len(listed), _CHUNK)]
+    numbers = [evidence.c.segment.in_(part) for part in chunks(sorted(segments))]
     return [*numbers, *([whole] if whole is not None else [])]

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
+from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.tables import changes
 
@@ -23,8 +24,7 @@ async def compact(database: Database, user_id: int) -> int:
     What is superseded is looked for beside the writer and stays superseded, so nobody waits for it.
     """
     stale = await database.read(lambda c: _superseded(c, user_id))
-    for start in range(0, len(stale), _CHUNK):
-        chunk = stale[start : start + _CHUNK]
+    for chunk in chunks(stale, _CHUNK):
         superseded = delete(changes).where(changes.c.user_id == user_id, changes.c.seq.in_(chunk))
         await database.write(lambda c: c.execute(superseded).rowcount)  # noqa: B023 - awaited here
     return len(stale)

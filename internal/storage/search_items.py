@@ -13,13 +13,13 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, update
 
 from internal.storage import vectors
+from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import record_change
 from internal.storage.tables import search_items
 
 CHANGE_KIND: Final = "item"
 
-_CHUNK: Final = 500
 
 # Run at every write of what can be found: built once, for building a statement takes longer than running it.
 _ROW: Final = upsert(search_items)
@@ -69,16 +69,16 @@ def put(
 def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
     """Takes rows out of search: their texts, terms and vectors are deleted."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
-    for start in range(0, len(items), _CHUNK):
-        connection.execute(_REMOVE, {"owner": user_id, "items": items[start : start + _CHUNK]})
+    for chunk in chunks(items):
+        connection.execute(_REMOVE, {"owner": user_id, "items": chunk})
     vectors.remove(connection, user_id, items)
 
 
 def hide(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
     """Takes rows out of search that may come back by `put`: their vectors are kept for that."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
-    for start in range(0, len(items), _CHUNK):
-        connection.execute(_REMOVE, {"owner": user_id, "items": items[start : start + _CHUNK]})
+    for chunk in chunks(items):
+        connection.execute(_REMOVE, {"owner": user_id, "items": chunk})
     for item in items:
         record_change(connection, user_id, CHANGE_KIND, item, "delete")
 

@@ -21,12 +21,12 @@ from internal.dialogue.model import Message
 from internal.language.text.spelling import name_key
 from internal.people import forget_repository, suggestion_repository, tombstones
 from internal.people import repository as people
+from internal.storage.chunks import chunks
 from internal.storage.database import Database
 from internal.storage.erasure import forgettings
 
 _WORD: Final = re.compile(r"[^\W_][\w'’ʼ-]*")
 _SHORTEST: Final = 3
-_CHUNK: Final = 500
 
 Line = tuple[str, datetime]
 """What was said, and when."""
@@ -89,8 +89,8 @@ def _buried(connection: Connection, user_id: int, words: Iterable[str], key: byt
     """Those of these words that name somebody forgotten, each with the latest moment of that."""
     by_mark = {mark: word for word in words for mark in tombstones.said_marks(key, user_id, word)}
     marks, found = list(by_mark), dict[str, datetime]()
-    for start in range(0, len(marks), _CHUNK):
-        for mark, at in suggestion_repository.buried_when(connection, user_id, marks[start : start + _CHUNK]).items():
+    for chunk in chunks(marks):
+        for mark, at in suggestion_repository.buried_when(connection, user_id, chunk).items():
             found[by_mark[mark]] = max(at, found.get(by_mark[mark], at))
     return found
 

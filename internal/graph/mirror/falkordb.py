@@ -17,6 +17,7 @@ from internal.errors import ConfigurationError, MirrorUnavailable, Refused
 from internal.graph.labels import NODES
 from internal.graph.mirror import cypher as language
 from internal.graph.mirror.projection import STORED_TYPES, Batch, Mark, MirrorEdge, MirrorNode, Rows
+from internal.storage.chunks import chunks
 
 if TYPE_CHECKING:
     from falkordb.asyncio.graph import AsyncGraph
@@ -79,7 +80,7 @@ class Falkor:
         graph = await self._graph(_graph(user_id))
         for label, wanted in ids.items():
             asked = f"UNWIND $ids AS id MATCH (n:{label} {{id: id}}) RETURN n.id"
-            for part in _chunks(sorted(wanted)):
+            for part in chunks(sorted(wanted), _CHUNK):
                 with _translated():
                     found = await graph.ro_query(asked, {"ids": part})
                 known |= {row[0] for row in found.result_set}
@@ -214,7 +215,7 @@ async def _put_edges(graph: AsyncGraph, key: tuple[str, str, str], edges: Sequen
 
 
 async def _put(graph: AsyncGraph, statement: str, rows: Sequence[Any]) -> None:
-    for part in _chunks(rows):
+    for part in chunks(rows, _CHUNK):
         await _run(graph, f"UNWIND $rows AS row {statement}", {"rows": part})
 
 
@@ -235,11 +236,6 @@ def _by_ends(edges: Iterable[MirrorEdge]) -> dict[tuple[str, str, str], list[Mir
     for edge in edges:
         found[edge.type, edge.source_label, edge.target_label].append(edge)
     return found
-
-
-def _chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(rows), _CHUNK):
-        yield list(rows[start : start + _CHUNK])
 
 
 def _graph(user_id: int) -> str:

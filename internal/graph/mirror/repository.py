@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Select, func, select
 
 from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
-from internal.graph.node_repository import CHUNK, VISIBLE, node_of
+from internal.graph.node_repository import VISIBLE, node_of
+from internal.storage.chunks import chunks
 from internal.storage.engine.commit_order import Standing, read_on
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
@@ -105,7 +106,9 @@ def edges_behind(connection: Connection, user_id: int, after: str, limit: int) -
 def edges_by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[LabelledEdge]:
     """The visible ones among these edges."""
     return [
-        one for part in _parts(ids) for one in _found(connection, _edges(user_id).where(graph_edges.c.id.in_(part)))
+        one
+        for part in chunks(sorted(set(ids)))
+        for one in _found(connection, _edges(user_id).where(graph_edges.c.id.in_(part)))
     ]
 
 
@@ -113,7 +116,7 @@ def edges_at(connection: Connection, user_id: int, node_ids: Collection[str]) ->
     """The visible edges at these nodes, each once."""
     found = {
         one.edge.id: one
-        for part in _parts(node_ids)
+        for part in chunks(sorted(set(node_ids)))
         for end in _ENDS  # one search an end: asked with OR, SQLite reads every edge of the owner
         for one in _found(connection, _edges(user_id).where(graph_edges.c[end].in_(part)))
     }
@@ -132,9 +135,3 @@ def _edges(user_id: int) -> Select[Any]:
 def _found(connection: Connection, query: Select[Any]) -> list[LabelledEdge]:
     rows = connection.execute(query)
     return [LabelledEdge(edge_of(row), row.source_label, row.target_label) for row in rows]
-
-
-def _parts(ids: Iterable[str]) -> Iterator[Sequence[str]]:
-    wanted = sorted(set(ids))
-    for start in range(0, len(wanted), CHUNK):
-        yield wanted[start : start + CHUNK]

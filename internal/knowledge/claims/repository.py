@@ -25,7 +25,7 @@ from sqlalchemy import (
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.model import CitationOperation, Claim
 from internal.knowledge.relations import Group
-from internal.storage.chunks import CHUNK
+from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import claims, evidence, observations
 from internal.storage.types import new_id
@@ -97,34 +97,34 @@ def known_at_nodes(
     held: ColumnElement[bool] = and_(claims.c.created_at <= known_at, kept)
     if node_ids is None:
         return _found(connection, user_id, held)
-    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, and_(held, _at(user_id, part)))]
+    return [one for part in chunks(node_ids) for one in _found(connection, user_id, and_(held, _at(user_id, part)))]
 
 
 def at_nodes(connection: Connection, user_id: int, node_ids: Collection[str]) -> list[Claim]:
     """Every claim with one of these nodes at an end, retracted ones too."""
-    return [one for part in _chunks(node_ids) for one in _found(connection, user_id, _at(user_id, part))]
+    return [one for part in chunks(node_ids) for one in _found(connection, user_id, _at(user_id, part))]
 
 
 def retracted(connection: Connection, user_id: int, sources: Collection[str]) -> list[Claim]:
     """The claims from these nodes that were taken back."""
     gone = claims.c.retracted_at.is_not(None)
-    return [one for part in _chunks(sources) for one in _found(connection, user_id, gone & claims.c.source.in_(part))]
+    return [one for part in chunks(sources) for one in _found(connection, user_id, gone & claims.c.source.in_(part))]
 
 
 def of_edges(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Claim]:
     """Every claim that supports one of these versions, retracted ones too, in the order in which they were told."""
-    parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
+    parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
     return [_claim(row) for part in parts for row in connection.execute(_OF_EDGES, part)]
 
 
 def supporting(connection: Connection, user_id: int, edge_ids: Collection[str]) -> list[Support]:
     """What supports these versions now, in the order in which it was told."""
-    parts = ({"owner": user_id, "ids": part} for part in _chunks(edge_ids))
+    parts = ({"owner": user_id, "ids": part} for part in chunks(edge_ids))
     return [Support(*row) for part in parts for row in connection.execute(_SUPPORTING, part).all()]
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Claim]:
-    return [one for part in _chunks(ids) for one in _found(connection, user_id, claims.c.id.in_(part))]
+    return [one for part in chunks(ids) for one in _found(connection, user_id, claims.c.id.in_(part))]
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Claim]:
@@ -150,7 +150,7 @@ def supported_by(
 def support(connection: Connection, user_id: int, claim_ids: Collection[str]) -> list[Row[Any]]:
     """The evidence rows of these claims, in the order of episodes and lines."""
     found: list[Row[Any]] = []
-    for part in _chunks(claim_ids):
+    for part in chunks(claim_ids):
         query = select(evidence).where(_support(user_id, part)).order_by(evidence.c.episode_id, evidence.c.segment)
         found += connection.execute(query)
     return found
@@ -163,20 +163,20 @@ def set_operation(connection: Connection, user_id: int, claim_id: str, operation
 
 
 def set_edge(connection: Connection, user_id: int, claim_ids: Collection[str], edge_id: str | None) -> None:
-    for part in _chunks(claim_ids):
+    for part in chunks(claim_ids):
         connection.execute(_SET_EDGE, {"owner": user_id, "ids": part, "edge": edge_id})
 
 
 def retract(connection: Connection, user_id: int, claim_ids: Collection[str], now: datetime) -> None:
     """From now on it is not held that this was said; what was known before stays."""
-    for part in _chunks(claim_ids):
+    for part in chunks(claim_ids):
         one = (claims.c.user_id == user_id) & claims.c.id.in_(part) & claims.c.retracted_at.is_(None)
         connection.execute(update(claims).where(one).values(retracted_at=now))
 
 
 def remove(connection: Connection, user_id: int, claim_ids: Collection[str]) -> None:
     """Deletes claims with their evidence."""
-    for part in _chunks(claim_ids):
+    for part in chunks(claim_ids):
         connection.execute(delete(evidence).where(_support(user_id, part)))
         connection.execute(delete(claims).where(claims.c.user_id == user_id, claims.c.id.in_(part)))
 
@@ -199,7 +199,7 @@ def drop_support(
 ) -> None:
     """Deletes what these segments of an episode support among these keys (`claim:<id>`, `entity:<id>`)."""
     for one in _lines((), episode_id, segments):
-        for part in _chunks(targets):
+        for part in chunks(targets):
             ours = (evidence.c.user_id == user_id) & evidence.c.target.in_(part)
             connection.execute(delete(evidence).where(ours, one))
 
@@ -330,8 +330,8 @@ def _lines(
     message_ids: Collection[str], episode_id: str | None, segments: Collection[int]
 ) -> list[ColumnElement[bool]]:
     """Conditions, any of which a row of evidence about one of these lines fulfils."""
-    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in _chunks(message_ids)]
-    numbers = _chunks(segments) if episode_id is not None else ()
+    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in chunks(message_ids)]
+    numbers = chunks(segments) if episode_id is not None else ()
     return found + [and_(evidence.c.episode_id == episode_id, evidence.c.segment.in_(part)) for part in numbers]
 
 
@@ -351,8 +351,3 @@ def _found(connection: Connection, user_id: int, condition: ColumnElement[bool])
 
 def _claim(row: Row[Any]) -> Claim:
     return Claim(attributes=row.attributes, **{name: getattr(row, name) for name in _FIELDS})
-
-
-def _chunks(values: Collection[Any]) -> Iterable[list[Any]]:
-    listed = list(values)
-    return [listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK)]

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, and_, delete, select
 
 from internal.graph.store import NAME_EVIDENCE, supports_names
 from internal.language.text.spelling import name_key
+from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import evidence
-
-_CHUNK: Final = 500
 
 
 def key_of(name: str) -> str:
@@ -53,7 +51,7 @@ def add(
 def told_in(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> dict[str, set[str]]:
     """The names that these segments of an episode support: node id -> keys."""
     found: dict[str, set[str]] = defaultdict(set)
-    for part in _chunks(segments):
+    for part in chunks(segments):
         here = and_(evidence.c.user_id == user_id, evidence.c.episode_id == episode_id, evidence.c.segment.in_(part))
         query = select(evidence.c.target).distinct().where(here, evidence.c.target.startswith(NAME_EVIDENCE))
         for target in connection.execute(query).scalars():
@@ -65,7 +63,7 @@ def told_in(connection: Connection, user_id: int, episode_id: str, segments: Col
 def take_back(connection: Connection, user_id: int, episode_id: str, segments: Collection[int]) -> dict[str, set[str]]:
     """`told_in`, and these segments support them no more."""
     told = told_in(connection, user_id, episode_id, segments)
-    for part in _chunks(segments):
+    for part in chunks(segments):
         here = and_(evidence.c.user_id == user_id, evidence.c.episode_id == episode_id, evidence.c.segment.in_(part))
         connection.execute(delete(evidence).where(here, evidence.c.target.startswith(NAME_EVIDENCE)))
     return told
@@ -76,8 +74,3 @@ def left(connection: Connection, user_id: int, node_id: str) -> set[str]:
     query = select(evidence.c.target).distinct().where(evidence.c.user_id == user_id, supports_names(node_id))
     targets = connection.execute(query).scalars()
     return {target.rsplit(":", 1)[1] for target in targets}
-
-
-def _chunks(numbers: Collection[int]) -> Iterable[list[int]]:
-    listed = sorted(numbers)
-    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from internal.graph.store import owner_node_id
 from internal.knowledge.entities.resolved_names import KnownName, Vector
 from internal.language.text.spelling import name_key
+from internal.storage.chunks import CHUNK
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_nodes, name_keys, people, search_items, vectors
 from internal.storage.vectors import from_blob
@@ -18,7 +19,6 @@ from internal.storage.vectors import from_blob
 CALLED = ("Entity", "Preference", "Topic")
 """Labels between whose nodes facts run."""
 
-_CHUNK = 500
 _ROWS = 2_000
 """Vectors held at once: 24 MB at 3,072 numbers each."""
 
@@ -68,7 +68,7 @@ def node_of_username(connection: Connection, user_id: int, username: str) -> str
 
 def with_profile(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
     """Those of these nodes that are people with a profile."""
-    wanted = people.c.entity_id.in_(sorted(node_ids)[:_CHUNK])
+    wanted = people.c.entity_id.in_(sorted(node_ids)[:CHUNK])
     return set(connection.execute(select(people.c.entity_id).where(people.c.user_id == user_id, wanted)).scalars())
 
 
@@ -81,9 +81,9 @@ def rejected_keys(connection: Connection, user_id: int, node_id: str) -> set[str
 def being_forgotten(connection: Connection, user_id: int, keys: Collection[str]) -> bool:
     """Whether something that is being forgotten has one of these keys: it is not made a second time meanwhile."""
     called = select(name_keys.c.entity_id).where(
-        name_keys.c.user_id == user_id, name_keys.c.key.in_(sorted(keys)[:_CHUNK]), ~name_keys.c.rejected
+        name_keys.c.user_id == user_id, name_keys.c.key.in_(sorted(keys)[:CHUNK]), ~name_keys.c.rejected
     )
-    called = called.order_by(name_keys.c.key, name_keys.c.entity_id).limit(_CHUNK)
+    called = called.order_by(name_keys.c.key, name_keys.c.entity_id).limit(CHUNK)
     ids = list(connection.execute(called).scalars())
     hidden = (graph_nodes.c.user_id == user_id) & graph_nodes.c.hidden_until.is_not(None)
     return connection.execute(select(graph_nodes.c.id).where(hidden, graph_nodes.c.id.in_(ids))).first() is not None

@@ -11,13 +11,13 @@ from sqlalchemy import Connection, Row, and_, delete, insert, or_, select, updat
 
 from internal.graph.model import Moved
 from internal.graph.store import NAME_EVIDENCE, supports_names
+from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import evidence, graph_nodes, node_merges, observations
 from internal.storage.types import new_id
 
 _CITED: Final = "entity:"
-_CHUNK: Final = 500
 
 Support = tuple[str, str, int]
 """A row of evidence by its key: target, episode, segment."""
@@ -100,7 +100,7 @@ def merged_into(connection: Connection, user_id: int, node_id: str) -> list[str]
     found: list[str] = []
     looking = [node_id]
     while looking:
-        leading = graph_nodes.c.merged_into.in_(looking[:_CHUNK])
+        leading = graph_nodes.c.merged_into.in_(looking[:CHUNK])
         query = select(graph_nodes.c.id).where(graph_nodes.c.user_id == user_id, leading).order_by(graph_nodes.c.id)
         looking = [one for one in connection.execute(query).scalars() if one not in found]
         found += looking
@@ -116,9 +116,8 @@ def move_observations(connection: Connection, user_id: int, from_id: str, to_id:
 
 def return_observations(connection: Connection, user_id: int, ids: Collection[str], from_id: str, to_id: str) -> None:
     """Moves back those of these observations that are still told of `from_id`."""
-    listed = sorted(ids)
-    for start in range(0, len(listed), _CHUNK):
-        one = (observations.c.target == from_id) & observations.c.id.in_(listed[start : start + _CHUNK])
+    for chunk in chunks(sorted(ids)):
+        one = (observations.c.target == from_id) & observations.c.id.in_(chunk)
         connection.execute(update(observations).where(observations.c.user_id == user_id, one).values(target=to_id))
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from internal.memory.model import NAMING, RefKey
+from internal.storage.chunks import CHUNK
 from internal.storage.search_items import of_kind
 from internal.storage.tables import graph_edges, graph_nodes, observations, search_items, vectors
 from internal.storage.vectors import from_blob
@@ -21,7 +22,6 @@ Vector = NDArray[np.float32]
 
 _ROWS: Final = 2_000
 """Vectors held at once: 24 MB at 3,072 numbers each."""
-_CHUNK: Final = 500
 
 _VISIBLE: Final = graph_nodes.c.merged_into.is_(None) & graph_nodes.c.hidden_until.is_(None)
 
@@ -79,7 +79,7 @@ def told_only_by(connection: Connection, user_id: int, episode_id: str) -> set[s
 def conflicting(connection: Connection, user_id: int, contradictions: Collection[str]) -> set[str]:
     """The ids of the memories that these contradictions are between."""
     edge = graph_edges.c
-    wanted = edge.source.in_(sorted(contradictions)[:_CHUNK])
+    wanted = edge.source.in_(sorted(contradictions)[:CHUNK])
     query = select(edge.target).where(edge.user_id == user_id, edge.type == "CONFLICTS_WITH", wanted)
     return set(connection.execute(query).scalars())
 

@@ -11,11 +11,9 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, 
 
 from internal.memory.model import Observation
 from internal.memory.observations.changes import ObservedLine
+from internal.storage.chunks import chunks
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import evidence, graph_edges, observations
-
-CHUNK: Final = 500
-"""Most values of one IN list."""
 
 PREFIX: Final = "observation:"
 
@@ -72,14 +70,14 @@ def of_target(connection: Connection, user_id: int, target: str) -> list[Observa
 def of_targets(connection: Connection, user_id: int, targets: Collection[str]) -> dict[str, list[Observation]]:
     """As `of_target`, of several at once; those of which nothing was told are left out."""
     found: dict[str, list[Observation]] = {}
-    for part in _chunks(targets):
+    for part in chunks(targets):
         for one in _found(connection, user_id, observations.c.target.in_(part)):
             found.setdefault(one.target, []).append(one)
     return found
 
 
 def by_ids(connection: Connection, user_id: int, ids: Collection[str]) -> list[Observation]:
-    return [one for part in _chunks(ids) for one in _found(connection, user_id, observations.c.id.in_(part))]
+    return [one for part in chunks(ids) for one in _found(connection, user_id, observations.c.id.in_(part))]
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Observation]:
@@ -105,7 +103,7 @@ def supported_by(
 def support(connection: Connection, user_id: int, ids: Collection[str]) -> dict[str, list[Row[Any]]]:
     """The evidence rows of these observations by their ids, in the order of episodes and lines."""
     found: dict[str, list[Row[Any]]] = {}
-    for part in _chunks(ids):
+    for part in chunks(ids):
         query = select(evidence).where(_support(user_id, part)).order_by(evidence.c.episode_id, evidence.c.segment)
         for row in connection.execute(query):
             found.setdefault(row.target.removeprefix(PREFIX), []).append(row)
@@ -117,7 +115,7 @@ def drop_support(
 ) -> None:
     """Deletes what these segments of an episode support among these observations."""
     for one in _lines((), episode_id, segments):
-        for part in _chunks(ids):
+        for part in chunks(ids):
             connection.execute(delete(evidence).where(_support(user_id, part), one))
 
 
@@ -131,13 +129,13 @@ def restore_lines(connection: Connection, rows: Iterable[Row[Any]]) -> None:
 def drop_lines(connection: Connection, user_id: int, ids: Collection[str], message_ids: Collection[str]) -> None:
     """Deletes what these messages support among these observations."""
     for one in _lines(message_ids, None, ()):
-        for part in _chunks(ids):
+        for part in chunks(ids):
             connection.execute(delete(evidence).where(_support(user_id, part), one))
 
 
 def remove(connection: Connection, user_id: int, ids: Collection[str]) -> None:
     """Deletes observations with their evidence."""
-    for part in _chunks(ids):
+    for part in chunks(ids):
         connection.execute(delete(evidence).where(_support(user_id, part)))
         connection.execute(delete(observations).where(observations.c.user_id == user_id, observations.c.id.in_(part)))
 
@@ -151,7 +149,7 @@ def remove_of_targets(connection: Connection, user_id: int, targets: Collection[
 
 def move(connection: Connection, user_id: int, ids: Collection[str], target: str) -> None:
     """These were told of another node or edge, as it turns out."""
-    for part in _chunks(ids):
+    for part in chunks(ids):
         one = (observations.c.user_id == user_id) & observations.c.id.in_(part)
         connection.execute(update(observations).where(one).values(target=target))
 
@@ -195,8 +193,8 @@ def _lines(
     message_ids: Collection[str], episode_id: str | None, segments: Collection[int]
 ) -> list[ColumnElement[bool]]:
     """Conditions, any of which a row of evidence about one of these lines fulfils."""
-    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in _chunks(message_ids)]
-    numbers = _chunks(segments) if episode_id is not None else ()
+    found: list[ColumnElement[bool]] = [evidence.c.message_id.in_(part) for part in chunks(message_ids)]
+    numbers = chunks(segments) if episode_id is not None else ()
     return found + [and_(evidence.c.episode_id == episode_id, evidence.c.segment.in_(part)) for part in numbers]
 
 
@@ -207,8 +205,3 @@ def _found(connection: Connection, user_id: int, condition: ColumnElement[bool])
 
 def _observation(row: Row[Any]) -> Observation:
     return Observation(properties=row.props, **{name: getattr(row, name) for name in _FIELDS})
-
-
-def _chunks(values: Collection[Any]) -> Iterable[list[Any]]:
-    listed = list(values)
-    return [listed[start : start + CHUNK] for start in range(0, len(listed), CHUNK)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from internal.graph.edge_repository import edge_of, visible
 from internal.graph.model import Edge
 from internal.graph.node_repository import nodes_by_ids
 from internal.memory.observations.changes import MemorySuggestion
+from internal.storage.chunks import chunks
 from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, suggestions
 from internal.storage.types import new_id
 
@@ -22,8 +23,6 @@ SUGGESTION: Final = "memory"
 
 COMMON: Final = 30
 """Memories that may share a concept or an entity for that to make them alike."""
-
-_CHUNK: Final = 500
 
 
 def being_forgotten(connection: Connection, user_id: int, label: str, words: str) -> bool:
@@ -74,7 +73,7 @@ def sharing(
 def superseded(connection: Connection, user_id: int, node_ids: Collection[str]) -> set[str]:
     """Those of these memories that lost a contradiction."""
     found: set[str] = set()
-    for part in _chunks(node_ids):
+    for part in chunks(node_ids):
         found |= set(connection.execute(_SUPERSEDED, {"owner": user_id, "ids": part}).scalars())
     return found
 
@@ -210,8 +209,3 @@ def _about(user_id: int, node_id: str) -> tuple[ColumnElement[bool], ...]:
 def _suggestion(row: Row[Any]) -> MemorySuggestion:
     told = row.payload
     return MemorySuggestion(row.id, told["node_id"], told["field"], told["value"], told["current"], row.created_at)
-
-
-def _chunks(values: Collection[Any]) -> Iterable[list[Any]]:
-    listed = list(values)
-    return [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select
 
-from internal.graph.node_repository import CHUNK, VISIBLE
+from internal.graph.node_repository import VISIBLE
 from internal.memory.plasticity.repository import RELATES_TO
+from internal.storage.chunks import CHUNK
 from internal.storage.tables import graph_edges, graph_nodes
 
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Exists, Select, and_, exists, func, literal, or_, select
 
-from internal.graph.node_repository import CHUNK, VISIBLE
+from internal.graph.node_repository import VISIBLE
 from internal.memory.plasticity.repository import RELATES_TO
+from internal.storage.chunks import chunks
 from internal.storage.tables import evidence, graph_edges, graph_nodes, observations
 
 THINGS: Final = ("Decision", "Goal", "Question", "Preference", "Entity", "TemporalMarker")
@@ -52,9 +53,8 @@ def only_records(connection: Connection, user_id: int, memory_ids: Collection[st
     about it), if it stands in a contradiction that is not settled, or if no line that said it is stored and no other
     memory is about anything of the same.
     """
-    wanted, found = sorted(set(memory_ids)), set[str]()
-    for start in range(0, len(wanted), CHUNK):
-        ids = wanted[start : start + CHUNK]
+    found: set[str] = set()
+    for ids in chunks(sorted(set(memory_ids))):
         for query in (_alone(user_id, ids), _in_conflict(user_id, ids), _unsupported(user_id, ids)):
             found |= set(connection.execute(query).scalars())
     return found

@@ -27,7 +27,8 @@ from sqlalchemy import (
 
 from internal.graph.edge_repository import visible
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
-from internal.graph.node_repository import CHUNK, VISIBLE
+from internal.graph.node_repository import VISIBLE
+from internal.storage.chunks import CHUNK, chunks
 from internal.storage.owner_counters import next_rev
 from internal.storage.tables import changes, evidence, graph_edges, graph_nodes, observations
 
@@ -135,8 +136,8 @@ def settle(connection: Connection, user_id: int, links: Sequence[tuple[Link, flo
 def delete_weak(connection: Connection, user_id: int, ids: Sequence[str], min_strength: float) -> int:
     """Deletes those of these links that are weaker now, hidden ones too; how many there were."""
     removed = 0
-    for start in range(0, len(ids), CHUNK):
-        chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(ids[start : start + CHUNK]))
+    for chunk in chunks(ids):
+        chosen = and_(_EDGE.user_id == user_id, _EDGE.id.in_(chunk))
         now = connection.execute(select(_EDGE.id, _EDGE.strength).where(chosen)).all()
         weak = [row.id for row in now if row.strength is not None and row.strength < min_strength]
         removed += _delete(connection, user_id, and_(_EDGE.user_id == user_id, _EDGE.id.in_(weak)))

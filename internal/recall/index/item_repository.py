@@ -29,6 +29,7 @@ from sqlalchemy import (
 from internal.graph.model import EDGE_CHANGE, NODE_CHANGE
 from internal.people.repository import ITEM_PREFIX as PERSON_PREFIX
 from internal.recall.index.people_repository import person_of_change
+from internal.storage.chunks import chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.owner_counters import record_change
@@ -60,7 +61,6 @@ ALWAYS: Final = -(1 << 62)
 FOREVER: Final = 1 << 62
 """Microseconds that stand for an unknown beginning and an end that has not come."""
 
-_CHUNK: Final = 500
 _VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
 
 # Run for every question: built once, for building a statement takes longer than running it.
@@ -144,9 +144,8 @@ def rows(
         if ref_ids is None:
             yield from map(_item, connection.execute(query))
             continue
-        wanted = list(ref_ids)
-        for start in range(0, len(wanted), _CHUNK):
-            chosen = query.where(query.selected_columns.ref_id.in_(wanted[start : start + _CHUNK]))
+        for chunk in chunks(ref_ids):
+            chosen = query.where(query.selected_columns.ref_id.in_(chunk))
             yield from map(_item, connection.execute(chosen))
 
 
@@ -174,8 +173,8 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
     """The entities of the people that changes are about, visible or not."""
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
     found: set[str] = set()
-    for start in range(0, len(ids), _CHUNK):
-        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(ids[start : start + _CHUNK])
+    for chunk in chunks(ids):
+        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
         found |= set(connection.execute(select(people.c.entity_id).where(one)).scalars())
     return found
 

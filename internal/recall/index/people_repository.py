@@ -11,12 +11,12 @@ from sqlalchemy import Connection, Select, Text, and_, bindparam, cast, func, li
 from internal.people.model import Person
 from internal.people.repository import CHANGE_KIND as PERSON
 from internal.people.repository import ITEM_PREFIX, person_of
+from internal.storage.chunks import CHUNK, chunks
 from internal.storage.engine.expressions import merely_compared
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.tables import changes, name_keys, people, search_items, vectors
 from internal.storage.vectors import Vector, from_blob
 
-_CHUNK = 500
 MANY_CHANGES = 5_000
 """From here on reading everything anew is cheaper than following the log."""
 
@@ -33,7 +33,7 @@ _CALLED = (
     .where(name_keys.c.user_id == bindparam("owner"), name_keys.c.key.in_(bindparam("keys", expanding=True)))
     .where(~name_keys.c.rejected)
     .distinct()
-    .limit(_CHUNK)
+    .limit(CHUNK)
 )
 
 
@@ -93,7 +93,7 @@ def count_people(connection: Connection, user_id: int) -> int:
 
 def entities_called(connection: Connection, user_id: int, keys: Collection[str]) -> list[str]:
     """The entities that are called by one of these keys, rejected aliases apart; some may be hidden."""
-    wanted = sorted(key for key in keys if key)[:_CHUNK]
+    wanted = sorted(key for key in keys if key)[:CHUNK]
     return list(connection.execute(_CALLED, {"owner": user_id, "keys": wanted}).scalars())
 
 
@@ -104,8 +104,8 @@ def people_vectors(
     if ids is None:
         yield from _vectors_of(connection, _query(model, dim).where(people.c.user_id == user_id))
         return
-    for start in range(0, len(ids), _CHUNK):
-        one = people.c.id.in_(ids[start : start + _CHUNK])
+    for chunk in chunks(ids):
+        one = people.c.id.in_(chunk)
         query = _query(model, dim).where(merely_compared(people.c.user_id) == user_id, one)
         yield from _vectors_of(connection, query)
 

@@ -13,6 +13,7 @@ from internal.dialogue.rows import message_of
 from internal.language.search.terms import ANALYZER
 from internal.recall.index.item_repository import VectorKind, found_by, micros
 from internal.recall.messages.index import MessageRow
+from internal.storage.chunks import chunks
 from internal.storage.erasure.forgettings import EVERYTHING
 from internal.storage.search_items import item_of
 from internal.storage.tables import forgettings, messages, search_items, users
@@ -20,7 +21,6 @@ from internal.storage.vectors import from_blob
 
 _KIND: Final = "message"
 _PREFIX: Final = item_of(_KIND, "")
-_CHUNK: Final = 500
 
 _FORGOTTEN: Final = exists().where(
     forgettings.c.user_id == bindparam("owner"),
@@ -46,8 +46,8 @@ def rows(
         yield from map(_row, connection.execute(query))
         return
     wanted, chosen = list(ids), list[Row[Any]]()
-    for start in range(0, len(wanted), _CHUNK):
-        one = messages.c.id.in_(wanted[start : start + _CHUNK])
+    for chunk in chunks(wanted):
+        one = messages.c.id.in_(chunk)
         chosen += connection.execute(_searchable(of).where(messages.c.user_id == user_id, one))
     yield from map(_row, sorted(chosen, key=lambda row: row.seq))
 
@@ -66,8 +66,8 @@ def owner_name(connection: Connection, user_id: int) -> str:
 def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int, Message]:
     """Those of these messages that may still be shown: not those that are about to be forgotten."""
     shown: dict[int, Message] = {}
-    for start in range(0, len(seqs), _CHUNK):
-        chosen = connection.execute(_FOUND, {"owner": user_id, "seqs": seqs[start : start + _CHUNK]}).all()
+    for chunk in chunks(seqs):
+        chosen = connection.execute(_FOUND, {"owner": user_id, "seqs": chunk}).all()
         shown |= {row.seq: message_of(row) for row in chosen}
     return shown
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
+from internal.storage.chunks import chunks
 from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes, observations
 
-_CHUNK: Final = 500
 _CLAIM: Final = "claim:"
 _OBSERVATION: Final = "observation:"
 SAYING: Final = ("Memory", "Goal", "Decision", "Question", "Preference")
@@ -143,9 +143,5 @@ def holding(
 def _rows(
     connection: Connection, user_id: int, query: Select[Any], ids: Collection[str], **more: Any
 ) -> Iterator[Row[Any]]:
-    for part in _chunks(sorted(ids)):
+    for part in chunks(sorted(ids)):
         yield from connection.execute(query, {"owner": user_id, "ids": part, **more}).all()
-
-
-def _chunks(values: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))

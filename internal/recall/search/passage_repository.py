@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, bindparam
 
 from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
+from internal.storage.chunks import chunks
 from internal.storage.search_items import item_of
 from internal.storage.tables import claims, evidence, facts, messages, observations, search_items
 from internal.storage.vectors import MESSAGE
@@ -17,7 +18,6 @@ from internal.storage.vectors import MESSAGE
 REACH: Final = 4
 """Places of the log on either side in which a line's neighbours are looked for: other lanes may stand between."""
 
-_CHUNK: Final = 500
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
 _SEEN: Final = (
@@ -80,7 +80,7 @@ def _near(
     there = [seq for seq in close if before_seq is None or seq < before_seq]
     return {
         message.seq: message
-        for part in _chunks(there)
+        for part in chunks(there)
         for message in map(message_of, connection.execute(_NEAR, {"owner": user_id, "seqs": part}).all())
     }
 
@@ -125,9 +125,5 @@ def replaced_by(connection: Connection, user_id: int, fact_ids: Collection[str])
 
 
 def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterable[tuple[str, Any]]:
-    for part in _chunks(sorted(ids)):
+    for part in chunks(sorted(ids)):
         yield from ((row[0], row[1]) for row in connection.execute(query, {"owner": user_id, "ids": part}).all())
-
-
-def _chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))

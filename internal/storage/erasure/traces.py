@@ -26,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from internal.storage.chunks import chunks
 from internal.storage.tables import (
     TEXT,
     agent_state,
@@ -99,7 +100,7 @@ def blank_calls(
 ) -> None:
     """Empties the prompts and replies of calls that were made for this episode or session, or one of these turns."""
     links = model_calls.c.links
-    made_for = [links["turn"].as_string().in_(part) for part in _chunks(turn_ids)]
+    made_for = [links["turn"].as_string().in_(part) for part in chunks(turn_ids)]
     if episode_id is not None:
         made_for.append(links["fragment"].as_string() == episode_id)
     if session_id is not None:
@@ -119,7 +120,7 @@ def blank_events(connection: Connection, user_id: int, episode_id: str) -> None:
 
 def blank_events_about(connection: Connection, user_id: int, refs: Collection[str]) -> None:
     """Empties what events tell that link to one of these ids; that they happened stays."""
-    for part in _chunks(refs):
+    for part in chunks(refs):
         linking = select(event_links.c.event_seq).where(event_links.c.user_id == user_id, event_links.c.ref.in_(part))
         theirs = (events.c.user_id == user_id) & events.c.seq.in_(linking)
         connection.execute(update(events).where(theirs).values(payload=dict(_FORGOTTEN)))
@@ -127,7 +128,7 @@ def blank_events_about(connection: Connection, user_id: int, refs: Collection[st
 
 def blank_replies(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
     """What is still to be sent of these messages is never sent."""
-    for part in _chunks(message_ids):
+    for part in chunks(message_ids):
         theirs = and_(outbox.c.user_id == user_id, outbox.c.message_id.in_(part))
         connection.execute(update(outbox).where(theirs).values(payload={}))
         owed = update(outbox).where(theirs, outbox.c.state.in_(_OWED))
@@ -257,8 +258,3 @@ def _matching(parts: list[str]) -> Holds:
 def _stem(word: str) -> str:
     """A name without its last vowel, so that declined forms are found: маша -> маш (машу, машей)."""
     return word[:-1] if len(word) > 3 and word[-1] in _ENDINGS else word
-
-
-def _chunks(values: Collection[str]) -> Iterable[list[str]]:
-    listed = list(values)
-    return [listed[start : start + LONGEST_WALK] for start in range(0, len(listed), LONGEST_WALK)]

@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError
 
 from internal.errors import Refused
+from internal.storage.chunks import chunks
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import (
@@ -62,8 +63,6 @@ _OPEN: Final[dict[Table, Sequence[str]]] = {
 
 _KNOWN_BY_ID: Final = frozenset({episodes, events, graph_edges, graph_nodes, model_calls, people, sessions, tasks})
 """What is asked for by its id alone: no two owners may have the same one. All else is asked for by its owner."""
-
-_CHUNK: Final = 500
 
 
 def rows_by_table(connection: Connection, user_id: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -142,8 +141,8 @@ def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequenc
     """Whether everything that was said according to these rows is stored: each message by its id."""
     ids = [row["id"] for row in rows.get(messages, ())]
     found = 0
-    for start in range(0, len(ids), _CHUNK):
-        one = messages.c.id.in_(ids[start : start + _CHUNK])
+    for chunk in chunks(ids):
+        one = messages.c.id.in_(chunk)
         found += len(connection.execute(select(messages.c.id).where(messages.c.user_id == user_id, one)).all())
     return found == len(ids)
 
@@ -188,8 +187,8 @@ def _refuse_taken(connection: Connection, table: Table, values: Sequence[Mapping
     for name in _ids(table) if table in _KNOWN_BY_ID else ():
         ids = [row[name] for row in values]
         owner = next((row["user_id"] for row in values), None)
-        for start in range(0, len(ids), _CHUNK):
-            theirs = table.c[name].in_(ids[start : start + _CHUNK]) & (table.c.user_id != owner)
+        for chunk in chunks(ids):
+            theirs = table.c[name].in_(chunk) & (table.c.user_id != owner)
             with across_owners(connection):
                 taken = connection.execute(select(table.c[name]).where(theirs).limit(1)).first()
             if taken:
