@@ -28,8 +28,9 @@ from lived_console import LivedConsole
 from made_up_lives import Language, Life, Size
 from playwright.async_api import Browser, BrowserContext
 
+from bot.application.app import App
+from bot.application.bootstrap import open_app
 from bot.application.operations import Operations
-from bot.runtime.core import App, open_app
 from bot.runtime.http import Doors, served
 from bot.simulator.screenshot import chromium
 from internal.config import Config

@@ -36,7 +36,8 @@ from bot_process import circumstances
 from living import OWNER, Living, Quarter, count
 from sqlalchemy import Connection, func, select, text
 
-from bot.runtime.core import App, open_app
+from bot.application.app import App
+from bot.application.bootstrap import open_app
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, User

@@ -14,8 +14,8 @@ from typing import Any, Final
 from lived import LANGUAGES, RECALLS, Life
 from sqlalchemy import Connection, func, select
 
-from bot.runtime.app import turn_flow
-from bot.runtime.core import App
+from bot.application.app import App
+from bot.runtime.bot import turn_flow
 from bot.telegram.i18n import phrase
 from internal.access import repository as users
 from internal.dialogue import repository as dialogue

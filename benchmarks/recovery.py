@@ -31,7 +31,7 @@ from typing import Any
 from bot_process import circumstances, cpu_seconds, environment, running
 from sqlalchemy import Connection, insert
 
-from bot.runtime.database import open_database
+from bot.application.database import open_database
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.dialogue import repository as dialogue
 from internal.dialogue.buffers import DialogueBuffers

@@ -82,7 +82,7 @@ async def measure(rounds: int, messages: int) -> dict[str, list[float]]:
             cases: dict[str, Callable[[], Awaitable[float]]] = {
                 "bare Python": lambda: _command("-c", "pass"),
                 "laplaced --help": lambda: _command("-m", "bot", "--help"),
-                "import bot.runtime.app": lambda: _command("-c", "import bot.runtime.app"),
+                "import bot.runtime.bot": lambda: _command("-c", "import bot.runtime.bot"),
                 "ready, no data": lambda: _ready(telegram, None),
                 f"ready, {messages:,} messages": lambda: _ready(telegram, filled),
                 "ready, with a local Telegram of its own": lambda: _ready(None, None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bot.runtime import app, worker
+from bot.runtime import bot, worker
 from bot.telegram.delivery.flood_limits import Budget
 from internal.config import load
 from internal.telemetry import logs
@@ -15,5 +15,5 @@ NO_LIMIT = 1e9
 if __name__ == "__main__":
     config = load()
     logs.configure(config.secrets())
-    program = worker if "worker" in sys.argv[1:] else app
+    program = worker if "worker" in sys.argv[1:] else bot
     sys.exit(asyncio.run(program.run(config, budget=Budget(global_per_second=NO_LIMIT, chat_per_second=NO_LIMIT))))

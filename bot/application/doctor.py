@@ -15,9 +15,9 @@ from typing import get_args
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.runtime.database import last_backup
-from bot.runtime.mirror import check_mirror
-from bot.runtime.models import remote_embedder
+from bot.application.database import last_backup
+from bot.application.mirror import check_mirror
+from bot.application.models import remote_embedder
 from bot.telegram.health_check import check_telegram
 from internal.access import repository as users
 from internal.config import Config

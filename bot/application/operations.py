@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from bot.runtime.database import LAST_BACKUP, damage_told, open_database
+from bot.application.database import LAST_BACKUP, damage_told, open_database
 from bot.web.admin.operations import BackupReport, DeadRun, Queues, RunCount
 from internal.access import repository as users
 from internal.config import Config

@@ -15,7 +15,7 @@ from bot.cli.base import load, server_of
 from bot.cli.graph import graph_command
 
 if TYPE_CHECKING:
-    from bot.runtime.mirror import Mirrors
+    from bot.application.mirror import Mirrors
     from bot.web.graph.cypher import CypherAnswer, Rebuilt
     from internal.config import Config
 
@@ -90,8 +90,8 @@ async def _rebuild(config: Config, user_id: int | None) -> Rebuilt:
 @contextlib.asynccontextmanager
 async def _mirrors(config: Config) -> AsyncIterator[Mirrors]:
     """The mirrors over the data of a stopped bot."""
+    from bot.application.mirror import Mirrors
     from bot.application.operations import open_stopped
-    from bot.runtime.mirror import Mirrors
     from internal.scheduling.clock import SystemClock
 
     async with open_stopped(config) as database, Mirrors(config, database, SystemClock()).opened() as mirrors:

@@ -59,12 +59,12 @@ async def _run(config: Config) -> int:
     local = of_config(config) if config.local_telegram else None
     async with begun(local) if local is not None else contextlib.nullcontext():
         gc.disable()  # the Bot API's many classes are built a seventh faster, and none of them becomes garbage
-        from bot.runtime import app
+        from bot.runtime import bot
 
         gc.freeze()
         gc.enable()
         gc.set_threshold(*GC_THRESHOLDS)
-        return await app.run(config, local=local)
+        return await bot.run(config, local=local)
 
 
 @command("laplaced worker --config /etc/laplaced.yaml")
@@ -113,7 +113,7 @@ async def _archive(config: Config, user_id: int | None, backfill: str | None, ag
         from bot.web.client import ask_archive
 
         return await ask_archive(config, server, user_id, backfill, again)
-    from bot.runtime.core import open_app  # the models take seconds to import: only who works here himself needs them
+    from bot.application.bootstrap import open_app
 
     async with open_app(config) as opened:
         return await opened.archive(user_id, backfill, again)

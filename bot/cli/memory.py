@@ -49,7 +49,7 @@ async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recal
         from bot.web.client import ask_recall
 
         return await ask_recall(config, server, user_id, query, limit)
-    from bot.runtime.core import open_app
+    from bot.application.bootstrap import open_app
     from bot.web.admin.recall import Recalled
 
     async with open_app(config) as opened:

@@ -99,7 +99,7 @@ async def _simulate(
 
 
 async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Load) -> int:
-    from bot.runtime import app
+    from bot.runtime import bot
     from bot.simulation import launch
     from bot.simulation.load import LoadGenerator
 
@@ -107,4 +107,4 @@ async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Lo
     launch.take(folder, asdict(wanted))
     generator = LoadGenerator(wanted, folder / "reports" / "load.json")
     prepared = launch.prepared(config, folder, offline=offline)
-    return await app.run(prepared, budget=launch.unlimited(), companion=generator)
+    return await bot.run(prepared, budget=launch.unlimited(), companion=generator)

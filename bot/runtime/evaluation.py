@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import click
 
-from bot.runtime.models import remote_embedder
+from bot.application.models import remote_embedder
 from internal.config import Config
 from internal.errors import LaplacedError
 from internal.evaluation import locomo

@@ -7,9 +7,10 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
+from bot.application.app import App
+from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.core import App, open_app
 from bot.runtime.http import Doors
 from internal.config import Config
 from internal.telemetry.logs import log_loop_trouble

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
+from bot.application.app import App
 from bot.application.owner_data import OwnerData
 from bot.cli.imports import importing_agents
 from bot.console.launch import Place, console_at
 from bot.mcp.http import PATH, McpServer
-from bot.runtime.core import App
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.console_login import Console
 from bot.web.admin.operations import Operations

@@ -9,8 +9,8 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.runtime.core import App
-from bot.runtime.database import last_backup
+from bot.application.app import App
+from bot.application.database import last_backup
 from bot.telegram.menu import publish
 from bot.telegram.rendering import plain, render
 from bot.telegram.service import PollMonitor, TelegramService

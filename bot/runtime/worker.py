@@ -9,8 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 
 from fastapi import FastAPI
 
-from bot.runtime.app import telegram_side
-from bot.runtime.core import App, open_app
+from bot.application.app import App
+from bot.application.bootstrap import open_app
+from bot.runtime.bot import telegram_side
 from bot.runtime.http import server_key
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.launch import DEFAULT_TOKEN

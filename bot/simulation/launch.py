@@ -7,7 +7,7 @@ import logging
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.runtime import app
+from bot.runtime import bot
 from bot.simulation.player import Simulation
 from bot.simulator.scenarios.loader import ScenarioInvalid
 from bot.simulator.scenarios.plan import Plan
@@ -62,12 +62,12 @@ async def simulate(
 ) -> int:
     """Plays a plan from beginning to end; the exit code of the bot.
 
-    Raises ScenarioInvalid for a folder that is in use, and what bot.runtime.app.run raises.
+    Raises ScenarioInvalid for a folder that is in use, and what bot.runtime.bot.run raises.
     """
     take(data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()})
     logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
-    return await app.run(prepared(config, data_dir, offline=offline), budget=unlimited(), companion=simulation)
+    return await bot.run(prepared(config, data_dir, offline=offline), budget=unlimited(), companion=simulation)
 
 
 def folder_of(config: Config, name: str, seed: int, now: datetime) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.runtime.app import Running
+from bot.runtime.bot import Running
 from bot.simulation.load_options import Load
 from bot.simulator.client import ControlClient
 from bot.web.admin.simulator import SimulatorOrder, SimulatorState

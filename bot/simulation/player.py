@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.runtime.app import Running
+from bot.runtime.bot import Running
 from bot.simulation.evaluation import examine
 from bot.simulation.stage import Stage
 from bot.simulator.client import ControlClient
@@ -39,7 +39,7 @@ _SILENCE = timedelta(minutes=10)
 
 
 class Simulation:
-    """A companion of the bot (bot/runtime/app.py) and the simulator of its REST (bot/web/admin/simulator.py).
+    """A companion of the bot (bot/runtime/bot.py) and the simulator of its REST (bot/web/admin/simulator.py).
 
     With `stay` the bot goes on in real time when the scenario is over, and others can be started.
     """

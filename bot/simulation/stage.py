@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.runtime.app import Running
+from bot.runtime.bot import Running
 from bot.simulation import idle_repository as resting
 from bot.simulator.client import ControlClient
 from bot.simulator.clock import SimulatedClock

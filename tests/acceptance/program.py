@@ -23,7 +23,7 @@ from bot.simulator.launch import DEFAULT_TOKEN, LocalTelegram, begun
 ROOT = Path(__file__).parents[2]
 BOT, TELEGRAM = "bot", "bot.simulator.local_telegram"
 IMPORTED = {
-    BOT: ("bot.runtime.app", "bot.application.operations", "bot.application.doctor", "preloaded"),
+    BOT: ("bot.runtime.bot", "bot.application.operations", "bot.application.doctor", "preloaded"),
     TELEGRAM: ("uvicorn", "bot.simulator.server.server", "bot.simulator.page"),
 }
 """By program, what makes its start long. Not the program itself: that is executed anew in each copy."""

@@ -10,7 +10,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Request, Response
 from sqlalchemy import Connection
 
-from bot.runtime.core import App
+from bot.application.app import App
 from bot.web.admin.simulator import Simulator, SimulatorOrder, SimulatorState
 from internal.access import repository as users
 from internal.access.model import Role, User, UserState

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, insert, update
 
-from bot.runtime.core import open_app
+from bot.application.bootstrap import open_app
 from bot.web.admin.router import ArchiveReport
 from internal.config import Config
 from internal.dialogue import repository as dialogue

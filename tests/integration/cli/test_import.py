@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
+from bot.application.bootstrap import open_app
 from bot.cli.imports import ImportOrder, open_importing, run_import
-from bot.runtime.core import open_app
 from internal.access.repository import add_spend
 from internal.config import Config, load
 from internal.errors import NotFound, Refused

@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 from sqlalchemy import Connection, create_engine, func, insert, select, update
 from stores import where
 
+from bot.application.database import open_database
 from bot.application.operations import examine_here
 from bot.cli.main import main
-from bot.runtime.database import open_database
 from internal.config import load
 from internal.errors import StorageError
 from internal.flows.operations.health_checks import Level

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 from mcp_stage import OWNER, SAID, configured, environment, scripted
 
+from bot.application.app import App
 from bot.cli.main import main
 from bot.cli.memory import _serve_http
 from bot.mcp.rest import Rest
-from bot.runtime.core import App
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served, server_key
 from bot.web.server.uvicorn import listening

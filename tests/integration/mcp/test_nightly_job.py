@@ -9,7 +9,7 @@ import pytest
 from mcp_stage import OWNER, configured, scripted
 from sqlalchemy import Connection, insert
 
-from bot.runtime.core import open_app
+from bot.application.bootstrap import open_app
 from internal.events import repository as events
 from internal.graph import store
 from internal.storage.tables import users

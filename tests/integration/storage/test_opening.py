@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection
 
 import migrations
-from bot.runtime.database import LAST_BACKUP, last_backup, open_database
+from bot.application.database import LAST_BACKUP, last_backup, open_database
 from internal.access.repository import write_setting
 from internal.errors import StorageDamaged, StorageError
 from internal.storage.backup import backup

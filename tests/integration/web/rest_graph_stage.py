@@ -13,7 +13,7 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from bot.runtime.mirror import Mirrors
+from bot.application.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.router import ArchiveReport
 from bot.web.graph.cypher import Cypher

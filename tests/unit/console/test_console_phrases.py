@@ -12,11 +12,10 @@ import pytest
 from fluent.syntax import FluentParser
 from fluent.syntax.ast import Message
 
-from bot.application import doctor
+from bot.application import doctor, mirror
 from bot.console import phrases
 from bot.console.pages.health import found
 from bot.console.phrases import LANGUAGES, Phrases, preferred
-from bot.runtime import mirror
 from bot.shared.recurrence_words import repeat_words
 from bot.telegram import health_check
 from internal.flows.operations import health_checks

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from bot.application.app import App
+from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.core import App, open_app
 from bot.runtime.http import Doors, RunningServers, served
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.client import ControlClient

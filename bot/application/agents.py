@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from bot.runtime.models import Models, entity_types
+from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
 from internal.agents.archivist.reply.resolve_facts import Digester
 from internal.agents.model import TaskManager
