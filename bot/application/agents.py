@@ -9,17 +9,17 @@ from sqlalchemy import Connection
 
 from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
-from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import TaskManager
 from internal.config import Config
-from internal.flows.analyst.handler import REPLY_TOKENS, AnalysisHandler
-from internal.flows.archivist.handler import ArchivalHandler
+from internal.flows.analyst.handler import REPLY_TOKENS, AnalystHandler
+from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import Digestion
-from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.context.handler import ContextHandler
 from internal.flows.runs.handler import RunHandler
-from internal.flows.tasks.handler import TaskingHandler
+from internal.flows.tasks.handler import TaskHandler
 from internal.language.worker.process_pool import LanguageWorker
 from internal.memory.questions.repository import Asked
 from internal.scheduling.clock import Clock
@@ -41,19 +41,19 @@ def background_agents(
 ) -> list[RunHandler[Any, Any]]:
     """The agents that work in the background, those that are enabled."""
     reader = WorkerNameReader(worker)
-    mentioning = Mentioning(database, reader)
+    mentions = MentionFinder(database, reader)
     persona, wake = config.persona.name, ticker.wake
     handlers: list[RunHandler[Any, Any]] = []
     if config.agents.archivist.enabled:
-        digestion = Digestion(database, Digester(worker, models.embedder))
-        archivist = ArchivalHandler(
+        resolver = ReplyResolver(database, NameResolver(worker, models.embedder))
+        archivist = ArchivistHandler(
             database,
             clock,
             models.archivist,
             reader,
-            digestion,
+            resolver,
             metrics,
-            mentioning=mentioning,
+            mentions=mentions,
             types=entity_types(config),
             persona_name=persona,
             tombstone_key=hmac_key,
@@ -63,8 +63,8 @@ def background_agents(
         handlers.append(archivist)
     if models.analyst is not None:
         most = max(1, config.agents.analyst.max_tokens // REPLY_TOKENS)
-        analyst = AnalysisHandler(
-            database, models.analyst, mentioning, metrics, persona_name=persona, most_judged=most, wake=wake
+        analyst = AnalystHandler(
+            database, models.analyst, mentions, metrics, persona_name=persona, most_judged=most, wake=wake
         )
         handlers.append(analyst)
     if models.context_manager is not None:
@@ -82,8 +82,8 @@ def _task_manager(
     worker: LanguageWorker,
     reader: WorkerNameReader,
     ticker: Ticker,
-) -> TaskingHandler:
-    return TaskingHandler(
+) -> TaskHandler:
+    return TaskHandler(
         database,
         manager,
         worker,

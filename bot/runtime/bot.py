@@ -41,7 +41,7 @@ from internal.access import repository as users
 from internal.access import service as access
 from internal.config import Config
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.tasks.parse import TypedTasks
+from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.answer import Drafts, TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
@@ -201,7 +201,7 @@ def _services(app: App, menus: ChatMenus) -> Services:
         dates=app.dates,
         corrections=app.restating,
         sessions=app,
-        task_words=TypedTasks(app.worker),
+        task_words=TaskParser(app.worker),
     )
 
 

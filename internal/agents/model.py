@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from internal.access.model import User
 from internal.llm.model import ChatDelta, ChatMessage, Usage
 from internal.memory.model import KnownMemory
 from internal.notifications.model import Notification
@@ -73,6 +74,10 @@ class OwnerProfile:
     language: Language
     timezone: str
     facts: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, user: User) -> OwnerProfile:
+        return cls(user.user_id, user.name, user.username, user.lang, user.tz)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A closed session is judged: one call of the analyst, an Analysis for each response, a summary, a topic (C8-C10)."""
+"""The analyst's part of a run over a closed session: an Analysis of each response, a summary and a topic (C8-C10)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection
 
@@ -19,15 +20,13 @@ from internal.agents.analyst.output import AnalystReply, parse
 from internal.agents.analyst.verdict import Judgement
 from internal.agents.model import AgentReply, Analyst, AnalystRequest, OwnerProfile
 from internal.agents.responder.rules import rules
-from internal.chronicle import repository as line
+from internal.chronicle import repository as sessions
 from internal.chronicle import service as chronicle
-from internal.chronicle.model import Event, EventLabel
+from internal.chronicle.model import Event, EventLabel, Session
 from internal.errors import ModelReplyTruncated
-from internal.flows.analyst.transcript import SessionLine, fitted, most_telling, read_session, shown_revs
-from internal.flows.archivist.write_mentions import KnownNames, Mentioning, Named, mention_analyses, names_known
-from internal.flows.runs.handler import Prepared, StaleDigest, StaleInput
-from internal.flows.runs.results import tell_result
-from internal.flows.runs.slices import current_revs
+from internal.flows.analyst.transcript import SessionLine, fitted, read_session, responses_to_judge
+from internal.flows.archivist.write_mentions import KnownNames, MentionFinder, Mentions, mention_analyses, names_known
+from internal.flows.runs.handler import AgentHandler, Applied, Prepared, RefusalObserver, StaleResolution
 from internal.flows.sessions.lifecycle import ANALYST
 from internal.people.operations import RefusedOperation
 from internal.scheduling.model import Run
@@ -36,19 +35,20 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 REPLY_TOKENS: Final = 70
-"""What a judgement takes of a reply on the average: a bare verdict 15, one with errors and lessons 150."""
+"""Tokens of a judgement in a reply, on the average: a bare verdict takes 15, one with errors and lessons 150."""
+
+_NOTHING: Final = '{"responses": []}'
+"""The reply to a session of which all messages were deleted meanwhile."""
 
 
-class AnalysisObserver(Protocol):
+class AnalystObserver(RefusalObserver, Protocol):
     def analysis_verdict(self, verdict: str, count: int = 1) -> None:
         """Responses were judged so: correct, partially_correct or incorrect."""
         ...
 
-    def operation_refused(self, agent: str, reason: str) -> None: ...
-
 
 @dataclass(frozen=True, slots=True)
-class AnalysisInput:
+class AnalystInput:
     """A session as the analyst is asked about it, and every message of it, shown or not."""
 
     request: AnalystRequest
@@ -56,36 +56,21 @@ class AnalysisInput:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalysisDigest:
-    """A ruling on every response, by its number, and one on the session; what the texts of each name.
+class ResolvedAnalysis:
+    """A judgement of every response, by its number, and one of the session; `mentions` is what their texts name.
 
-    The names of the session's ruling stand under 0. `known` are the names that were looked for.
+    The mentions of the session's judgement stand under 0. `known` are the names that were looked for.
     """
 
     topic: str
     responses: Mapping[int, Judgement]
     session: Judgement
-    named: Mapping[int, Named]
+    mentions: Mapping[int, Mentions]
     refused: Sequence[RefusedOperation]
     known: KnownNames
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisEffects:
-    verdicts: Mapping[str, int]
-    refused: Sequence[RefusedOperation]
-    observer: AnalysisObserver
-    wake: Callable[[], None]
-
-    def after_commit(self) -> None:
-        for verdict, count in self.verdicts.items():
-            self.observer.analysis_verdict(verdict, count)
-        for refusal in self.refused:
-            self.observer.operation_refused(ANALYST, refusal.reason)
-        self.wake()
-
-
-class AnalysisHandler:
+class AnalystHandler(AgentHandler[AnalystInput, ResolvedAnalysis]):
     """The analyst's part of a run over a session. `most_judged` answers at most are judged by it, the rest by rules."""
 
     agent = ANALYST
@@ -95,41 +80,40 @@ class AnalysisHandler:
         self,
         database: Database,
         analyst: Analyst,
-        mentioning: Mentioning,
-        observer: AnalysisObserver,
+        mentions: MentionFinder,
+        observer: AnalystObserver,
         *,
         persona_name: str,
         most_judged: int,
         wake: Callable[[], None],
     ) -> None:
-        self._database, self._analyst, self._mentioning = database, analyst, mentioning
-        self._observer, self._persona, self._wake = observer, persona_name, wake
+        super().__init__(database, observer, persona_name=persona_name, wake=wake)
+        self._analyst, self._mentions, self._observer = analyst, mentions, observer
         self._most_judged = most_judged
 
-    async def read(self, run: Run) -> Prepared[AnalysisInput]:
+    async def prepare(self, run: Run) -> Prepared[AnalystInput]:
         user, topic, lines = await self._database.read(lambda c: self._read(c, run))
-        shown = fitted([one.shown for one in lines])
+        shown = fitted([line.shown for line in lines])
         request = AnalystRequest(
-            owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
+            owner=OwnerProfile.of(user),
             topic=topic,
             transcript=shown,
             rules=rules(),
-            judged=most_telling(shown, self._most_judged),
+            judged=responses_to_judge(shown, self._most_judged),
         )
-        return Prepared(AnalysisInput(request, lines), {"messages": shown_revs(lines)})
+        snapshot = {"messages": {line.message_id: line.message_rev for line in lines}}
+        return Prepared(AnalystInput(request, lines), snapshot, None if shown else _NOTHING)
 
     def _read(self, connection: Connection, run: Run) -> tuple[User, str, tuple[SessionLine, ...]]:
         user = users.get(connection, run.user_id)
-        session = line.session(connection, run.user_id, _session_of(run))
+        session = _session(connection, run)
         if session is None:
             return user, "", ()
         return user, session.topic, read_session(connection, user, session.id, self._persona)
 
-    async def ask(self, prepared: Prepared[AnalysisInput]) -> AgentReply:
+    async def _ask(self, asked: AnalystInput) -> AgentReply:
         """One call; where the reply was cut by its limit, another for the half of the answers that matter most."""
-        request = prepared.input.request
-        if not request.transcript:
-            return AgentReply('{"responses": []}', "none")  # all of it was deleted meanwhile
+        request = asked.request
         while True:
             try:
                 return await self._analyst.ask(request)
@@ -139,142 +123,118 @@ class AnalysisHandler:
                 request = replace(request, judged=request.to_judge[: len(request.to_judge) // 2])
                 log.info("analysis_halved", extra={"judged": len(request.to_judge)})
 
-    async def digest(self, run: Run, prepared: Prepared[AnalysisInput], reply: str) -> AnalysisDigest:
-        """The reply with rulings by rules where it has none, without lessons that tell of people."""
+    async def resolve(self, run: Run, prepared: Prepared[AnalystInput], reply: str) -> ResolvedAnalysis:
+        """The reply with judgements by rules where it has none, without lessons about people."""
         request, lines = prepared.input.request, prepared.input.lines
-        told = parse(reply, request.transcript, request.rules)
+        parsed = parse(reply, request.transcript, request.rules)
         # The rules read 200 answers in a tenth of a second, in which nothing else would move.
-        responses, session = await asyncio.to_thread(completed, told, request, lines)
-        topic = told.topic
-        rulings = {**responses, 0: session}
+        responses, session = await asyncio.to_thread(completed, parsed, request, lines)
         known = await self._database.read(lambda c: names_known(c, run.user_id))
-        read = await self._named(run.user_id, rulings, topic)
-        rulings, refused = without_people(rulings, read.lessons)
-        session = rulings.pop(0)
-        return AnalysisDigest(topic, rulings, session, read.rulings, [*told.refused, *refused], known)
+        judgements = {**responses, 0: session}
+        mentions, about_people = await self._find_mentions(run.user_id, judgements, parsed.topic)
+        judgements, refused = without_people(judgements, about_people)
+        session = judgements.pop(0)
+        return ResolvedAnalysis(parsed.topic, judgements, session, mentions, [*parsed.refused, *refused], known)
 
-    async def _named(self, user_id: int, rulings: Mapping[int, Judgement], topic: str) -> _Read:
-        """What each ruling names, and which lessons name somebody."""
-        texts = {number: "\n".join(ruling.texts) for number, ruling in rulings.items()}
+    async def _find_mentions(
+        self, user_id: int, judgements: Mapping[int, Judgement], topic: str
+    ) -> tuple[dict[int, Mentions], frozenset[str]]:
+        """What each judgement names, by number, and the lessons that name somebody."""
+        texts = {number: "\n".join(judgement.texts) for number, judgement in judgements.items()}
         texts[0] = f"{topic}\n{texts[0]}"
-        lessons = list(dict.fromkeys(lesson for ruling in rulings.values() for lesson in ruling.lessons))
-        named = await self._mentioning.read(user_id, [*texts.values(), *lessons])
-        of_lessons = zip(lessons, named[len(texts) :], strict=True)
-        return _Read(
-            dict(zip(texts, named, strict=False)), frozenset(lesson for lesson, one in of_lessons if one.people)
-        )
+        lessons = list(dict.fromkeys(lesson for judgement in judgements.values() for lesson in judgement.lessons))
+        found = await self._mentions.read(user_id, [*texts.values(), *lessons])
+        of_lessons = zip(lessons, found[len(texts) :], strict=True)
+        about_people = frozenset(lesson for lesson, mentions in of_lessons if mentions.people)
+        return dict(zip(texts, found, strict=False)), about_people
 
-    def apply(
+    def refuse_if_changed(self, connection: Connection, run: Run, snapshot: Mapping[str, Any]) -> None:
+        if _session(connection, run) is not None:
+            super().refuse_if_changed(connection, run, snapshot)
+
+    def _write(
         self,
         connection: Connection,
         run: Run,
-        prepared: Prepared[AnalysisInput],
-        digested: AnalysisDigest,
+        prepared: Prepared[AnalystInput],
+        resolved: ResolvedAnalysis,
         now: datetime,
-    ) -> AnalysisEffects:
-        user_id, session_id = run.user_id, _session_of(run)
-        if line.session(connection, user_id, session_id) is None:
-            return AnalysisEffects({}, (), self._observer, self._wake)  # erased meanwhile
-        shown = (run.snapshot or prepared.snapshot)["messages"]
-        if current_revs(connection, user_id, list(shown)) != dict(shown):
-            raise StaleInput("messages of this session changed while the analyst read them")
-        if names_known(connection, user_id) != digested.known:
-            raise StaleDigest("somebody or something became known while the names of this analysis were read")
-        chronicle.drop_analyses(connection, user_id, session_id)
-        written = self._write(connection, run, prepared.input.lines, digested, now)
-        if digested.topic:
-            chronicle.name_topic(connection, user_id, session_id, digested.topic)
+    ) -> Applied | None:
+        session = _session(connection, run)
+        if session is None:
+            return None
+        if names_known(connection, run.user_id) != resolved.known:
+            raise StaleResolution("somebody or something became known while the names of this analysis were read")
+        chronicle.drop_analyses(connection, run.user_id, session.id)
+        written = _write_analyses(connection, run, session.id, prepared.input.lines, resolved, now)
+        if resolved.topic:
+            chronicle.name_topic(connection, run.user_id, session.id, resolved.topic)
+        none = Mentions()
         mention_analyses(
             connection,
             run,
-            {event.id: (event, digested.named.get(number, Named())) for number, event in written.items()},
+            {event.id: (event, resolved.mentions.get(number, none)) for number, event in written.items()},
         )
-        verdicts = Counter[str](digested.responses[number].verdict for number in written if number)
-        self._tell(connection, run, now, verdicts, digested)
-        return AnalysisEffects(verdicts, digested.refused, self._observer, self._wake)
-
-    @staticmethod
-    def _write(
-        connection: Connection, run: Run, lines: Sequence[SessionLine], digested: AnalysisDigest, now: datetime
-    ) -> dict[int, Event]:
-        """An Analysis of each response that is still there, and the summary behind them, by number; that is 0."""
-        session_id = _session_of(run)
-        there = {one.id: one for one in line.events_of_session(connection, run.user_id, session_id)}
-        written: dict[int, Event] = {}
-        for one in lines:
-            ruling, event = digested.responses.get(one.shown.number), there.get(one.event_id)
-            if ruling is None or event is None or event.label is not EventLabel.RESPONSE:
-                continue
-            written[one.shown.number] = chronicle.analyse(
-                connection,
-                run.user_id,
-                session_id,
-                "response_analysis",
-                ruling.attributes(),
-                answers_n=event.n,
-                now=now,
-                run_id=run.id,
-            )
-            _sum_up_response(connection, event, ruling.summary)
-        written[0] = chronicle.analyse(
-            connection,
-            run.user_id,
-            session_id,
-            "session_summary",
-            digested.session.attributes() | {"summary": digested.session.summary},
-            answers_n=None,
-            now=now,
-            run_id=run.id,
-        )
-        return written
-
-    def _tell(
-        self, connection: Connection, run: Run, now: datetime, verdicts: Mapping[str, int], digested: AnalysisDigest
-    ) -> None:
-        links = {"run": run.id, "session": _session_of(run)}
-        by_rules = sum(ruling.by_rules for ruling in digested.responses.values())
-        told = {"verdicts": dict(verdicts), "by_rules": by_rules, "refused": len(digested.refused)}
-        tell_result(connection, run, told, digested.refused, source=self.source, now=now, links=links)
+        verdicts = Counter[str](resolved.responses[number].verdict for number in written if number)
+        by_rules = sum(judgement.by_rules for judgement in resolved.responses.values())
+        payload = {"verdicts": dict(verdicts), "by_rules": by_rules, "refused": len(resolved.refused)}
+        return Applied(payload, resolved.refused, [(self._observer.analysis_verdict, verdicts)])
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What rulings name, by number, and the lessons that name somebody."""
+def _session(connection: Connection, run: Run) -> Session | None:
+    return sessions.session(connection, run.user_id, run.session_id or "")
 
-    rulings: Mapping[int, Named]
-    lessons: frozenset[str]
+
+def _write_analyses(
+    connection: Connection,
+    run: Run,
+    session_id: str,
+    lines: Sequence[SessionLine],
+    resolved: ResolvedAnalysis,
+    now: datetime,
+) -> dict[int, Event]:
+    """Writes an Analysis of each response that is still there and a summary of the session; the summary is number 0."""
+    analyse = partial(chronicle.analyse, connection, run.user_id, session_id, now=now, run_id=run.id)
+    events = {event.id: event for event in sessions.events_of_session(connection, run.user_id, session_id)}
+    written: dict[int, Event] = {}
+    for line in lines:
+        number, event = line.shown.number, events.get(line.event_id)
+        judgement = resolved.responses.get(number)
+        if judgement is None or event is None or event.label is not EventLabel.RESPONSE:
+            continue
+        written[number] = analyse("response_analysis", judgement.attributes(), answers_n=event.n)
+        _set_summary(connection, event, judgement.summary)
+    summary = resolved.session.attributes() | {"summary": resolved.session.summary}
+    written[0] = analyse("session_summary", summary, answers_n=None)
+    return written
 
 
 def completed(
-    told: AnalystReply, request: AnalystRequest, lines: Sequence[SessionLine]
+    reply: AnalystReply, request: AnalystRequest, lines: Sequence[SessionLine]
 ) -> tuple[dict[int, Judgement], Judgement]:
-    """A ruling on every response of a session, by the rules where the reply has none, and one on the session. Pure."""
-    whole, language = [one.shown for one in lines], request.owner.language
+    """A judgement of every response of a session, by rules where the reply has none, and one of the session. Pure."""
+    whole, language = [line.shown for line in lines], request.owner.language
     by_rules = judge(whole, request.rules, language)
-    responses = {number: told.responses.get(number, ruling) for number, ruling in by_rules.items()}
-    return responses, told.session or sum_up(responses, told.topic or request.topic, language)
+    responses = {number: reply.responses.get(number, judgement) for number, judgement in by_rules.items()}
+    return responses, reply.session or sum_up(responses, reply.topic or request.topic, language)
 
 
 def without_people(
-    rulings: Mapping[int, Judgement], about_people: frozenset[str]
+    judgements: Mapping[int, Judgement], about_people: frozenset[str]
 ) -> tuple[dict[int, Judgement], list[RefusedOperation]]:
-    """The rulings without lessons that name somebody: those are facts, and they would be told at any moment. Pure."""
+    """The judgements without lessons that name somebody: those are facts, and would be shown at any moment. Pure."""
     kept = {
-        number: replace(ruling, lessons=tuple(one for one in ruling.lessons if one not in about_people))
-        for number, ruling in rulings.items()
+        number: replace(judgement, lessons=tuple(one for one in judgement.lessons if one not in about_people))
+        for number, judgement in judgements.items()
     }
-    lost = sum(len(rulings[number].lessons) - len(ruling.lessons) for number, ruling in kept.items())
-    return kept, [RefusedOperation("names_somebody", "a lesson tells of a person")] * lost
+    lost = sum(len(judgements[number].lessons) - len(judgement.lessons) for number, judgement in kept.items())
+    return kept, [RefusedOperation("names_somebody", "a lesson is about a person")] * lost
 
 
-def _sum_up_response(connection: Connection, event: Event, summary: str) -> None:
-    """A response keeps the summary that was told last; without one its first words stand for it."""
+def _set_summary(connection: Connection, event: Event, summary: str) -> None:
+    """Gives a response its latest summary; without one its first words stand for it."""
     attrs = {name: value for name, value in event.attrs.items() if name != "summary"}
     if summary:
         attrs["summary"] = summary
     if attrs != dict(event.attrs):
-        line.change_event(connection, event, attrs=attrs)
-
-
-def _session_of(run: Run) -> str:
-    return run.session_id or ""
+        sessions.change_event(connection, event, attrs=attrs)

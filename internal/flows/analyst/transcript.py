@@ -1,8 +1,8 @@
-"""What a closed session shows the analyst: its numbered lines, within a budget, and which of its answers to judge."""
+"""The numbered lines of a closed session for the analyst, within a budget, and which of its answers to judge."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from internal.access.model import User
 from internal.agents.analyst.reactions import reactions
 from internal.agents.model import TranscriptLine
-from internal.chronicle import repository as line
+from internal.chronicle import repository as sessions
 from internal.chronicle.model import EventLabel
 from internal.dialogue import repository as dialogue
 from internal.flows.runs.slices import message_line
@@ -28,12 +28,12 @@ _CUTS: Final = (4_000, 2_000, 1_000, 500, 250)
 """Characters to which long lines are cut, the longest that fits: better every line in part than some not at all."""
 
 _HEAD: Final = 10
-"""Lines of the beginning that stay in any case: they tell what it was all about."""
+"""Lines of the beginning that stay in any case: they say what the session is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """One message of a session: its event, and as it is shown."""
+    """One message of a session as it is shown, and its event."""
 
     shown: TranscriptLine
     event_id: str
@@ -46,7 +46,7 @@ def read_session(connection: Connection, user: User, session_id: str, persona: s
     hidden = veil(connection, user.user_id)
     events = [
         event
-        for event in line.events_of_session(connection, user.user_id, session_id)
+        for event in sessions.events_of_session(connection, user.user_id, session_id)
         if event.label is not EventLabel.ANALYSIS and not hidden.hides(event)
     ]
     ids = [event.message_id for event in events if event.message_id is not None]
@@ -58,23 +58,18 @@ def read_session(connection: Connection, user: User, session_id: str, persona: s
     )
 
 
-def shown_revs(lines: Sequence[SessionLine]) -> Mapping[str, int]:
-    """The revs of the messages, by id: what changes afterwards was not judged."""
-    return {one.message_id: one.message_rev for one in lines}
-
-
 def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[TranscriptLine]:
     """The lines within a budget of tokens: long ones cut in the middle, then lines of the middle left out.
 
     Numbers stay. Pure.
     """
-    shown, costs = list(lines), [_cost(one) for one in lines]
+    shown, costs = list(lines), [_cost(line) for line in lines]
     for longest in _CUTS:
         if sum(costs) <= budget:
             return shown
-        for place, one in enumerate(lines):
+        for place, line in enumerate(lines):
             if len(shown[place].text) > longest:
-                shown[place] = _shortened(one, longest)
+                shown[place] = _shortened(line, longest)
                 costs[place] = _cost(shown[place])
     tail, left = len(shown), budget - sum(costs[:_HEAD])
     while tail > _HEAD and costs[tail - 1] <= left:
@@ -83,20 +78,20 @@ def fitted(lines: Sequence[TranscriptLine], budget: int = MAX_TOKENS) -> list[Tr
     return [*shown[:_HEAD], *shown[max(tail, _HEAD) :]]
 
 
-def most_telling(lines: Sequence[TranscriptLine], most: int) -> list[int]:
-    """The numbers of at most so many answers to judge, first those the owner had something to say about. Pure."""
+def responses_to_judge(lines: Sequence[TranscriptLine], most: int) -> list[int]:
+    """The numbers of at most so many answers, first those on which the owner commented. Pure."""
     found = reactions(lines)
     order = sorted(found, key=lambda number: (found[number] in ("none", "thanked"), -number))
     return order[:most]
 
 
-def _shortened(one: TranscriptLine, longest: int) -> TranscriptLine:
-    """Its beginning and its end: what is asked stands at either."""
-    if len(one.text) <= longest:
-        return one
+def _shortened(line: TranscriptLine, longest: int) -> TranscriptLine:
+    """The line with its middle left out: what is asked stands at the beginning or the end."""
+    if len(line.text) <= longest:
+        return line
     end = longest // 3
-    return replace(one, text=f"{one.text[: longest - end].rstrip()} … {one.text[-end:].lstrip()}")
+    return replace(line, text=f"{line.text[: longest - end].rstrip()} … {line.text[-end:].lstrip()}")
 
 
-def _cost(one: TranscriptLine) -> int:
-    return count_tokens(one.text) + _AROUND
+def _cost(line: TranscriptLine) -> int:
+    return count_tokens(line.text) + _AROUND

@@ -1,4 +1,4 @@
-"""What an archivist is told that is known already, so that it uses the same names and does not repeat itself."""
+"""The known things and facts that an archivist is shown, so that it uses the same names and repeats nothing."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from internal.language.text.spelling import tokens
 
 SHOWN_ENTITIES: Final = 60
 SHOWN_FACTS: Final = 60
-"""Most things and facts in one prompt: those that the slice names, and of the owner's own the newest."""
+"""Most things and facts in one prompt: those that the slice names, and the newest of the owner's own."""
 
 _STEM: Final = 4
-"""Letters in which a name and a word of the text must agree, the rest being its ending; a shorter name wholly."""
+"""Letters in which a name and a word of the text must agree, the rest being its ending; a shorter name whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownThings:
-    """Things that the texts may mean, and current facts about them and the owner, in words with their dates."""
+    """Things that the texts may mean, and current facts about them and the owner, as sentences with dates."""
 
     entities: Sequence[KnownEntity]
     facts: Sequence[str]
 
 
 def known_things(connection: Connection, user: User, texts: Sequence[str], now: datetime) -> KnownThings:
-    """What is known of whatever these texts seem to name; a guess by the beginnings of words costs only tokens."""
+    """What is known about the things these texts seem to name, guessed by the beginnings of words."""
     names = entities.known_names(connection, user.user_id)
     words = {_stem(token.key) for text in texts for token in tokens(text)}
-    named = [one for one in names if any(_named(name, words) for name in one.names)]
-    things = [one for one in named if one.subtype != "person"][:SHOWN_ENTITIES]
-    about = {one.node_id for one in named[:SHOWN_ENTITIES]} | {owner_node_id(user.user_id)}
-    return KnownThings([_entity(one) for one in things], _facts(connection, user, about, now))
+    named = [known for known in names if any(_is_named(name, words) for name in known.names)]
+    things = [known for known in named if known.subtype != "person"][:SHOWN_ENTITIES]
+    about = {known.node_id for known in named[:SHOWN_ENTITIES]} | {owner_node_id(user.user_id)}
+    return KnownThings([_entity(thing) for thing in things], _facts(connection, user, about, now))
 
 
 def _facts(connection: Connection, user: User, node_ids: Iterable[str], now: datetime) -> list[str]:
@@ -52,10 +52,10 @@ def _facts(connection: Connection, user: User, node_ids: Iterable[str], now: dat
 
 
 def _newest(connection: Connection, user_id: int, node_id: str, now: datetime) -> list[Fact]:
-    wanted = FactFilter(node_id=node_id)
-    count = knowledge.count_facts(connection, user_id, wanted, now=now)
+    filter_ = FactFilter(node_id=node_id)
+    count = knowledge.count_facts(connection, user_id, filter_, now=now)
     offset = max(0, count - SHOWN_FACTS)
-    return knowledge.facts_about(connection, user_id, wanted, now=now, limit=SHOWN_FACTS, offset=offset)
+    return knowledge.facts_about(connection, user_id, filter_, now=now, limit=SHOWN_FACTS, offset=offset)
 
 
 def _words(fact: Fact, user: User) -> str:
@@ -69,7 +69,7 @@ def _entity(known: KnownName) -> KnownEntity:
     return KnownEntity(known.names[0], kind, known.names[1:], known.description)
 
 
-def _named(name: str, words: set[str]) -> bool:
+def _is_named(name: str, words: set[str]) -> bool:
     parts = [token.key for token in tokens(name)]
     return bool(parts) and all(_stem(part) in words for part in parts)
 

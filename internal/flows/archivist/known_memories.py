@@ -1,4 +1,4 @@
-"""Which memories an archivist is shown under handles, and what a handle of a stored reply means."""
+"""The memories that an archivist is shown under handles, and what a handle of a stored reply means."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from internal.memory.observations.known_repository import KnownNode
 
 OPEN: Final[Mapping[str, tuple[str, ...]]] = {"Question": ("open", "partial"), "Goal": ("active",)}
 MOST_OPEN: Final = 30
-"""Of each, the newest, shown whatever the slice is about: what is open may be answered or reached in passing."""
+"""Most of each, the newest, shown whatever the slice is about: a question may be answered in passing."""
 CONTRADICTIONS: Final = 10
 NAMED: Final = 60
-"""Most other nodes, whose words the slice uses."""
+"""Most other nodes; the slice uses their words."""
 LOOKED_AT: Final = 2_000
-"""Of each kind the newest are looked through for words, in some 0.1 s. What is older is known again when it is told."""
+"""Most nodes of each kind that are searched for words, the newest, in some 0.1 s. Older ones are matched afterwards."""
 
 HANDLES: Final[Mapping[str, str]] = {
     "Question": "Q", "Goal": "G", "Decision": "D", "Preference": "P", "Context": "C", "Contradiction": "X",
@@ -29,17 +29,17 @@ HANDLES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 _STEM: Final = 4
-"""Letters in which two words must agree, the rest may be an ending; shorter words tell nothing."""
+"""Letters in which two words must agree, the rest may be an ending; shorter words do not count."""
 _SHARED: Final = 2
-"""Words that a sentence must share with the slice to be shown; of a name all."""
+"""Words that a sentence must share with the slice to be shown; a name must share all."""
 
 
-def remembered(
+def known_memories(
     connection: Connection, user_id: int, texts: Sequence[str], *, read_again: str | None = None
 ) -> list[KnownMemory]:
-    """What may be meant by handles, in the order of their letters and numbers; a guess too many costs only tokens.
+    """The memories that a slice may refer to, by letter and number of their handles; one too many costs only tokens.
 
-    `read_again` is the episode whose earlier reading is about to be taken back: what only that told is not shown.
+    `read_again` is the episode whose earlier reading is about to be taken back: what only that supports is not shown.
     """
     gone = known_repository.told_only_by(connection, user_id, read_again) if read_again else set()
     newest = [
@@ -50,7 +50,7 @@ def remembered(
     ]
     kept = [node for label, states in OPEN.items() for node in _in_state(newest, label, states)[:MOST_OPEN]]
     unresolved = _in_state(newest, "Contradiction", ("unresolved",))[:CONTRADICTIONS]
-    sides = known_repository.conflicting(connection, user_id, [one.node_id for one in unresolved])
+    sides = known_repository.conflicting(connection, user_id, [node.node_id for node in unresolved])
     kept += [*unresolved, *(node for node in newest if node.node_id in sides)]
     ids = {node.node_id for node in kept}
     others = [node for node in newest if node.node_id not in ids and node.label != "Contradiction"]
@@ -62,12 +62,12 @@ def _in_state(nodes: Sequence[KnownNode], label: str, states: Collection[str]) -
 
 
 def snapshot_of(memories: Sequence[KnownMemory]) -> list[list[str]]:
-    """What a run keeps of the handles it gave out: no words, for those could be forgotten meanwhile."""
-    return [[one.handle, one.node_id, one.label] for one in memories]
+    """The handles as a run keeps them: without words, which could be forgotten meanwhile."""
+    return [[memory.handle, memory.node_id, memory.label] for memory in memories]
 
 
 def from_snapshot(snapshot: Mapping[str, Any]) -> list[KnownMemory]:
-    """The handles of a stored run; a run of an older version gave out none."""
+    """The handles of a stored run; empty for a run of an older version."""
     return [KnownMemory(handle, node_id, label, "") for handle, node_id, label in snapshot.get("memories", ())]
 
 

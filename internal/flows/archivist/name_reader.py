@@ -1,4 +1,4 @@
-"""Names in a slice, read in the language process: who is meant where, and who may be the same person."""
+"""Finds names in a slice with the language process: who is meant where, and who may be the same person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from internal.people.model import Person, names_of
 
 
 class WorkerNameReader:
-    """Implements `NameReader` and `MentionReader`: one call to the language process for a whole slice."""
+    """Implements `NameReader` and `NameFinder`: one call of the language process for a whole slice."""
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker

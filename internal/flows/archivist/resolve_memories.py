@@ -1,4 +1,4 @@
-"""Between a stored reply and its transaction: when its memories were, and what is known already in other words."""
+"""Resolves the memories of a stored reply: when they were, and what is known already in other words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.agents.archivist.reply.resolve_memories import MemoryDigester, Near, proposed_keys, text_of
+from internal.agents.archivist.reply.resolve_memories import MemoryResolver, NearNode, proposed_keys, text_of
 from internal.agents.model import Language, TranscriptLine
 from internal.memory.model import Likeness, MemoryDigest, RefKey
 from internal.memory.observations import known_repository
@@ -17,64 +17,66 @@ from internal.storage.database import Database
 
 NEAREST: Final = 8
 """Stored nodes whose own words are compared with a proposed one's."""
-LOOKED_AT: Final = 5_000
-"""Of each label the newest are compared: 1.5 s in the language process at first, 0.1 s once it knows their words."""
+COMPARED: Final = 5_000
+"""Most nodes compared of each label, the newest: 1.5 s in the language process at first, 0.1 s once it has them."""
 
 
-class MemoryDigestion:
+class MemoryReplyResolver:
     """Reads what is kept, compares it in the language process and the embedder, writes nothing."""
 
-    def __init__(self, database: Database, digester: MemoryDigester) -> None:
-        self._database, self._digester = database, digester
+    def __init__(self, database: Database, memories: MemoryResolver) -> None:
+        self._database, self._memories = database, memories
 
-    async def digest(
+    async def resolve(
         self, user_id: int, reply: ArchivistReply, transcript: Sequence[TranscriptLine], language: Language
     ) -> MemoryDigest:
         """What `memory.write` takes; `transcript` are the lines the reply was read against."""
         if not reply.memories:
             return MemoryDigest()
-        memories = await self._digester.dated(reply.memories, transcript, language)
-        told = proposed_keys(memories)
-        known = await self._database.read(lambda c: _known(c, user_id, {key.label for key in told}))
-        by_label = {label: [(one.node_id, one.words) for one in nodes] for label, nodes in known.items()}
-        same = await self._digester.same_in_form(list(told), by_label)
-        forms = await self._digester.forms(list(told))
-        strange = [key for key in told if key not in same and key not in forms]
-        near = await self._near(user_id, {key: text_of(told[key]) for key in strange}, known)
-        same |= await self._digester.same_in_meaning(near, user_id)
-        related = await self._digester.related(_without(near, same), user_id)
+        memories = await self._memories.dated(reply.memories, transcript, language)
+        proposed = proposed_keys(memories)
+        known = await self._database.read(lambda c: _known(c, user_id, {key.label for key in proposed}))
+        by_label = {label: [(node.node_id, node.words) for node in nodes] for label, nodes in known.items()}
+        same = await self._memories.same_in_form(list(proposed), by_label)
+        forms = await self._memories.forms(list(proposed))
+        strange = [key for key in proposed if key not in same and key not in forms]
+        near = await self._near(user_id, {key: text_of(proposed[key]) for key in strange}, known)
+        same |= await self._memories.same_in_meaning(near, user_id)
+        related = await self._memories.related(_without(near, same), user_id)
         return MemoryDigest(memories, same, forms, related)
 
     async def _near(
         self, user_id: int, texts: Mapping[RefKey, str], known: Mapping[str, Sequence[KnownNode]]
-    ) -> dict[RefKey, list[Near]]:
-        """The stored nodes with the nearest vectors; nothing is asked for where nothing of the label is kept."""
-        wanted = {key: text for key, text in texts.items() if known.get(key.label) and self._digester.by_meaning(key)}
-        vectors = await self._digester.vectors(wanted, user_id)
+    ) -> dict[RefKey, list[NearNode]]:
+        """The stored nodes with the nearest vectors; nothing is embedded where no node of the label is stored."""
+        comparable = {
+            key: text for key, text in texts.items() if known.get(key.label) and self._memories.by_meaning(key)
+        }
+        vectors = await self._memories.vectors(comparable, user_id)
         if not vectors:
             return {}
-        model = self._digester.model
+        model = self._memories.model
         found = await self._database.read(
             lambda c: known_repository.nearest_nodes(c, user_id, model, vectors, count=NEAREST)
         )
-        words = {one.node_id: one.words for nodes in known.values() for one in nodes}
+        words = {node.node_id: node.words for nodes in known.values() for node in nodes}
         return {
-            key: [Near(node_id, words[node_id], cosine) for node_id, cosine in nodes if node_id in words]
+            key: [NearNode(node_id, words[node_id], cosine) for node_id, cosine in nodes if node_id in words]
             for key, nodes in found.items()
         }
 
 
 def _known(connection: Connection, user_id: int, labels: set[str]) -> dict[str, list[KnownNode]]:
     return {
-        label: known_repository.known_nodes(connection, user_id, [label], limit=LOOKED_AT) for label in sorted(labels)
+        label: known_repository.known_nodes(connection, user_id, [label], limit=COMPARED) for label in sorted(labels)
     }
 
 
 def _without(
-    near: Mapping[RefKey, Sequence[Near]], same: Mapping[RefKey, Sequence[Likeness]]
-) -> dict[RefKey, list[Near]]:
-    """What a node is the same as is not beside it."""
+    near: Mapping[RefKey, Sequence[NearNode]], same: Mapping[RefKey, Sequence[Likeness]]
+) -> dict[RefKey, list[NearNode]]:
+    """The near nodes without those that a proposed one is the same as."""
     return {
-        key: [one for one in nodes if one.node_id not in {found.node_id for found in same.get(key, ())}]
+        key: [node for node in nodes if node.node_id not in {likeness.node_id for likeness in same.get(key, ())}]
         for key, nodes in near.items()
     }

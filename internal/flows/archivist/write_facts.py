@@ -1,4 +1,4 @@
-"""Entities and facts of one reply, written in the transaction that applies it, with the lines that support them."""
+"""Writes the entities and facts of one reply, with the lines that support them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from internal.scheduling.model import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """`counts` says how many facts became what (created, closed, updated ...) and how many entities were made.
+class WrittenFacts:
+    """`counts` has the numbers of facts by outcome (created, closed, updated ...) and of new entities.
 
     `asked` = there is a contradiction that only the owner can settle. `nodes` are the ids of what the reply names, its
     memories included, by the names as they were written.
@@ -45,10 +45,10 @@ def write_facts(
     types: EntityTypes,
     *,
     tombstone_key: bytes,
-) -> Written:
+) -> WrittenFacts:
     """Finds or makes what the reply names and records its facts; call it after its people were applied.
 
-    A run that replaces another one takes the place of what that told. What was forgotten since is not brought back.
+    A run that replaces another one replaces its claims. What was forgotten since is not brought back.
     """
     resolved = resolve.resolve(connection, run.user_id, proposal.entities, proposal.facts, digest, circumstances, types)
     undated = replace(digest, dates=())
@@ -75,11 +75,11 @@ def write_facts(
     refused = [RefusedOperation(one.reason, one.detail) for one in resolved.refused]
     refused += [RefusedOperation(one.reason, one.detail) for one in recorded.refused]
     refused += [RefusedOperation("denied", "the owner denied this after it was said") for _ in denied]
-    return Written(counts, refused, bool(recorded.changes.contradictions), resolved.nodes)
+    return WrittenFacts(counts, refused, bool(recorded.changes.contradictions), resolved.nodes)
 
 
 def _together(resolved: Resolution, mentioned: Resolution) -> Resolution:
-    """What entities and facts name, and what memories name beside them; a mention that fails costs its link only."""
+    """What entities and facts name, and what memories name besides; a mention that fails costs its link only."""
     return replace(
         resolved,
         nodes={**mentioned.nodes, **resolved.nodes},
@@ -90,7 +90,7 @@ def _together(resolved: Resolution, mentioned: Resolution) -> Resolution:
 
 
 def _cite_nodes(connection: Connection, run: Run, resolved: Resolution, numbered: Mapping[int, SliceLine]) -> None:
-    """Everything named is supported by the lines that name it; without them it would outlive its episode."""
+    """Cites the lines that name a node, for every node: without them it would outlive its episode."""
     cited: dict[str, set[int]] = {}
     for entity in resolved.entities:
         cited.setdefault(entity.node_id, set()).update(entity.proposed.evidence or numbered)
@@ -103,20 +103,20 @@ def _cite_nodes(connection: Connection, run: Run, resolved: Resolution, numbered
         service.cite_node(
             connection, run.user_id, node_id, run.episode_id, segments, operation=operation, run_id=run.id
         )
-    called = {one: _segments(numbers, numbered) for one, numbers in _called(resolved, numbered).items()}
-    service.note_names(connection, run.user_id, called, episode_id=run.episode_id, run_id=run.id)
+    names = {key: _segments(numbers, numbered) for key, numbers in _name_lines(resolved, numbered).items()}
+    service.note_names(connection, run.user_id, names, episode_id=run.episode_id, run_id=run.id)
 
 
-def _called(resolved: Resolution, numbered: Collection[int]) -> dict[tuple[str, str], set[int]]:
-    """The numbers of the lines by which a thing is called so, by (node id, name)."""
-    found: dict[tuple[str, str], set[int]] = defaultdict(set)
+def _name_lines(resolved: Resolution, numbered: Collection[int]) -> dict[tuple[str, str], set[int]]:
+    """The numbers of the lines in which a node has a name, by (node id, name)."""
+    lines: dict[tuple[str, str], set[int]] = defaultdict(set)
     for entity in resolved.entities:
         for name in (entity.proposed.name, *entity.proposed.aliases):
-            found[entity.node_id, name].update(entity.proposed.evidence or numbered)
+            lines[entity.node_id, name].update(entity.proposed.evidence or numbered)
     for fact in resolved.facts:
         for node_id, name in ((fact.source, fact.proposed.source), (fact.target, fact.proposed.target)):
-            found[node_id, name].update(fact.proposed.evidence)
-    return found
+            lines[node_id, name].update(fact.proposed.evidence)
+    return lines
 
 
 def _segments(numbers: Iterable[int], numbered: Mapping[int, SliceLine]) -> dict[int, str | None]:

@@ -1,4 +1,4 @@
-"""Memories of one reply, written in the transaction that applies it, with their sources and the session they are of."""
+"""Writes the memories of one reply, with their sources and their session."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ OWN: Final = 0.9
 PASSED_ON: Final = 0.7
 IMPORTED: Final = 0.6
 IMPORTED_OF_OTHERS: Final = 0.5
-"""How far a line may be believed, in [0, 1]: the owner's own words here, what he forwards, what an import holds of him
-and of others. A source is believed as its lines on the average, less what of it was superseded."""
+"""The trust in a line, in [0, 1]: the owner's own words, what he forwards, an import's lines of him and of others.
+The trust in a source is the average of its lines, less what of it was superseded."""
 
 _FILE: Final = re.compile(r"[\w() -]+\.[A-Za-z0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMemories:
-    """`counts` says how many nodes and edges became what; `asked` = there is something only the owner can settle."""
+    """`counts` has the numbers of nodes and edges by outcome; `asked` = something only the owner can settle."""
 
     counts: Mapping[str, int]
     refused: Sequence[RefusedOperation]
@@ -56,7 +56,7 @@ def write_memories(
     """Finds or makes what the memories of a reply name and records them; call it after its facts were written.
 
     `nodes` are the ids of things and people by the names that the reply has for them. A run that replaces another one
-    takes the place of what that told. What was forgotten since is not brought back.
+    replaces its observations. What was forgotten since is not brought back.
     """
     said_at = {line.shown.number: line.said_at for line in lines}
     digest, buried = without_buried_memories(connection, run.user_id, digest, said_at, tombstone_key)
@@ -79,7 +79,7 @@ def write_memories(
         counts.update(deleted=len(removal.nodes), unlinked=removal.edges)
     if setting.session is not None and setting.session.closed:
         memory.complete_session(connection, run.user_id, setting.session.session_id, now=now)
-    # Preferences that the reply names as things count once more: how often they were observed is told by both.
+    # Preferences that the reply names as things count once more: facts and memories both count as observations of them.
     memory.project_nodes(connection, run.user_id, nodes.values(), now=now)
     refused = [RefusedOperation(one.reason, one.detail) for one in buried]
     refused += [RefusedOperation(one.reason, one.detail) for one in written.refused]
@@ -87,7 +87,7 @@ def write_memories(
 
 
 def observed(episode_id: str, line: SliceLine) -> ObservedLine:
-    """A line of a slice as evidence of a memory."""
+    """The line of a slice as evidence of a memory."""
     shown = line.shown
     own = shown.owners_word
     here, elsewhere = (OWN, PASSED_ON), (IMPORTED, IMPORTED_OF_OTHERS)
@@ -97,15 +97,15 @@ def observed(episode_id: str, line: SliceLine) -> ObservedLine:
 
 def source_of(episode: Episode) -> NodeRef:
     """The Source of an episode: a conversation, a page by its address, a file by its name, else a document."""
-    told = {"title": episode.name}
+    title = {"title": episode.name}
     if episode.first_seq is not None:
-        return NodeRef("Source", told | {"type": "conversation", "reference": f"episode:{episode.id}"})
+        return NodeRef("Source", title | {"type": "conversation", "reference": f"episode:{episode.id}"})
     url = episode.source_url or episodes.extract_source_url(episode.source_description)
     if url:
-        return NodeRef("Source", told | {"type": "url", "reference": url})
+        return NodeRef("Source", title | {"type": "url", "reference": url})
     if _FILE.fullmatch(PurePath(episode.source_description.replace("\\", "/")).name):
-        return NodeRef("Source", told | {"type": "file", "reference": episode.source_description})
-    return NodeRef("Source", told | {"type": "document", "reference": f"episode:{episode.id}"})
+        return NodeRef("Source", title | {"type": "file", "reference": episode.source_description})
+    return NodeRef("Source", title | {"type": "document", "reference": f"episode:{episode.id}"})
 
 
 def _source(connection: Connection, run: Run) -> NodeRef | None:
@@ -119,7 +119,7 @@ def _session(connection: Connection, run: Run, lines: Sequence[SliceLine]) -> Se
     said_in = Counter(chronicle.session_of_messages(connection, run.user_id, ids).values())
     if not said_in:
         return None
-    session_id = min(said_in, key=lambda one: (-said_in[one], one))
+    session_id = min(said_in, key=lambda id: (-said_in[id], id))
     session = chronicle.session(connection, run.user_id, session_id)
     if session is None:
         return None

@@ -1,7 +1,7 @@
-"""What the events of the chronicle mention: written where an agent's reply is applied, for lines and for Analyses.
+"""Writes what the events of the chronicle mention, where an agent's reply is applied: for lines and for Analyses.
 
-A line mentions what cites it, and everybody and everything known that its words name. Names are read in the language
-process beforehand (`Mentioning.read`); what they mean is looked up in the transaction, since a reply makes things too.
+A line mentions what cites it, and everybody and everything known that its words name. Names are found beforehand in
+the language process (`MentionFinder`); what they mean is looked up in the transaction, since a reply makes things too.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sqlalchemy import Connection
 
 from internal.agents.archivist.output import ArchivistReply
 from internal.chronicle import mention_repository
-from internal.chronicle import repository as line
+from internal.chronicle import repository as sessions
 from internal.chronicle.model import Event, EventLabel
 from internal.errors import ModelUnavailable
-from internal.flows.runs.handler import StaleDigest
+from internal.flows.runs.handler import StaleResolution
 from internal.flows.runs.slices import SliceLine
 from internal.graph import name_repository, store
 from internal.knowledge import evidence_repository as evidence
@@ -36,19 +36,19 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 CITED: Final = 4
-"""Relevance, 1..5, of what rests on a line where the reply did not say how central it is."""
+"""Relevance, 1..5, of what cites a line where the reply does not say how central it is."""
 
 NAMED_BY_OWNER: Final = 3
 NAMED_BY_ASSISTANT: Final = 2
-"""Of what is only named in it."""
+"""Relevance of what a line or Analysis only names."""
 
 _BY_ID = re.compile(r"person:\d+", re.IGNORECASE)
 
 Relevances = dict[str, dict[str, int]]
-"""By event and entity, the highest that was found."""
+"""The highest relevance by event id and entity id."""
 
 
-class MentionReader(Protocol):
+class NameFinder(Protocol):
     """Finds names in texts over declension. Both calls may raise ModelUnavailable or LanguageCallFailed."""
 
     async def people_named(self, texts: Sequence[str], names: Mapping[int, Sequence[str]]) -> list[set[int]]:
@@ -56,81 +56,81 @@ class MentionReader(Protocol):
         ...
 
     async def things_named(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[set[int]]:
-        """For each text, the places of the things that it names."""
+        """For each text, the indexes of the things that it names."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What one text names: known entities by id, and by name what the reply brings. `people`: whether anybody."""
+class Mentions:
+    """What one text mentions: ids of known entities, and names that the reply adds. `people`: whether anybody."""
 
     nodes: frozenset[str] = frozenset()
-    fresh: frozenset[str] = frozenset()
+    new_names: frozenset[str] = frozenset()
     people: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
-    """Names that a reply brings, by the one that it is looked up by afterwards."""
+class NewNames:
+    """The names that a reply adds, by the one that is looked up afterwards."""
 
     people: Mapping[str, Sequence[str]] = field(default_factory=dict)
     things: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class SliceNames:
-    """What the lines of a slice name, by number, and what the Analyses of their sessions do, by event id."""
+class SliceMentions:
+    """What the lines of a slice mention, by number, and the Analyses of their sessions, by event id."""
 
-    lines: Mapping[int, Named] = field(default_factory=dict)
-    analyses: Mapping[str, Named] = field(default_factory=dict)
+    lines: Mapping[int, Mentions] = field(default_factory=dict)
+    analyses: Mapping[str, Mentions] = field(default_factory=dict)
 
 
-class Mentioning:
-    """Reads names in texts. Without the language process nothing is named; what cites a line is mentioned anyway."""
+class MentionFinder:
+    """Finds names in texts. Without the language process none is found; what cites a line is mentioned anyway."""
 
-    def __init__(self, database: Database, reader: MentionReader) -> None:
+    def __init__(self, database: Database, reader: NameFinder) -> None:
         self._database, self._reader = database, reader
 
-    async def of_slice(self, user_id: int, lines: Sequence[SliceLine], proposal: ArchivistReply) -> SliceNames:
-        """What a slice names, of what is known and of what its reply brings; nothing for a text without messages."""
-        ids = [one.message_id for one in lines if one.message_id is not None]
+    async def of_slice(self, user_id: int, lines: Sequence[SliceLine], proposal: ArchivistReply) -> SliceMentions:
+        """What a slice mentions of what is known and of what its reply adds. Empty for a text without messages."""
+        ids = [line.message_id for line in lines if line.message_id is not None]
         if not ids:
-            return SliceNames()
+            return SliceMentions()
         analyses = await self._database.read(lambda c: _analyses_beside(c, user_id, ids))
-        texts = [*(one.shown.text for one in lines), *(words_of(event) for event in analyses)]
-        named = await self.read(user_id, texts, fresh_names(proposal))
-        numbers = [one.shown.number for one in lines]
-        return SliceNames(
+        texts = [*(line.shown.text for line in lines), *(analysis_text(event) for event in analyses)]
+        named = await self.read(user_id, texts, new_names(proposal))
+        numbers = [line.shown.number for line in lines]
+        return SliceMentions(
             dict(zip(numbers, named, strict=False)),
             dict(zip((event.id for event in analyses), named[len(numbers) :], strict=True)),
         )
 
-    async def read(self, user_id: int, texts: Sequence[str], fresh: Fresh | None = None) -> list[Named]:
-        """What each text names."""
-        fresh = fresh or Fresh()
+    async def read(self, user_id: int, texts: Sequence[str], new: NewNames | None = None) -> list[Mentions]:
+        """What each text mentions."""
+        new = new or NewNames()
         known = await self._database.read(lambda c: names_known(c, user_id))
-        persons = dict(enumerate((*known.people.values(), *fresh.people.values())))
-        things = [*known.things.values(), *fresh.things.values()]
+        persons = dict(enumerate((*known.people.values(), *new.people.values())))
+        things = [*known.things.values(), *new.things.values()]
         try:
             meant = await self._reader.people_named(texts, persons)
             named = await self._reader.things_named(texts, things)
         except (ModelUnavailable, LanguageCallFailed) as error:
             log.warning("mentions_not_read", extra={"reason": type(error).__name__})
-            return [Named() for _ in texts]
-        people_ids, thing_ids = [*known.people, *fresh.people], [*known.things, *fresh.things]
-        found: list[Named] = []
-        for someone, something in zip(meant, named, strict=True):
-            old = {people_ids[n] for n in someone if n < len(known.people)}
-            old |= {thing_ids[n] for n in something if n < len(known.things)}
-            new = {people_ids[n] for n in someone if n >= len(known.people)}
-            new |= {thing_ids[n] for n in something if n >= len(known.things)}
-            found.append(Named(frozenset(old), frozenset(new), bool(someone)))
-        return found
+            return [Mentions() for _ in texts]
+        people_keys, thing_keys = [*known.people, *new.people], [*known.things, *new.things]
+        mentions: list[Mentions] = []
+        for people_places, thing_places in zip(meant, named, strict=True):
+            node_ids = {people_keys[n] for n in people_places if n < len(known.people)}
+            node_ids |= {thing_keys[n] for n in thing_places if n < len(known.things)}
+            names = {people_keys[n] for n in people_places if n >= len(known.people)}
+            names |= {thing_keys[n] for n in thing_places if n >= len(known.things)}
+            mentions.append(Mentions(frozenset(node_ids), frozenset(names), bool(people_places)))
+        return mentions
 
 
-def fresh_names(proposal: ArchivistReply) -> Fresh:
+def new_names(proposal: ArchivistReply) -> NewNames:
     """The names in a reply: of people it adds, of things, and of what its facts and memories are about."""
-    added = [one for one in proposal.operations if isinstance(one, Added)]
+    added = [operation for operation in proposal.operations if isinstance(operation, Added)]
     things: dict[str, Sequence[str]] = {}
     for entity in (*proposal.entities, *proposal.mentioned):
         things.setdefault(entity.name, (entity.name, *entity.aliases))
@@ -138,7 +138,7 @@ def fresh_names(proposal: ArchivistReply) -> Fresh:
         if end != OWNER_NODE and not _BY_ID.fullmatch(end):
             things.setdefault(end, (end,))
     things = {name: names for name, names in things.items() if not _BY_ID.fullmatch(name) and name != OWNER_NODE}
-    return Fresh({one.display_name: (one.display_name, *one.aliases) for one in added}, things)
+    return NewNames({person.display_name: (person.display_name, *person.aliases) for person in added}, things)
 
 
 def mention_slice(
@@ -147,46 +147,46 @@ def mention_slice(
     lines: Sequence[SliceLine],
     proposal: ArchivistReply,
     nodes: Mapping[str, str],
-    named: SliceNames,
-) -> int:
-    """C10 of the archivist: the events of a slice mention what it told and what it names; how many events changed.
+    mentions: SliceMentions,
+) -> None:
+    """Writes what the events of a slice mention: what the reply cites them for, and what their words name.
 
     Call it after people, facts and memories were written; `nodes` are the ids of what the reply names. A second
-    reading takes the place of the first. Analyses of these sessions learn the names that are new; raises StaleDigest
-    if one has come since they were read.
+    reading replaces the first. Analyses of these sessions get the names that are new; raises StaleResolution
+    if one was written since they were read.
     """
-    by_message = {one.message_id: one for one in lines if one.message_id is not None}
+    by_message = {line.message_id: line for line in lines if line.message_id is not None}
     beside = _analyses_beside(connection, run.user_id, list(by_message))
-    if {event.id for event in beside} - named.analyses.keys():
-        raise StaleDigest("a session of this slice was analysed while its names were read")
-    found: Relevances = {}
-    told = _relevances(proposal, nodes, lines)
+    if {event.id for event in beside} - mentions.analyses.keys():
+        raise StaleResolution("a session of this slice was analysed while its names were read")
+    relevances: Relevances = {}
+    stated = _stated_relevances(proposal, nodes, lines)
     cited = evidence.entities_by_segment(connection, run.user_id, run.episode_id)
-    for event in line.events_of_messages(connection, run.user_id, list(by_message)):
-        shown = by_message[event.message_id or ""]
-        mentioned = found.setdefault(event.id, {})
-        for node_id in cited.get(shown.segment, ()):
-            _note(mentioned, node_id, told.get((shown.shown.number, node_id), CITED))
-        least = NAMED_BY_OWNER if shown.shown.role == "user" else NAMED_BY_ASSISTANT
-        for node_id in _meant(connection, run.user_id, named.lines.get(shown.shown.number, Named()), nodes):
-            _note(mentioned, node_id, least)
-    for event in line.events_by_ids(connection, run.user_id, list(named.analyses)):
-        meant = _meant(connection, run.user_id, named.analyses[event.id], nodes)
-        found[event.id] = dict.fromkeys(meant, _of_analysis(event))
-    return _write(connection, run, found)
+    for event in sessions.events_of_messages(connection, run.user_id, list(by_message)):
+        line = by_message[event.message_id or ""]
+        number, of_event = line.shown.number, relevances.setdefault(event.id, {})
+        for node_id in cited.get(line.segment, ()):
+            _raise_to(of_event, node_id, stated.get((number, node_id), CITED))
+        least = NAMED_BY_OWNER if line.shown.role == "user" else NAMED_BY_ASSISTANT
+        for node_id in _entity_ids(connection, run.user_id, mentions.lines.get(number, Mentions()), nodes):
+            _raise_to(of_event, node_id, least)
+    for event in sessions.events_by_ids(connection, run.user_id, list(mentions.analyses)):
+        node_ids = _entity_ids(connection, run.user_id, mentions.analyses[event.id], nodes)
+        relevances[event.id] = dict.fromkeys(node_ids, _of_analysis(event))
+    _write(connection, run, relevances)
 
 
-def mention_analyses(connection: Connection, run: Run, named: Mapping[str, tuple[Event, Named]]) -> int:
-    """C10 of the analyst: its Analyses mention whom and what they name; how many of them mention anything."""
-    found = {
-        event_id: dict.fromkeys(_meant(connection, run.user_id, one, {}), _of_analysis(event))
-        for event_id, (event, one) in named.items()
+def mention_analyses(connection: Connection, run: Run, analyses: Mapping[str, tuple[Event, Mentions]]) -> None:
+    """Writes what Analyses mention, by event id."""
+    relevances = {
+        event_id: dict.fromkeys(_entity_ids(connection, run.user_id, mentions, {}), _of_analysis(event))
+        for event_id, (event, mentions) in analyses.items()
     }
-    return _write(connection, run, found)
+    _write(connection, run, relevances)
 
 
-def words_of(event: Event) -> str:
-    """Everything an Analysis tells in words of its own."""
+def analysis_text(event: Event) -> str:
+    """The texts of an Analysis in the analyst's own words."""
     texts = [*event.attrs.get("errors", ()), *event.attrs.get("lessons", ()), event.attrs.get("summary", "")]
     return "\n".join(text for text in texts if text)
 
@@ -200,28 +200,28 @@ class KnownNames:
 
 
 def names_known(connection: Connection, user_id: int) -> KnownNames:
-    """What a text may name now; not the same later means that a text may name more."""
-    things = [one for one in entities.known_names(connection, user_id) if one.label == "Entity"]
+    """The names that a text may mention now; if they differ later, a text may mention more."""
+    things = [known for known in entities.known_names(connection, user_id) if known.label == "Entity"]
     persons = people.listing(connection, user_id)
-    with_profile = {one.entity_id for one in persons}
+    with_profile = {person.entity_id for person in persons}
     return KnownNames(
-        {one.entity_id: names_of(one) for one in persons},
-        {one.node_id: one.names for one in things if one.node_id not in with_profile},
+        {person.entity_id: names_of(person) for person in persons},
+        {thing.node_id: thing.names for thing in things if thing.node_id not in with_profile},
     )
 
 
 def _analyses_beside(connection: Connection, user_id: int, message_ids: Sequence[str]) -> list[Event]:
     """The Analyses of the sessions in which these messages were said."""
-    sessions = dict.fromkeys(line.session_of_messages(connection, user_id, message_ids).values())
-    events = (event for one in sessions for event in line.events_of_session(connection, user_id, one))
+    session_ids = dict.fromkeys(sessions.session_of_messages(connection, user_id, message_ids).values())
+    events = (event for id in session_ids for event in sessions.events_of_session(connection, user_id, id))
     return [event for event in events if event.label is EventLabel.ANALYSIS]
 
 
-def _relevances(
+def _stated_relevances(
     proposal: ArchivistReply, nodes: Mapping[str, str], lines: Sequence[SliceLine]
 ) -> dict[tuple[int, str], int]:
-    """How central the reply says a thing is, by the lines that it cites for it."""
-    everywhere = [one.shown.number for one in lines]
+    """The relevances that the reply gives its entities, by line number and node id."""
+    everywhere = [line.shown.number for line in lines]
     return {
         (number, nodes[entity.name]): entity.relevance
         for entity in proposal.entities
@@ -230,43 +230,43 @@ def _relevances(
     }
 
 
-def _meant(connection: Connection, user_id: int, named: Named, nodes: Mapping[str, str]) -> set[str]:
-    """The entities that a text names; a fresh name that several things have means none of them."""
-    found = set(named.nodes)
-    for name in named.fresh:
-        called = (
+def _entity_ids(connection: Connection, user_id: int, mentions: Mentions, nodes: Mapping[str, str]) -> set[str]:
+    """The ids of the mentioned entities; a new name that several things have means none of them."""
+    node_ids = set(mentions.nodes)
+    for name in mentions.new_names:
+        bearers = (
             [nodes[name]] if name in nodes else name_repository.entities_named(connection, user_id, [name_key(name)])
         )
-        found |= set(called if len(called) == 1 else ())
-    return found
+        node_ids |= set(bearers if len(bearers) == 1 else ())
+    return node_ids
 
 
-def _note(mentioned: dict[str, int], node_id: str, relevance: int) -> None:
-    mentioned[node_id] = max(mentioned.get(node_id, 0), relevance)
+def _raise_to(relevances: dict[str, int], node_id: str, relevance: int) -> None:
+    relevances[node_id] = max(relevances.get(node_id, 0), relevance)
 
 
 def _of_analysis(event: Event) -> int:
-    """A summary of a session names what it was about; a judgement names it in passing."""
+    """The relevance of what an Analysis names: a summary names what the session is about, a judgement in passing."""
     return NAMED_BY_OWNER if event.attrs.get("type") == "session_summary" else NAMED_BY_ASSISTANT
 
 
-def _write(connection: Connection, run: Run, found: Relevances) -> int:
-    meant = _entities(connection, run.user_id, {node_id for one in found.values() for node_id in one})
-    mentioned: dict[str, dict[str, int | None]] = {event_id: {} for event_id in found}
-    for event_id, relevances in found.items():
-        for node_id, relevance in relevances.items():
-            if node_id in meant:
-                mentioned[event_id][meant[node_id]] = max(mentioned[event_id].get(meant[node_id]) or 0, relevance)
-    return len(mention_repository.replace(connection, run.user_id, mentioned, run_id=run.id))
+def _write(connection: Connection, run: Run, relevances: Relevances) -> None:
+    current = _current_ids(
+        connection, run.user_id, {node_id for of_event in relevances.values() for node_id in of_event}
+    )
+    mentioned: dict[str, dict[str, int]] = {event_id: {} for event_id in relevances}
+    for event_id, of_event in relevances.items():
+        for node_id, relevance in of_event.items():
+            if node_id in current:
+                _raise_to(mentioned[event_id], current[node_id], relevance)
+    mention_repository.replace(connection, run.user_id, mentioned, run_id=run.id)
 
 
-def _entities(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
-    """Those of these nodes that are entities, as they are now: merged ones lead on. The owner is in every line."""
+def _current_ids(connection: Connection, user_id: int, node_ids: Collection[str]) -> dict[str, str]:
+    """The present ids of those of these nodes that are entities: merged ones have moved. Without the owner."""
     visible = store.nodes_by_ids(connection, user_id, node_ids)
-    current = {one: visible.get(one) or store.resolve_node(connection, user_id, one) for one in sorted(node_ids)}
+    current = {id: visible.get(id) or store.resolve_node(connection, user_id, id) for id in sorted(node_ids)}
     owner = store.owner_node_id(user_id)
     return {
-        one: node.id
-        for one, node in current.items()
-        if node is not None and node.label == "Entity" and node.id != owner
+        id: node.id for id, node in current.items() if node is not None and node.label == "Entity" and node.id != owner
     }

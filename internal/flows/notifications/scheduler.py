@@ -206,7 +206,7 @@ class NotificationScheduler:
         ]
         shown = [one for one in recent if one.id not in going]
         return WeighingRequest(
-            owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
+            owner=OwnerProfile.of(user),
             now=now,
             notifications=waiting,
             snapshot=shown_snapshot(connection, user.user_id),

@@ -1,38 +1,66 @@
-"""What one agent's part of a run is: read, ask, digest, apply."""
+"""An agent's part of a run: prepare, ask, resolve, apply."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from internal.agents.model import AgentReply
 from internal.errors import Conflict
+from internal.flows.runs.results import publish_result
+from internal.flows.runs.slices import current_revs
+from internal.people.operations import RefusedOperation
 from internal.scheduling.model import Run
+from internal.storage.database import Database
+
+Count = tuple[Callable[[str, int], None], Mapping[str, int]]
+"""A metric by outcome, and how much to add to it for each outcome."""
 
 Input = TypeVar("Input")
-Digested = TypeVar("Digested")
+Resolved = TypeVar("Resolved")
 
 
 class StaleInput(Conflict):
-    """What the agent was shown has changed meanwhile: asked anew, without charging an attempt."""
+    """What the agent was shown has changed meanwhile: it is asked again, without charging an attempt."""
 
 
-class StaleDigest(Conflict):
-    """What the digest was made from has changed meanwhile: made anew from the same reply, the model is not asked."""
+class StaleResolution(Conflict):
+    """What the reply was resolved against has changed meanwhile: it is resolved again, the model is not asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Generic[Input]):
-    """What an agent is asked, and the revs of all it was shown (JSON).
+    """What an agent is asked about, and the revs of all it was shown (JSON).
 
     The snapshot is stored with the reply (C9); `apply` compares the run's, which a restart may have brought back.
+    `reply` is set where there is nothing to ask about: it stands instead of a model's.
     """
 
     input: Input
     snapshot: dict[str, Any]
+    reply: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a reply changed. `payload` is published as the agent's result, `refused` is reported with it.
+
+    `reported` was refused too, and its events are written already.
+    """
+
+    payload: Mapping[str, Any]
+    refused: Sequence[RefusedOperation] = ()
+    counts: Sequence[Count] = ()
+    reported: Sequence[RefusedOperation] = ()
+
+
+class RefusalObserver(Protocol):
+    def operation_refused(self, agent: str, reason: str) -> None: ...
 
 
 class Effects(Protocol):
@@ -41,10 +69,29 @@ class Effects(Protocol):
         ...
 
 
-class RunHandler(Protocol[Input, Digested]):
-    """One agent's part of a run: read, ask, digest, apply.
+@dataclass(frozen=True, slots=True)
+class AppliedEffects:
+    """`applied` is None where what the run was about is gone."""
 
-    `read` and `apply` never wait for a network; `ask` never touches the database. `digest` does what takes time and
+    agent: str
+    applied: Applied | None
+    observer: RefusalObserver
+    wake: Callable[[], None]
+
+    def after_commit(self) -> None:
+        if self.applied is not None:
+            for count, outcomes in self.applied.counts:
+                for outcome, number in outcomes.items():
+                    count(outcome, number)
+            for refusal in (*self.applied.refused, *self.applied.reported):
+                self.observer.operation_refused(self.agent, refusal.reason)
+        self.wake()
+
+
+class RunHandler(Protocol[Input, Resolved]):
+    """One agent's part of a run, in steps that can be taken apart.
+
+    `prepare` and `apply` never wait for a network; `ask` never touches the database. `resolve` does what takes time and
     writes nothing, between the stored reply and the transaction that applies it.
     """
 
@@ -58,21 +105,67 @@ class RunHandler(Protocol[Input, Digested]):
         """Its name in events, such as `agent:Archivist`."""
         ...
 
-    async def read(self, run: Run) -> Prepared[Input]: ...
+    async def prepare(self, run: Run) -> Prepared[Input]: ...
 
     async def ask(self, prepared: Prepared[Input]) -> AgentReply:
         """Raises the errors of `ChatModel.complete`."""
         ...
 
-    async def digest(self, run: Run, prepared: Prepared[Input], reply: str) -> Digested:
-        """The reply as typed proposals, with what has to be looked up for them. Raises ModelReplyInvalid."""
+    async def resolve(self, run: Run, prepared: Prepared[Input], reply: str) -> Resolved:
+        """The reply as typed proposals, with what its names and dates mean. Raises ModelReplyInvalid."""
         ...
 
     def apply(
-        self, connection: Connection, run: Run, prepared: Prepared[Input], digested: Digested, now: datetime
+        self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
     ) -> Effects:
         """Writes all effects in the caller's transaction.
 
-        Raises StaleInput if what was shown has changed, StaleDigest if what was looked up for the digest has.
+        Raises StaleInput if what was shown has changed, StaleResolution if what the reply was resolved against has.
         """
+        ...
+
+
+class AgentHandler(ABC, Generic[Input, Resolved]):
+    """The part of a RunHandler that all agents share. `wake` is called after each commit."""
+
+    agent: ClassVar[str]
+    source: ClassVar[str]
+
+    def __init__(
+        self, database: Database, observer: RefusalObserver, *, persona_name: str, wake: Callable[[], None]
+    ) -> None:
+        self._database, self._persona = database, persona_name
+        self._refusals, self._wake = observer, wake
+
+    async def ask(self, prepared: Prepared[Input]) -> AgentReply:
+        """One call of the model; none where the reply stands already."""
+        if prepared.reply is not None:
+            return AgentReply(prepared.reply, "none")
+        return await self._ask(prepared.input)
+
+    @abstractmethod
+    async def _ask(self, asked: Input) -> AgentReply: ...
+
+    def apply(
+        self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
+    ) -> AppliedEffects:
+        """As `RunHandler.apply`; publishes the result in the same transaction."""
+        snapshot = run.snapshot or prepared.snapshot
+        self.refuse_if_changed(connection, run, snapshot)
+        applied = self._write(connection, run, prepared, resolved, now)
+        if applied is not None:
+            publish_result(connection, run, applied.payload, applied.refused, source=self.source, now=now)
+        return AppliedEffects(self.agent, applied, self._refusals, self._wake)
+
+    def refuse_if_changed(self, connection: Connection, run: Run, snapshot: Mapping[str, Any]) -> None:
+        """Raises StaleInput where a message was edited or deleted since it was shown: it proves nothing any more."""
+        shown = snapshot["messages"]
+        if current_revs(connection, run.user_id, list(shown)) != dict(shown):
+            raise StaleInput(f"messages changed while the {self.agent} read them")
+
+    @abstractmethod
+    def _write(
+        self, connection: Connection, run: Run, prepared: Prepared[Input], resolved: Resolved, now: datetime
+    ) -> Applied | None:
+        """None where what the run was about is gone."""
         ...

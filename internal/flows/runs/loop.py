@@ -27,7 +27,8 @@ from internal.errors import (
 )
 from internal.events import repository as events
 from internal.events.trigger import on_occasion
-from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleDigest, StaleInput
+from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
+from internal.flows.runs.results import run_links
 from internal.flows.visibility.pending import everything_asked
 from internal.knowledge import episode_repository as episodes
 from internal.scheduling import repository as runs
@@ -178,7 +179,7 @@ class RunLoop:
                 return None
             claimed = runs.claim(connection, run, f"{self._worker or ''}{new_id()}", worker=self._worker)
             if claimed is not None:
-                self._tell(connection, handler, claimed, "agent_activity_start", now, {"attempt": claimed.attempts})
+                self._report(connection, handler, claimed, "agent_activity_start", now, {"attempt": claimed.attempts})
             return claimed
 
         return await self._database.write(work, point="C8")
@@ -203,9 +204,9 @@ class RunLoop:
             await self._fail(handler, run, error)
 
     async def _ask_and_apply(self, handler: RunHandler[Any, Any], run: Run) -> None:
-        prepared = await handler.read(run)
+        prepared = await handler.prepare(run)
         if run.state != RunState.REPLIED:
-            with caused_by(**_links(run)):
+            with caused_by(**run_links(run)):
                 reply = await handler.ask(prepared)
             self._provider_works(handler.agent)
             stored = await self._store(handler, run, prepared, reply)
@@ -238,26 +239,26 @@ class RunLoop:
     async def _apply(self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]) -> None:
         while True:
             try:
-                effects = await self._digest_and_write(handler, run, prepared)
+                effects = await self._resolve_and_write(handler, run, prepared)
                 break
-            except StaleDigest:
-                log.info("digest_stale", extra={"run": run.id, "agent": handler.agent})
+            except StaleResolution:
+                log.info("resolution_stale", extra={"run": run.id, "agent": handler.agent})
         if effects is not None:
             self._answers_at_outage.pop(run.id, None)
             effects.after_commit()
             self._observer.agent_run(handler.agent, "applied")
             log.info("run_applied", extra={"run": run.id, "agent": handler.agent, "user_id": run.user_id})
 
-    async def _digest_and_write(
+    async def _resolve_and_write(
         self, handler: RunHandler[Any, Any], run: Run, prepared: Prepared[Any]
     ) -> Effects | None:
-        digested = await handler.digest(run, prepared, run.reply or "")
+        resolved = await handler.resolve(run, prepared, run.reply or "")
         now = self._clock.now()
 
         def work(connection: Connection) -> Effects | None:
             if not runs.finish(connection, run, now):
                 return None
-            effects = handler.apply(connection, run, prepared, digested, now)
+            effects = handler.apply(connection, run, prepared, resolved, now)
             episodes.mark_processed(connection, run.user_id, run.episode_id, now)
             return effects
 
@@ -308,13 +309,15 @@ class RunLoop:
             outages = run.outages + 1 if outcome == "outage" else 0
             if not runs.postpone(connection, run, due_at, _describe(error), charge=charge, outages=outages):
                 return False
-            self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_told(error)})
+            self._report(connection, handler, run, "agent_run_failed", now, {"outcome": outcome, **_failure(error)})
             return True
 
         if not await self._database.write(work):
             return  # another worker took it over, or it is gone with what it was about
         self._observer.agent_run(handler.agent, outcome)
-        log.warning("run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_told(error)})
+        log.warning(
+            "run_postponed", extra={"run": run.id, "agent": handler.agent, "outcome": outcome, **_failure(error)}
+        )
 
     async def _bury(self, handler: RunHandler[Any, Any], run: Run, error: Exception) -> None:
         now = self._clock.now()
@@ -322,7 +325,7 @@ class RunLoop:
         if not await self._database.write(lambda connection: self._write_off(connection, handler, run, now, error)):
             return
         self._observer.agent_run(handler.agent, "dead")
-        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_told(error)})
+        log.error("run_dead", extra={"run": run.id, "agent": handler.agent, **_failure(error)})
 
     def _write_off(
         self, connection: Connection, handler: RunHandler[Any, Any], run: Run, now: datetime, error: Exception
@@ -331,12 +334,12 @@ class RunLoop:
         if not runs.bury(connection, run, now, _describe(error)):
             return False
         episodes.mark_processed(connection, run.user_id, run.episode_id, now)
-        self._tell(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_told(error)})
+        self._report(connection, handler, run, "agent_run_failed", now, {"outcome": "dead", **_failure(error)})
         self._notify(connection, run.user_id, "archive-dead", f"archive-dead:{run.user_id}:{now:%Y-%m-%d}", now)
         return True
 
     @staticmethod
-    def _tell(
+    def _report(
         connection: Connection,
         handler: RunHandler[Any, Any],
         run: Run,
@@ -351,18 +354,13 @@ class RunLoop:
             now=now,
             user_id=run.user_id,
             payload=payload,
-            links=_links(run),
+            links=run_links(run),
         )
-
-
-def _links(run: Run) -> dict[str, str]:
-    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
-    return {"run": run.id} | place
 
 
 def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:500]
 
 
-def _told(error: Exception) -> dict[str, str]:
+def _failure(error: Exception) -> dict[str, str]:
     return {"error": _describe(error)}

@@ -1,4 +1,4 @@
-"""What a run leaves in the transaction of its effects: what it was refused, its result on the bus, its cursor."""
+"""What a run leaves in the transaction of its effects: its refusals, its result on the bus, its agent's cursor."""
 
 from __future__ import annotations
 
@@ -15,26 +15,28 @@ from internal.people.operations import RefusedOperation
 from internal.scheduling.model import Run
 
 
-def tell_result(
+def run_links(run: Run) -> dict[str, str]:
+    """What the events of a run are linked with."""
+    place = {"fragment": run.episode_id} if run.session_id is None else {"session": run.session_id}
+    return {"run": run.id} | place
+
+
+def publish_result(
     connection: Connection,
     run: Run,
-    payload: dict[str, Any],
+    payload: Mapping[str, Any],
     refused: Sequence[RefusedOperation],
     *,
     source: str,
     now: datetime,
-    links: Mapping[str, Any] | None = None,
 ) -> None:
-    """Publishes a result and moves the agent's cursor behind the run.
-
-    `refused` are those of which nobody has told yet. `links` instead of run and fragment.
-    """
-    linked = links or {"run": run.id, "fragment": run.episode_id}
-    told: dict[str, Any] = {"user_id": run.user_id, "source": source, "now": now, "links": linked}
+    """Publishes a result and moves the agent's cursor behind the run. `refused` are those not reported yet."""
+    links = run_links(run)
+    about: dict[str, Any] = {"user_id": run.user_id, "source": source, "now": now, "links": links}
     for refusal in refused:
         events.append(
-            connection, "operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail}, **told
+            connection, "operation_refused", payload={"reason": refusal.reason, "detail": refusal.detail}, **about
         )
-    bus.publish(connection, Topic.PROCESSED, payload=payload, **told)
-    mine, cursor = agent_state.agent_id(run.agent, run.user_id), {**linked, "rev": run.rev}
+    bus.publish(connection, Topic.PROCESSED, payload=dict(payload), **about)
+    mine, cursor = agent_state.agent_id(run.agent, run.user_id), {**links, "rev": run.rev}
     agent_state.put(connection, mine, bus.CURSOR, cursor, user_id=run.user_id, now=now)

@@ -1,4 +1,4 @@
-"""What one slice of an episode shows an archivist: numbered lines, and where each of them comes from."""
+"""The numbered lines of one slice of an episode, and where each of them comes from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from internal.scheduling.model import Run
 
 @dataclass(frozen=True, slots=True)
 class SliceLine:
-    """One line of a slice. `message_id` and `message_rev` are of the message it is, None and 0 for other texts."""
+    """One line of a slice. `message_id` and `message_rev` are of its message, None and 0 for other texts."""
 
     shown: TranscriptLine
     segment: int
@@ -34,12 +34,12 @@ class SliceLine:
 
     @property
     def source(self) -> SourceLine:
-        """As evidence of what is told about people."""
+        """The line as evidence of people."""
         return SourceLine(self.said_at, self.segment, self.message_id, self.shown.telegram_ids, self.shown.text)
 
     @property
     def claimed(self) -> ClaimLine:
-        """As evidence of a fact, with the words as they were said."""
+        """The line as evidence of a fact, with the words as they were said."""
         return ClaimLine(self.segment, self.shown.text, self.message_id)
 
 
@@ -55,8 +55,13 @@ def read_slice(connection: Connection, run: Run, user: User, persona: str) -> tu
 
 
 def revs(lines: Sequence[SliceLine]) -> dict[str, int]:
-    """The revs of the messages that were shown, by id: evidence that changes afterwards proves nothing."""
+    """The revs of the messages of these lines, by id."""
     return {line.message_id: line.message_rev for line in lines if line.message_id is not None}
+
+
+def owner_speaks(lines: Sequence[SliceLine]) -> bool:
+    """Whether the owner himself says anything in these lines."""
+    return any(line.shown.owners_word for line in lines)
 
 
 def current_revs(connection: Connection, user_id: int, message_ids: Sequence[str]) -> dict[str, int]:

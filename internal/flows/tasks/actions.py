@@ -1,4 +1,4 @@
-"""What an owner does with a task; what still waits to be told about it is withdrawn in the same transaction."""
+"""What an owner does with a task; notifications about it that were not sent yet are withdrawn with it."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from internal.tasks.model import Schedule, Task, TaskState
 from internal.tasks.service import TaskAuthor
 
 
-def confirm(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """His yes to a proposed task. Raises NotFound, and Conflict for a closed one."""
-    withdraw_about(connection, user_id, task_id, "confirmed", teller.now)
-    return service.confirm(connection, user_id, task_id, teller)
+def confirm(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Confirms a proposed task. Raises NotFound, and Conflict for a closed one."""
+    withdraw_about(connection, user_id, task_id, "confirmed", author.now)
+    return service.confirm(connection, user_id, task_id, author)
 
 
-def done(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """It is done; of a recurring one this time. Raises NotFound."""
-    withdraw_about(connection, user_id, task_id, "done", teller.now)
-    return service.done(connection, user_id, task_id, teller)
+def done(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Marks a task as done, of a recurring one only this occurrence. Raises NotFound."""
+    withdraw_about(connection, user_id, task_id, "done", author.now)
+    return service.done(connection, user_id, task_id, author)
 
 
-def cancel(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> Task:
-    """It need not be done. Raises NotFound."""
-    withdraw_about(connection, user_id, task_id, "cancelled", teller.now)
-    return service.cancel(connection, user_id, task_id, teller)
+def cancel(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> Task:
+    """Cancels a task. Raises NotFound."""
+    withdraw_about(connection, user_id, task_id, "cancelled", author.now)
+    return service.cancel(connection, user_id, task_id, author)
 
 
-def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, teller: TaskAuthor) -> Task:
-    """It is told of at `moment` and not before. Raises NotFound, Conflict, Refused("past")."""
-    withdraw_about(connection, user_id, task_id, "postponed", teller.now)
-    return service.postpone(connection, user_id, task_id, moment, teller)
+def postpone(connection: Connection, user_id: int, task_id: str, moment: datetime, author: TaskAuthor) -> Task:
+    """Puts a reminder off until `moment`. Raises NotFound, Conflict, Refused("past")."""
+    withdraw_about(connection, user_id, task_id, "postponed", author.now)
+    return service.postpone(connection, user_id, task_id, moment, author)
 
 
-def move(connection: Connection, user_id: int, task_id: str, schedule: Schedule, teller: TaskAuthor) -> Task:
-    """It is due at another time; a proposed one is meant then.
+def move(connection: Connection, user_id: int, task_id: str, schedule: Schedule, author: TaskAuthor) -> Task:
+    """Gives a task another time, which confirms a proposed one.
 
-    Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be told of again.
+    Raises NotFound, Refused("recurrence"), and Refused("past") where it would never be sent again.
     """
-    withdraw_about(connection, user_id, task_id, "moved", teller.now)
-    moved = service.change(connection, user_id, task_id, teller, schedule=schedule)
+    withdraw_about(connection, user_id, task_id, "moved", author.now)
+    moved = service.change(connection, user_id, task_id, author, schedule=schedule)
     if moved.state is TaskState.PROPOSED:
-        moved = service.confirm(connection, user_id, task_id, teller)
+        moved = service.confirm(connection, user_id, task_id, author)
     if moved.state is TaskState.OPEN and moved.due_at is not None and moved.next_at is None:
         raise Refused("past", "that moment is over")
     return moved
 
 
-def drop(connection: Connection, user_id: int, task_id: str, teller: TaskAuthor) -> None:
-    """Deletes it for good. Raises NotFound."""
+def drop(connection: Connection, user_id: int, task_id: str, author: TaskAuthor) -> None:
+    """Deletes a task for good. Raises NotFound."""
     service.task(connection, user_id, task_id)
-    withdraw_about(connection, user_id, task_id, "deleted", teller.now)
-    service.drop(connection, user_id, [task_id], teller.now)
+    withdraw_about(connection, user_id, task_id, "deleted", author.now)
+    service.drop(connection, user_id, [task_id], author.now)
 
 
 def person_name(connection: Connection, task: Task) -> str | None:
-    """The name of whom a task is about, if somebody is known."""
+    """The name of the person a task is about; None if there is none."""
     if task.person_id is None:
         return None
     try:

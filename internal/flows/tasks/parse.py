@@ -1,4 +1,4 @@
-"""Tasks and times that a user types after a command, read in the language process."""
+"""Reads the tasks and times that a user types after a command, in the language process."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST = 1000
-"""Characters; more is a text and no task."""
+"""Most characters of a typed task."""
 
 
-class Runs(Protocol):
-    """Where language is understood: the language process."""
+class LanguageCalls(Protocol):
+    """The language process."""
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the function. May raise ModelUnavailable or LanguageCallFailed."""
@@ -40,8 +40,8 @@ class TypedTask:
     kind: TaskKind
 
 
-class TypedTasks:
-    def __init__(self, language: Runs) -> None:
+class TaskParser:
+    def __init__(self, language: LanguageCalls) -> None:
         self._language = language
 
     async def task(self, text: str, user: User, now: datetime) -> TypedTask:
@@ -65,7 +65,7 @@ class TypedTasks:
 
 def _typed(text: str, at: datetime, language: Language) -> tuple[str, TimeFound | None]:
     spoken = text_language(text, language)
-    requests = [one for one in find_tasks(text, at, spoken) if one.asked and one.title]
+    requests = [request for request in find_tasks(text, at, spoken) if request.asked and request.title]
     if requests:
         return requests[0].title, requests[0].time
     time = find_time(text, at, spoken)
@@ -73,7 +73,7 @@ def _typed(text: str, at: datetime, language: Language) -> tuple[str, TimeFound 
 
 
 def schedule_in(time: TimeFound | None, tz: str) -> Schedule:
-    """A time that was found in a text, in the zone it was said in."""
+    """The schedule of a time that was found in a text, in the zone it was said in."""
     if time is None:
         return Schedule(tz=tz)
     rule = recurrence_of(time.recurrence, time.moment, tz) if time.recurrence else None

@@ -73,7 +73,7 @@ class AsOfQuestions:
     def _request(self, user: User, question: str, moment: datetime, facts: Sequence[RecalledFact]) -> ResponderRequest:
         """The question as if it were asked at that moment."""
         return ResponderRequest(
-            owner=OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz),
+            owner=OwnerProfile.of(user),
             persona_name=self._persona.name,
             persona_tone=self._persona.tone,
             inner_circle=(),

@@ -85,7 +85,7 @@ class Prompts:
     async def request(self, question: Question) -> ResponderRequest:
         earlier = await self._unspoken.messages(question.user.user_id, question.earlier)
         user, remembered = question.user, self._within_budget(earlier)
-        owner = OwnerProfile(user.user_id, user.name, user.username, user.lang, user.tz)
+        owner = OwnerProfile.of(user)
         recent = [self._transcript_line(number, m, user) for number, m in enumerate(earlier[-RECENT:], 1)]
         recalled = await self._recall.recall(
             owner, question.text, recent, before_seq=(remembered[0] if remembered else question.asked[0]).seq

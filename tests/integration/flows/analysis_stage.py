@@ -15,9 +15,9 @@ from internal.agents.model import AgentReply, AnalystRequest
 from internal.chronicle import repository as line
 from internal.chronicle.model import Event, EventLabel, Session
 from internal.config import RunsConfig
-from internal.flows.analyst.handler import AnalysisHandler
+from internal.flows.analyst.handler import AnalystHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.runs.loop import RunLoop
 from internal.flows.sessions.lifecycle import ANALYST, SessionLifecycle
 from internal.scheduling import repository as runs
@@ -70,10 +70,10 @@ class AnalysisStage:
     def __init__(self, talk: Talk, most_judged: int = 50, daily_cost_usd: float = 0.0) -> None:
         self.talk, self.analyst, self.watched, self.names = talk, ScriptedAnalyst(), Watched(), Interrupted()
         self.archival = ErasingStage(talk)
-        handler = AnalysisHandler(
+        handler = AnalystHandler(
             talk.database,
             self.analyst,
-            Mentioning(talk.database, WorkerNameReader(self.names)),
+            MentionFinder(talk.database, WorkerNameReader(self.names)),
             self.watched,
             persona_name="Laplaced",
             most_judged=most_judged,

@@ -9,14 +9,14 @@ from typing import Any, ParamSpec, TypeVar
 from flow_stage import OWNER, Talk
 from sqlalchemy import Connection, select
 
-from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import AgentReply, ArchivistRequest
 from internal.config import RunsConfig
 from internal.flows.archival.ingestion import add_episode, text_segments
-from internal.flows.archivist.handler import ArchivalHandler
+from internal.flows.archivist.handler import ArchivistHandler
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import Digestion
-from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.forgetting.requests import Erased, ForgettingService
 from internal.flows.runs.loop import RunLoop
 from internal.knowledge import service as knowledge
@@ -106,14 +106,14 @@ class ErasingStage:
     def __init__(self, talk: Talk) -> None:
         self.talk, self.archivist, self.names = talk, Scripted(), Interrupted()
         database, clock = talk.database, talk.clock
-        handler = ArchivalHandler(
+        handler = ArchivistHandler(
             database,
             clock,
             self.archivist,
             NoNames(),
-            Digestion(database, Digester(LanguageHere(), TrigramEmbedder())),
+            ReplyResolver(database, NameResolver(LanguageHere(), TrigramEmbedder())),
             Nobody(),
-            mentioning=Mentioning(database, WorkerNameReader(self.names)),
+            mentions=MentionFinder(database, WorkerNameReader(self.names)),
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=KEY,

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, select
 
-from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import AgentReply, ArchivistRequest, SamePersonHint
 from internal.events import agent_state
 from internal.flows.archival.ingestion import add_episode, text_segments
-from internal.flows.archivist.handler import SHOWN_PEOPLE, ArchivalHandler, ArchivalInput, choose
+from internal.flows.archivist.handler import SHOWN_PEOPLE, ArchivistHandler, ArchivistInput, choose
 from internal.flows.archivist.name_reader import WorkerNameReader
-from internal.flows.archivist.resolve_facts import Digestion
-from internal.flows.archivist.write_mentions import Mentioning
+from internal.flows.archivist.resolve_facts import ReplyResolver
+from internal.flows.archivist.write_mentions import MentionFinder
 from internal.flows.runs.handler import Prepared, StaleInput
 from internal.graph import store
 from internal.graph.store import owner_node_id
@@ -95,14 +95,14 @@ class Stage:
 
     def __init__(self, talk: Talk, worker: LanguageWorker) -> None:
         self.talk, self.archivist, self.counted = talk, Answering(), Counted()
-        self.handler = ArchivalHandler(
+        self.handler = ArchivistHandler(
             talk.database,
             talk.clock,
             self.archivist,
             LiteralNames(),
-            Digestion(talk.database, Digester(worker, TrigramEmbedder())),
+            ReplyResolver(talk.database, NameResolver(worker, TrigramEmbedder())),
             self.counted,
-            mentioning=Mentioning(talk.database, WorkerNameReader(worker)),
+            mentions=MentionFinder(talk.database, WorkerNameReader(worker)),
             types=EntityTypes(),
             persona_name="Laplaced",
             tombstone_key=b"k" * 32,
@@ -118,14 +118,14 @@ class Stage:
         (run,) = await self.talk.read(lambda c: runs.ready(c, "archivist", self.talk.clock.now(), limit=9))
         return run
 
-    async def ask(self, run: Run) -> tuple[Prepared[ArchivalInput], str]:
-        prepared = await self.handler.read(run)
+    async def ask(self, run: Run) -> tuple[Prepared[ArchivistInput], str]:
+        prepared = await self.handler.prepare(run)
         return prepared, (await self.handler.ask(prepared)).text
 
-    async def apply(self, run: Run, prepared: Prepared[ArchivalInput], reply: str) -> None:
+    async def apply(self, run: Run, prepared: Prepared[ArchivistInput], reply: str) -> None:
         now = self.talk.clock.now()
-        digested = await self.handler.digest(run, prepared, reply)
-        effects = await self.talk.write(lambda c: self.handler.apply(c, run, prepared, digested, now))
+        resolved = await self.handler.resolve(run, prepared, reply)
+        effects = await self.talk.write(lambda c: self.handler.apply(c, run, prepared, resolved, now))
         effects.after_commit()
 
     async def facts(self, **wanted: Any) -> list[Fact]:
@@ -219,7 +219,7 @@ async def test_a_reply_that_was_stored_is_compared_with_what_was_shown_then(stag
     (question, _) = await stage.talk.messages()
     await stage.talk.edit(question, "Встретил Сидорова")
     with pytest.raises(StaleInput):
-        await stage.apply(stored, await stage.handler.read(stored), reply)
+        await stage.apply(stored, await stage.handler.prepare(stored), reply)
 
 
 def _stored(connection: Connection, run: Run, snapshot: dict[str, Any], reply: str) -> Run:
@@ -251,7 +251,7 @@ async def test_of_very_many_people_those_who_are_named_are_shown(stage: Stage) -
 async def test_hints_at_people_who_are_not_shown_are_left_out(stage: Stage) -> None:
     """They would name ids that the archivist knows nothing about."""
     await stage.talk.write(remember(stage, [profile(0, f"Тётя {number}") for number in range(MANY)]))
-    prepared = await stage.handler.read(await stage.fragment("Тётя"))
+    prepared = await stage.handler.prepare(await stage.fragment("Тётя"))
     request = prepared.input.request
     assert {hint.person_id for hint in request.hints} == {person.id for person in request.people}
     assert len(request.people) == SHOWN_PEOPLE

@@ -13,7 +13,7 @@ from test_archival import Stage
 
 from internal.agents.archivist.offline.agent import OfflineArchivist
 from internal.agents.archivist.reply.memories import LINKS
-from internal.flows.archivist.handler import ArchivalInput
+from internal.flows.archivist.handler import ArchivistInput
 from internal.flows.runs.handler import Prepared
 from internal.graph import store
 from internal.graph.labels import NODES
@@ -37,11 +37,11 @@ class Remembering(Stage):
         super().__init__(talk, worker)
         self.worker = worker
 
-    async def read(self, said: str) -> tuple[Run, Prepared[ArchivalInput]]:
+    async def read(self, said: str) -> tuple[Run, Prepared[ArchivistInput]]:
         await self.talk.exchange(said)
         await self.talk.publication().publish_now(OWNER)
         run = (await self.talk.read(lambda c: runs.of_agent(c, OWNER, "archivist")))[-1]
-        return run, await self.handler.read(run)
+        return run, await self.handler.prepare(run)
 
     async def told(self, *memories: dict[str, Any], said: str = "Так и есть") -> list[str]:
         """Archives a message that tells these memories, and embeds them; the handles that were shown."""
@@ -119,7 +119,7 @@ async def test_a_stored_reply_means_what_was_shown_when_it_was_asked_for(stage: 
     now = stage.talk.clock.now()
     await stage.talk.write(lambda c: memory.set_status(c, OWNER, spanish.id, "abandoned", now=now))
     restarted = replace(run, snapshot=prepared.snapshot)
-    again = await stage.handler.read(restarted)
+    again = await stage.handler.prepare(restarted)
     assert [(one.handle, one.node_id) for one in again.input.request.memories] == [("G1", house.id)]
     await stage.apply(restarted, again, reply({"id": "G2", "properties": {"status": "achieved"}}))
     assert [node.properties["status"] for node in await stage.nodes("Goal")] == ["abandoned", "achieved"]

@@ -11,7 +11,7 @@ from flow_stage import OWNER, Talk
 from internal.chronicle import repository as line
 from internal.chronicle import view
 from internal.errors import ModelUnavailable
-from internal.flows.archivist.write_mentions import Fresh, Mentioning, Named
+from internal.flows.archivist.write_mentions import MentionFinder, Mentions, NewNames
 from internal.flows.merging import people as merging_people
 from internal.graph import store
 from internal.people import repository as people
@@ -174,5 +174,5 @@ class NoReader:
 
 async def test_without_the_language_process_nothing_is_named(stage: AnalysisStage) -> None:
     """A reply that was paid for is applied all the same."""
-    fresh = Fresh({"Олег": ("Олег",)}, {"ACME": ("ACME",)})
-    assert await Mentioning(stage.talk.database, NoReader()).read(OWNER, ["Олег из ACME"], fresh) == [Named()]
+    new = NewNames({"Олег": ("Олег",)}, {"ACME": ("ACME",)})
+    assert await MentionFinder(stage.talk.database, NoReader()).read(OWNER, ["Олег из ACME"], new) == [Mentions()]

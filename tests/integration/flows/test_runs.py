@@ -54,7 +54,7 @@ class ScriptedHandler:
     committed: int = 0
     cost_usd: float = 0.0
 
-    async def read(self, run: Run) -> Prepared[Run]:
+    async def prepare(self, run: Run) -> Prepared[Run]:
         return Prepared(run, {"seen": run.first_n})
 
     async def ask(self, prepared: Prepared[Run]) -> AgentReply:
@@ -77,7 +77,7 @@ class ScriptedHandler:
             return "reply"
         return said
 
-    async def digest(self, run: Run, prepared: Prepared[Run], reply: str) -> str:
+    async def resolve(self, run: Run, prepared: Prepared[Run], reply: str) -> str:
         return reply
 
     def apply(self, connection: Connection, run: Run, prepared: Prepared[Run], reply: str, now: Any) -> Applied:

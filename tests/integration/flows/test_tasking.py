@@ -18,7 +18,7 @@ from internal.events import agent_state
 from internal.flows.archivist.name_reader import WorkerNameReader
 from internal.flows.forgetting import erase, requests
 from internal.flows.runs.loop import RunLoop
-from internal.flows.tasks.handler import TaskingHandler
+from internal.flows.tasks.handler import TaskHandler
 from internal.flows.turn.reminder_requests import Requests
 from internal.notifications import repository as notifications
 from internal.notifications.model import NotificationKind
@@ -54,7 +54,7 @@ class Stage:
         language = LanguageHere()
         names = WorkerNameReader(language)
         talk.grants = Requests(talk.database, language, names, self.counted, whole_day_at="09:00", told=opened_in_turn)
-        handler = TaskingHandler(
+        handler = TaskHandler(
             talk.database,
             OfflineTaskManager(language),
             language,

@@ -1,4 +1,4 @@
-"""A reply's way from its text to nodes, as the product takes it: read, digested, resolved in one transaction."""
+"""A reply's way from its text to nodes, as the product takes it: read, resolved, written in one transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, insert
 from stores import memory_store
 
 from internal.agents.archivist.output import ArchivistReply, parse
-from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import TranscriptLine
 from internal.graph import store
 from internal.graph.model import Node
@@ -60,7 +60,7 @@ class Stage:
     """One owner, Анна (@anna), and replies about her life. A name of a second line is a forward's."""
 
     connection: Connection
-    digester: Digester
+    resolver: NameResolver
     user_id: int = OWNER
     lines: Sequence[TranscriptLine] = (line(1), line(2, forwarded_from="Оксана"))
     digests: list[Digest] = field(default_factory=list)
@@ -86,8 +86,8 @@ class Stage:
         """What becomes of a reply."""
         reply = self.read(entities, facts)
         known = entitie_repository.known_names(self.connection, self.user_id)
-        digest = await self.digester.digest(reply, self.lines, known, "ru", user_id=self.user_id)
-        return self.resolve(reply, digest, snapshot_rev)
+        resolved = await self.resolver.resolve(reply, self.lines, known, "ru", user_id=self.user_id)
+        return self.resolve(reply, resolved, snapshot_rev)
 
     def read(self, entities: Sequence[dict[str, Any]], facts: Sequence[dict[str, Any]]) -> ArchivistReply:
         written = json.dumps({"entities": list(entities), "facts": list(facts)}, ensure_ascii=False)

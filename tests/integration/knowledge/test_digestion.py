@@ -16,10 +16,10 @@ from sqlalchemy import insert
 from stores import where
 
 from internal.agents.archivist.output import ArchivistReply, parse
-from internal.agents.archivist.reply.resolve_facts import ANCHORS, MARGIN, Digester
+from internal.agents.archivist.reply.resolve_facts import ANCHORS, MARGIN, NameResolver
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
-from internal.flows.archivist.resolve_facts import Digestion
+from internal.flows.archivist.resolve_facts import ReplyResolver
 from internal.graph import store
 from internal.knowledge.claims.changes import ClaimLine
 from internal.knowledge.entities import resolve
@@ -104,13 +104,13 @@ async def test_what_the_model_holds_for_one_name_is_one_thing(database: Database
         entity("Торговый Дом Северный", "Organization", summary="Оптовая база"),
         entity("Западный Торговый Дом", "Organization", summary="Поставщик гвоздей"),
     )
-    digest = await Digestion(database, Digester(worker, embedder)).digest(OWNER, said, LINES, "ru")
+    resolved = await ReplyResolver(database, NameResolver(worker, embedder)).names(OWNER, said, LINES, "ru")
     cosines = trigram_vectors(ANCHORS, DIMENSIONS) @ trigram_vectors(ANCHORS, DIMENSIONS).T
     distinct = max(cosines[i, j] for i in range(len(ANCHORS)) for j in range(i))
-    assert digest.threshold == pytest.approx(distinct + MARGIN)
+    assert resolved.threshold == pytest.approx(distinct + MARGIN)
     circumstances = Circumstances(NOON, "Анна", [1, 2])
     found = await database.write(
-        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
+        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, resolved, circumstances, TYPES)
     )
     assert [one.node_id == known for one in found.entities] == [True, False]
     learnt = await database.read(lambda c: store.get_node(c, OWNER, known))
@@ -123,10 +123,10 @@ async def test_known_names_cost_no_call(database: Database, worker: LanguageWork
     """Nor do those that declension or sound explains; a reply of people only reads nothing."""
     embedder = Watched()
     await store_entity(database, embedder, "Акме")
-    digestion = Digestion(database, Digester(worker, embedder))
+    resolver = ReplyResolver(database, NameResolver(worker, embedder))
     said = reply(entity("акме"), facts=[fact("user", "WORKS_FOR", "ACME"), fact("Person:1", "KNOWS", "user")])
-    await digestion.digest(OWNER, said, LINES, "ru")
-    await digestion.digest(OWNER, reply(), LINES, "ru")
+    await resolver.names(OWNER, said, LINES, "ru")
+    await resolver.names(OWNER, reply(), LINES, "ru")
     assert embedder.asked == []
 
 
@@ -136,9 +136,9 @@ async def test_an_embedder_that_is_down_costs_the_likeness_only(database: Databa
     await store_entity(database, embedder, "Северный Торговый Дом")
     embedder.down = True
     said = reply(entity("Торговый Дом Северный", "Organization"))
-    digest = await Digestion(database, Digester(worker, embedder)).digest(OWNER, said, LINES, "ru")
-    assert digest.alike == {}
-    assert digest.dates == []
+    resolved = await ReplyResolver(database, NameResolver(worker, embedder)).names(OWNER, said, LINES, "ru")
+    assert resolved.alike == {}
+    assert resolved.dates == []
 
 
 @pytest.mark.parametrize(
@@ -167,16 +167,16 @@ async def test_a_fact_is_dated_by_the_line_that_says_it(
 ) -> None:
     """A null beginning is the time of the earliest line, unless it had ended by then; the unknowable is unknown."""
     said = reply(facts=[fact("user", "WORKS_FOR", "ACME", evidence=[1, 2], **stated)])
-    assert (await Digester(worker, Watched()).digest(said, LINES, [], "ru")).dates == [dates]
+    assert (await NameResolver(worker, Watched()).resolve(said, LINES, [], "ru")).dates == [dates]
 
 
 async def test_what_is_recorded_cites_the_lines_own_words(database: Database, worker: LanguageWorker) -> None:
     """A claim between nodes, with its dates and the verbatim lines."""
     said = reply(facts=[fact("user", "works at", "ACME", evidence=[2], valid_at="2020", attributes={"also": True})])
-    digest = await Digestion(database, Digester(worker, Watched())).digest(OWNER, said, LINES, "ru")
+    resolved = await ReplyResolver(database, NameResolver(worker, Watched())).names(OWNER, said, LINES, "ru")
     circumstances = Circumstances(SystemClock().now(), "Анна", [1, 2])
     found = await database.write(
-        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, digest, circumstances, TYPES)
+        lambda c: resolve.resolve(c, OWNER, said.entities, said.facts, resolved, circumstances, TYPES)
     )
     quoted = {1: ClaimLine(11, "Привет", "m-1"), 2: ClaimLine(12, "Работаю в ACME с 2020", "m-2")}
     (claim,) = resolve.new_claims(found.facts, quoted, "episode")

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from name_stage import NOON, OWNER, STRANGER, Stage, entity, fact, memory
 
-from internal.agents.archivist.reply.resolve_facts import Digester
+from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.graph import store
 from internal.knowledge.entities.resolved_names import Alike, Digest, FactDates, Resolution
 from internal.language.worker.process_pool import LanguageWorker
@@ -21,16 +21,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def digester() -> AsyncIterator[Digester]:
+async def resolver() -> AsyncIterator[NameResolver]:
     worker = LanguageWorker()
-    yield Digester(worker, TrigramEmbedder())
+    yield NameResolver(worker, TrigramEmbedder())
     await worker.close()
 
 
 @pytest.fixture
-def stage(digester: Digester) -> Iterator[Stage]:
+def stage(resolver: NameResolver) -> Iterator[Stage]:
     with memory() as connection:
-        yield Stage(connection, digester)
+        yield Stage(connection, resolver)
 
 
 def reasons(found: Resolution) -> list[str]:
@@ -262,7 +262,7 @@ async def test_without_the_language_process_only_equal_names_are_one(stage: Stag
     """Nothing fails, nothing is lost; ISO and relative dates are read all the same."""
     closed = LanguageWorker()
     await closed.close()
-    stage.digester = Digester(closed, TrigramEmbedder())
+    stage.resolver = NameResolver(closed, TrigramEmbedder())
     first = await stage.hears(entity("Акме", "Organization"))
     found = await stage.hears(entity("акме"), facts=[fact("user", "WORKS_FOR", "ACME", valid_at="вчера")])
     assert found.entities[0].node_id == first.entities[0].node_id

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 from memory_stage import NOON, OWNER, STRANGER, Memories, link, ref, told
 
-from internal.flows.archivist.known_memories import MOST_OPEN, NAMED, from_snapshot, remembered, snapshot_of
+from internal.flows.archivist.known_memories import MOST_OPEN, NAMED, from_snapshot, known_memories, snapshot_of
 from internal.memory.model import KnownMemory, RefKey
 from internal.memory.observations import known_repository
 from internal.storage import vectors
@@ -15,7 +15,7 @@ from internal.storage.vectors import Vector
 
 
 def shown(memories: Memories, *texts: str, read_again: str | None = None) -> dict[str, str]:
-    found = remembered(memories.connection, OWNER, texts, read_again=read_again)
+    found = known_memories(memories.connection, OWNER, texts, read_again=read_again)
     return {one.handle: one.text for one in found}
 
 
@@ -66,7 +66,7 @@ def test_there_is_a_bound_to_everything(memories: Memories) -> None:
     memories.tell(*(told(ref("Goal", f"цель номер {number}")) for number in range(MOST_OPEN + 5)))
     memories.tell(*(told(ref("Memory", f"купил машину марки {number}")) for number in range(NAMED + 5)))
     Memories(memories.connection, STRANGER).tell(told(ref("Goal", "чужая цель")))
-    found = remembered(memories.connection, OWNER, ["Машину купил новой марки"])
+    found = known_memories(memories.connection, OWNER, ["Машину купил новой марки"])
     assert sum(one.label == "Goal" for one in found) == MOST_OPEN
     assert sum(one.label == "Memory" for one in found) == NAMED
     assert "чужая цель" not in {one.text for one in found}
@@ -75,8 +75,8 @@ def test_there_is_a_bound_to_everything(memories: Memories) -> None:
 def test_handles_are_the_same_for_the_same_graph_and_survive_a_restart(memories: Memories) -> None:
     """A run keeps which node each handle meant, without any words."""
     memories.tell(told(ref("Goal", "выучить испанский")), told(ref("Question", "Когда отпуск?")))
-    first = remembered(memories.connection, OWNER, ["погода"])
-    assert remembered(memories.connection, OWNER, ["погода"]) == first
+    first = known_memories(memories.connection, OWNER, ["погода"])
+    assert known_memories(memories.connection, OWNER, ["погода"]) == first
     kept = snapshot_of(first)
     assert "испанский" not in str(kept)
     again = from_snapshot({"memories": kept})
@@ -121,5 +121,5 @@ def test_a_decision_is_shown_with_its_own_date(memories: Memories) -> None:
     """Everything else with when it was told."""
     decided = NOON - timedelta(days=300)
     memories.tell(told(ref("Decision", "Продать машину", date=decided.isoformat())))
-    (one,) = remembered(memories.connection, OWNER, ["Продали машину"])
+    (one,) = known_memories(memories.connection, OWNER, ["Продали машину"])
     assert one.at == decided

@@ -47,7 +47,7 @@ from internal.dialogue.buffers import DialogueBuffers
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.correcting.facts import FactCorrections
-from internal.flows.tasks.parse import TypedTasks
+from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.flows.turn.delivery import Delivery
@@ -293,7 +293,7 @@ class WholeBot:
             DatesHere(),
             FactCorrections(database, clock, LanguageHere(), b"k" * 32),
             self.publication,
-            TypedTasks(LanguageHere()),
+            TaskParser(LanguageHere()),
         )
         self.handlers = FailingHandlers(Commands(bot, database, clock, build_router(services)))
         limits = AccessConfig(messages_per_minute=options.get("messages_per_minute", 0))

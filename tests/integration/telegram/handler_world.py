@@ -32,7 +32,7 @@ from internal.events.trigger import on_occasion
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.correcting.facts import FactCorrections
-from internal.flows.tasks.parse import TypedTasks
+from internal.flows.tasks.parse import TaskParser
 from internal.flows.turn.as_of import AsOfQuestions
 from internal.language.dates.questions import DatedQuestion, dated_question
 from internal.language.names.person_names import NAME_WEIGHT, mentions, name_boosts
@@ -261,7 +261,7 @@ class World:
             DatesHere(),
             FactCorrections(database, self.clock, LanguageHere(), b"k" * 32),
             Publication(database, self.clock, DialogueBuffers(), DialogueConfig(), []),
-            TypedTasks(LanguageHere()),
+            TaskParser(LanguageHere()),
         )
         self.bot = Bot("7:secret")
         self.said: list[Said] = []

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from internal.agents.archivist.reply.resolve_memories import MemoryDigester, proposed_keys, text_of
+from internal.agents.archivist.reply.resolve_memories import MemoryResolver, proposed_keys, text_of
 from internal.agents.model import TranscriptLine
 from internal.errors import ModelUnavailable
 from internal.language.worker.process_pool import LanguageWorker
@@ -33,8 +33,8 @@ class OutOfReach(LanguageWorker):
 
 
 async def dated(*memories: ProposedMemory, worker: LanguageWorker | None = None) -> Sequence[ProposedMemory]:
-    digester = MemoryDigester(worker or InThisProcess(), TrigramEmbedder())
-    return await digester.dated(memories, LINES, "ru")
+    resolver = MemoryResolver(worker or InThisProcess(), TrigramEmbedder())
+    return await resolver.dated(memories, LINES, "ru")
 
 
 def node(label: str, **properties: Any) -> NodeRef:

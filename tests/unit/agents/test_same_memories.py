@@ -12,7 +12,7 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
-from internal.agents.archivist.reply.resolve_memories import MemoryDigester, Near
+from internal.agents.archivist.reply.resolve_memories import MemoryResolver, NearNode
 from internal.errors import ModelUnavailable
 from internal.language.search import word_match
 from internal.language.worker.embedding import embed_passages
@@ -64,8 +64,8 @@ OFFLINE = E5()
 
 
 @cache
-def here() -> MemoryDigester:
-    return MemoryDigester(Here(), OFFLINE)
+def here() -> MemoryResolver:
+    return MemoryResolver(Here(), OFFLINE)
 
 
 def key(row: dict[str, Any]) -> RefKey:
@@ -83,44 +83,44 @@ DIFFERENT = [row for row in pairs() if not row["same"]]
 @pytest.mark.parametrize("row", IN_FORM, ids=ids(IN_FORM))
 async def test_what_differs_in_form_alone_is_one(row: dict[str, Any]) -> None:
     """Case, number, person, order of words, alphabet, and what a goal or decision is put in."""
-    digester = here()
-    found = await digester.same_in_form([key(row)], {key(row).label: [("node", row["other"])]})
+    resolver = here()
+    found = await resolver.same_in_form([key(row)], {key(row).label: [("node", row["other"])]})
     assert [one.node_id for one in found[key(row)]] == ["node"]
 
 
 async def test_different_things_are_never_one() -> None:
     """Neither by form nor by vectors: two goals made one are worse than one goal told twice."""
-    digester = here()
+    resolver = here()
     for row in DIFFERENT:
-        assert await digester.same_in_form([key(row)], {key(row).label: [("node", row["other"])]}) == {}, row
-    near = {key(row): [Near("node", row["other"], 0.9)] for row in DIFFERENT}
-    assert await digester.same_in_meaning(near, None) == {}
+        assert await resolver.same_in_form([key(row)], {key(row).label: [("node", row["other"])]}) == {}, row
+    near = {key(row): [NearNode("node", row["other"], 0.9)] for row in DIFFERENT}
+    assert await resolver.same_in_meaning(near, None) == {}
 
 
 async def test_some_of_what_is_told_in_other_words_is_known_again() -> None:
     """The small offline model stands behind a third of it; it is asked for precision, not for more."""
-    digester = here()
+    resolver = here()
     rows = [row for row in pairs() if row["same"] and not row.get("form")]
-    found = set(await digester.same_in_meaning({key(row): [Near("node", row["other"], 0.9)] for row in rows}, None))
+    found = set(await resolver.same_in_meaning({key(row): [NearNode("node", row["other"], 0.9)] for row in rows}, None))
     for row in rows:
-        found |= set(await digester.same_in_form([key(row)], {key(row).label: [("node", row["other"])]}))
+        found |= set(await resolver.same_in_form([key(row)], {key(row).label: [("node", row["other"])]}))
     assert len(found) >= len(rows) / 3
 
 
 async def test_keys_of_one_reply_are_compared_with_one_another() -> None:
     """The later form means the earlier one; other labels have words of their own."""
-    digester = here()
+    resolver = here()
     first, second, other = RefKey("Goal", "Выучить испанский"), RefKey("Goal", "хочу выучить испанский"), "испанский"
     keys = [first, RefKey("Question", "Выучить испанский"), second, RefKey("Concept", other)]
-    assert await digester.forms(keys) == {second: first}
+    assert await resolver.forms(keys) == {second: first}
 
 
 async def test_related_memories_are_told_with_how_near_they_are() -> None:
     """From 0, where different memories begin, to 1 for the same words; only of memories."""
-    digester = here()
+    resolver = here()
     memory, goal = RefKey("Memory", "x"), RefKey("Goal", "x")
-    near = [Near("same", "x", 1.0), Near("close", "y", 0.95), Near("far", "z", 0.7)]
-    found = await digester.related({memory: near, goal: near}, None)
+    near = [NearNode("same", "x", 1.0), NearNode("close", "y", 0.95), NearNode("far", "z", 0.7)]
+    found = await resolver.related({memory: near, goal: near}, None)
     assert [one.node_id for one in found[memory]] == ["same", "close"]
     assert found[memory][0] == Likeness("same", "vector", 1.0)
     assert 0 < (found[memory][1].cosine or 0) < 1
@@ -129,10 +129,10 @@ async def test_related_memories_are_told_with_how_near_they_are() -> None:
 
 async def test_without_the_language_process_nothing_is_called_the_same() -> None:
     """And nothing fails: what is not known again is kept twice, which a person can mend."""
-    digester = MemoryDigester(Away(), OFFLINE)
+    resolver = MemoryResolver(Away(), OFFLINE)
     one = RefKey("Goal", "Выучить испанский")
-    assert await digester.same_in_form([one], {"Goal": [("node", one.words)]}) == {}
-    assert await digester.same_in_meaning({one: [Near("node", one.words, 1.0)]}, None) == {}
+    assert await resolver.same_in_form([one], {"Goal": [("node", one.words)]}) == {}
+    assert await resolver.same_in_meaning({one: [NearNode("node", one.words, 1.0)]}, None) == {}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal.agents.model import TranscriptLine
-from internal.flows.analyst.transcript import fitted, most_telling
+from internal.flows.analyst.transcript import fitted, responses_to_judge
 from internal.llm.tokens import count_tokens
 
 NOON = datetime(2026, 2, 7, 12, tzinfo=UTC)
@@ -64,6 +64,6 @@ def test_whatever_was_said_it_keeps_to_the_budget(said: list[str], budget: int) 
 def test_answers_that_were_complained_about_are_judged_first() -> None:
     """Then the latest; no more than there is room for."""
     lines = talk("Где он?", "В Туле.", "Не так.", "Понял.", "Спасибо!", "Пожалуйста.", "А она?", "Там же.")
-    assert most_telling(lines, 9) == [2, 8, 6, 4]
-    assert most_telling(lines, 2) == [2, 8]
-    assert most_telling([], 2) == []
+    assert responses_to_judge(lines, 9) == [2, 8, 6, 4]
+    assert responses_to_judge(lines, 2) == [2, 8]
+    assert responses_to_judge([], 2) == []

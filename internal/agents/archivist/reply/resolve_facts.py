@@ -1,4 +1,4 @@
-"""A reply's names and dates, looked into before the transaction: what each name may mean, and when each fact held."""
+"""Resolves the names and dates of a reply before its transaction: what each name may mean, when each fact held."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime
 import numpy as np
 
 from internal.agents.archivist.output import ArchivistReply
-from internal.agents.archivist.reply.resolve_memories import MemoryDigester
+from internal.agents.archivist.reply.resolve_memories import MemoryResolver
 from internal.agents.model import Language, TranscriptLine
 from internal.errors import ModelError
 from internal.graph import registry
@@ -30,7 +30,7 @@ _PART = 250
 """Known things compared in one call of the language process: 0.1 s at first, 2 ms once their names were seen."""
 
 MARGIN = 0.01
-"""How much nearer than any two different things two names must be to mean one."""
+"""How much nearer than the nearest two different things two names must be to mean one thing."""
 
 ANCHORS = (
     "Google", "Яндекс", "Microsoft", "ПриватБанк", "Монобанк", "Альфа-Банк", "Сбербанк", "ООО Ромашка", "ООО Василёк",
@@ -40,21 +40,21 @@ ANCHORS = (
     "день рождения мамы", "день рождения папы", "встреча с инвесторами", "встреча с юристом", "Harry Potter",
     "Hermione Granger", "Києво-Могилянська академія", "Львівська політехніка",
 )  # fmt: skip
-"""Different things, some of them hard to tell apart: the two nearest of them tell how near is not near enough."""
+"""Different things, some of them hard to tell apart: the cosine of the two nearest is not near enough."""
 
 
-class Digester:
-    """Looks into names and dates with the language process and the embedder; without them it finds less.
+class NameResolver:
+    """Compares names and reads dates with the language process and the embedder; without them it finds less.
 
     `memories` does so for memories.
     """
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
         self._worker, self._embedder = worker, embedder
-        self.memories = MemoryDigester(worker, embedder)
+        self.memories = MemoryResolver(worker, embedder)
         self._threshold: float | None = None
 
-    async def digest(
+    async def resolve(
         self,
         reply: ArchivistReply,
         transcript: Sequence[TranscriptLine],
@@ -63,12 +63,12 @@ class Digester:
         *,
         user_id: int | None = None,
     ) -> Digest:
-        """`known` is what the names may mean. Vectors are of names that no known thing has and nothing is alike to."""
+        """The names among `known` that the reply may mean, and its dates. Vectors only of names like no known one."""
         names = [name for name in _names(reply) if name_key(name)]
-        keys = {name_key(name) for one in known for name in one.names}
-        strange = [name for name in names if name_key(name) not in keys]
-        alike = await self._alike(strange, known, _told(reply))
-        texts = {name: _item_text(name, reply) for name in strange if name not in alike}
+        keys = {name_key(name) for thing in known for name in thing.names}
+        unknown = [name for name in names if name_key(name) not in keys]
+        alike = await self._alike(unknown, known, _new_names(reply))
+        texts = {name: _item_text(name, reply) for name in unknown if name not in alike}
         return Digest(
             dates=await self._dates(reply.facts, transcript, language),
             alike=alike,
@@ -77,30 +77,30 @@ class Digester:
         )
 
     async def confirmed(
-        self, digest: Digest, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
+        self, resolved: Digest, near: Mapping[str, Sequence[KnownName]], *, user_id: int | None = None
     ) -> Digest:
-        """The digest with those of the nearest things whose bare names are near enough; no model, no change.
+        """`resolved` with those of the nearest things whose bare names are near enough; unchanged without a model.
 
         A summary both have in common would make two companies one, so the names alone decide.
         """
-        pairs = [(name, one) for name, found in near.items() for one in found]
+        pairs = [(name, thing) for name, things in near.items() for thing in things]
         if not pairs:
-            return digest
+            return resolved
         try:
             threshold = await self._calibrated(user_id)
             mine = await self._embedder.embed_documents([name for name, _ in pairs], user_id=user_id)
-            theirs = await self._embedder.embed_documents([one.names[0] for _, one in pairs], user_id=user_id)
+            theirs = await self._embedder.embed_documents([thing.names[0] for _, thing in pairs], user_id=user_id)
         except (ModelError, LanguageCallFailed) as error:
             log.warning("names_not_embedded", extra={"error": type(error).__name__})
-            return digest
-        alike = {name: list(found) for name, found in digest.alike.items()}
-        for (name, one), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
+            return resolved
+        alike = {name: list(things) for name, things in resolved.alike.items()}
+        for (name, thing), cosine in zip(pairs, np.sum(mine * theirs, axis=1).tolist(), strict=True):
             if cosine >= threshold:
-                alike.setdefault(name, []).append(Alike(one.node_id, one.names[0], "vector"))
-        return replace(digest, alike=alike, threshold=threshold)
+                alike.setdefault(name, []).append(Alike(thing.node_id, thing.names[0], "vector"))
+        return replace(resolved, alike=alike, threshold=threshold)
 
     async def _calibrated(self, user_id: int | None) -> float:
-        """The least cosine at which two names mean one thing with this model; asked for once."""
+        """The least cosine at which two names mean one thing with this model, computed once."""
         if self._threshold is None:
             vectors = await self._embedder.embed_documents(list(ANCHORS), user_id=user_id)
             cosines = vectors @ vectors.T
@@ -109,15 +109,15 @@ class Digester:
         return self._threshold
 
     async def _alike(
-        self, names: Sequence[str], known: Sequence[KnownName], told: Sequence[str]
+        self, names: Sequence[str], known: Sequence[KnownName], new: Sequence[str]
     ) -> dict[str, list[Alike]]:
         if not names:
             return {}
         found: dict[str, list[Alike]] = {}
-        places = [(one.node_id, one.names) for one in known] + [(None, (name,)) for name in told]
+        things = [(thing.node_id, thing.names) for thing in known] + [(None, (name,)) for name in new]
         try:
-            for start in range(0, len(places), _PART):
-                part = places[start : start + _PART]
+            for start in range(0, len(things), _PART):
+                part = things[start : start + _PART]
                 hits = await self._worker.run_bulk(names_entities.alike, names, [others for _, others in part])
                 for name, likely in zip(names, hits, strict=True):
                     for place, other, reason in likely:
@@ -140,29 +140,29 @@ class Digester:
         self, facts: Sequence[ProposedFact], transcript: Sequence[TranscriptLine], language: Language
     ) -> list[FactDates]:
         said = [_said_at(fact, transcript) for fact in facts]
-        asked = [
+        phrases = [
             (phrase, at)
             for fact, at in zip(facts, said, strict=True)
             for phrase in _phrases(fact)
             if phrase is not None
         ]
-        resolved = dict(zip(asked, await self._resolved(asked, language), strict=True))
+        resolved = dict(zip(phrases, await self._resolved(phrases, language), strict=True))
         return [fact_dates(fact, at, resolved) for fact, at in zip(facts, said, strict=True)]
 
-    async def _resolved(self, asked: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:
-        if not asked:
+    async def _resolved(self, phrases: Sequence[tuple[str, datetime]], language: Language) -> Sequence[Dated | None]:
+        if not phrases:
             return []
         try:
-            return await self._worker.run_bulk(parse.resolve_all, list(asked), language)
+            return await self._worker.run_bulk(parse.resolve_all, list(phrases), language)
         except (ModelError, LanguageCallFailed) as error:
             log.warning("dates_read_plainly", extra={"error": type(error).__name__})
-            return [parse.resolve_plainly(phrase, at, language) for phrase, at in asked]
+            return [parse.resolve_plainly(phrase, at, language) for phrase, at in phrases]
 
 
 def fact_dates(
     fact: ProposedFact, said_at: datetime, resolved: Mapping[tuple[str, datetime], Dated | None]
 ) -> FactDates:
-    """When a fact held. A null beginning is the time of the line, unless the fact had ended by then.
+    """The period in which a fact held. A null beginning is the time of the line, unless the fact had ended by then.
 
     A beginning that was written but cannot be known is unknown. What begins and ends with one and the same date
     ("worked there in 2020") held until that date was over.
@@ -193,13 +193,13 @@ def _names(reply: ArchivistReply) -> list[str]:
     return [name for name in dict.fromkeys(named) if name != OWNER_NODE and not name.startswith(("Person:", "@"))]
 
 
-def _told(reply: ArchivistReply) -> list[str]:
-    """The names that come into the graph with this reply."""
+def _new_names(reply: ArchivistReply) -> list[str]:
+    """The names that this reply adds to the graph."""
     people: Iterable[str] = (
         name
-        for one in reply.operations
-        if isinstance(one, Added | Updated)
-        for name in (one.display_name or "", *one.aliases)
+        for operation in reply.operations
+        if isinstance(operation, Added | Updated)
+        for name in (operation.display_name or "", *operation.aliases)
     )
     entities = (name for entity in (*reply.entities, *reply.mentioned) for name in (entity.name, *entity.aliases))
     return [name for name in dict.fromkeys((*people, *entities, *_names(reply))) if name]
@@ -209,6 +209,6 @@ def _item_text(name: str, reply: ArchivistReply) -> str:
     """The text by which the thing would be found if it were stored."""
     for entity in (*reply.entities, *reply.mentioned):
         if entity.name == name:
-            told = {"name": name, "aliases": list(entity.aliases), "description": entity.summary}
-            return registry.text_of("Entity", told)
+            properties = {"name": name, "aliases": list(entity.aliases), "description": entity.summary}
+            return registry.text_of("Entity", properties)
     return name

@@ -1,4 +1,4 @@
-"""A reply's memories, looked into before the transaction: their times, and which of them are known in other words."""
+"""Resolves the memories of a reply before its transaction: their times, and which are known in other words."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from internal.memory.model import Likeness, NodeRef, ProposedMemory, RefKey
 log = logging.getLogger(__name__)
 
 SENTENCES: Final = words("Memory Goal Question Decision")
-"""Labels named by a sentence, which may be told in other words."""
+"""Labels named by a sentence, which may be said in other words."""
 NAMES: Final = words("Concept Topic Preference")
 """Labels named by a name whose meaning may have another name."""
 FORMS: Final = SENTENCES | NAMES | words("Keyword Context Contradiction TemporalMarker")
-"""Labels whose nodes are compared by form; a source is what it refers to, letter by letter."""
+"""Labels whose nodes are compared by word forms; a source is compared letter by letter."""
 
 MARGIN: Final = 0.01
-"""How much nearer than any two different names two names must be to mean one thing."""
+"""How much nearer than the nearest two different names two names must be to mean one thing."""
 SENTENCE_MARGIN: Final = 0.02
-"""Of sentences more: two of one build stand nearer than these few can show (0.947 was met, against their 0.935)."""
+"""The same for sentences: two alike in structure are nearer than the anchors (0.947 was met, against 0.935)."""
 RELATED_SHARE: Final = 0.9
-"""Of different sentences this share stands farther apart than two that are called related."""
+"""The share of pairs of different sentences that are farther apart than two related ones."""
 MOST_RELATED: Final = 5
 
 _PART: Final = 500
@@ -64,10 +64,10 @@ SENTENCE_ANCHORS: Final = (
     "My neighbour sells cucumbers", "Записаться в бассейн", "сходить к зубному врачу", "Полагодити пральну машину",
     "Купити новий холодильник",
 )  # fmt: skip
-"""Different things, some of them hard to tell apart: the two nearest of them tell how near is not near enough."""
+"""Different things, some of them hard to tell apart: the cosine of the two nearest is not near enough."""
 
 
-class Near(NamedTuple):
+class NearNode(NamedTuple):
     """A stored node near a proposed one, with the cosine between the texts by which both are found."""
 
     node_id: str
@@ -77,19 +77,19 @@ class Near(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a model calls near: two names or sentences are one from theirs on, kinship begins at the floor."""
+    """Cosines of one model: names or sentences mean one thing from theirs on, and are related from `floor` on."""
 
     names: float
     sentences: float
     floor: float
 
     def likeness(self, cosine: float) -> float:
-        """How related two memories are, from 0 at the floor to 1 for the same text."""
+        """The likeness of two memories, from 0 at the floor to 1 for the same text."""
         return max(0.0, min(1.0, (cosine - self.floor) / (1 - self.floor)))
 
 
-class MemoryDigester:
-    """Looks into times and words with the language process and the embedder; without them it finds less."""
+class MemoryResolver:
+    """Reads times and compares words with the language process and the embedder; without them it finds less."""
 
     def __init__(self, worker: LanguageWorker, embedder: Embedder) -> None:
         self._worker, self._embedder = worker, embedder
@@ -108,27 +108,27 @@ class MemoryDigester:
         self, memories: Sequence[ProposedMemory], transcript: Sequence[TranscriptLine], language: Language
     ) -> list[ProposedMemory]:
         """The memories with times in ISO 8601, counted from their lines; a time that cannot be known is left out."""
-        said = [min(line.at for line in transcript if line.number in one.evidence) for one in memories]
-        nodes = [(node, at) for one, at in zip(memories, said, strict=True) for node in _nodes(one)]
-        times = await self._times([asked for node, at in nodes for asked in _phrases(node, at)], language)
+        said = [min(line.at for line in transcript if line.number in memory.evidence) for memory in memories]
+        nodes = [(node, at) for memory, at in zip(memories, said, strict=True) for node in _nodes(memory)]
+        times = await self._times([phrase for node, at in nodes for phrase in _phrases(node, at)], language)
         spans = await self._periods([(_words(node), at) for node, at in nodes if _unplaced(node)], language)
 
         def resolved(node: NodeRef, at: datetime) -> NodeRef:
             return _dated(node, at, times, spans.get((_words(node), at)))
 
-        placed = {node.key: told for node, at in nodes if _is_placed(told := resolved(node, at))}
+        placed = {node.key: marker for node, at in nodes if _is_placed(marker := resolved(node, at))}
 
         def settled(node: NodeRef, at: datetime) -> NodeRef:
-            told = resolved(node, at)
-            return placed.get(node.key, told) if node.label == "TemporalMarker" and not _is_placed(told) else told
+            dated = resolved(node, at)
+            return placed.get(node.key, dated) if node.label == "TemporalMarker" and not _is_placed(dated) else dated
 
         return [
             ProposedMemory(
-                settled(one.node, at),
-                tuple(replace(link, other=settled(link.other, at)) for link in one.links),
-                one.evidence,
+                settled(memory.node, at),
+                tuple(replace(link, other=settled(link.other, at)) for link in memory.links),
+                memory.evidence,
             )
-            for one, at in zip(memories, said, strict=True)
+            for memory, at in zip(memories, said, strict=True)
         ]
 
     async def same_in_form(
@@ -141,7 +141,7 @@ class MemoryDigester:
             nodes = known.get(label, ())
             for start in range(0, len(nodes), _PART):
                 part = nodes[start : start + _PART]
-                hits = await self._alike(label, [key.words for key in mine], [told for _, told in part])
+                hits = await self._alike(label, [key.words for key in mine], [words for _, words in part])
                 for key, places in zip(mine, hits, strict=True):
                     likely = [Likeness(part[place][0], reason) for place, reason in places]
                     if likely:
@@ -149,7 +149,7 @@ class MemoryDigester:
         return found
 
     async def forms(self, keys: Sequence[RefKey]) -> dict[RefKey, RefKey]:
-        """Those of these keys that say the same as an earlier one of them."""
+        """The keys that say the same as an earlier one, with that."""
         found: dict[RefKey, RefKey] = {}
         for label in dict.fromkeys(key.label for key in keys):
             mine = [key for key in keys if key.label == label]
@@ -161,14 +161,14 @@ class MemoryDigester:
         return found
 
     async def vectors(self, texts: Mapping[RefKey, str], user_id: int | None) -> dict[RefKey, Any]:
-        """Vectors of the texts by which the nodes would be found; none if the embedder cannot be asked."""
+        """Vectors of the texts by which the nodes would be found; empty if the embedder cannot be asked."""
         vectors = await self._embedded(list(texts.values()), user_id)
         return {} if vectors is None else dict(zip(texts, vectors, strict=True))
 
     async def same_in_meaning(
-        self, near: Mapping[RefKey, Sequence[Near]], user_id: int | None
+        self, near: Mapping[RefKey, Sequence[NearNode]], user_id: int | None
     ) -> dict[RefKey, list[Likeness]]:
-        """Those of the near nodes whose own words are as near as one thing told twice, likeliest first."""
+        """The near nodes whose own words are near enough to mean the same, likeliest first."""
         pairs = [(key, one) for key, found in near.items() if key.label in SENTENCES | NAMES for one in found]
         calibration = await self._calibrated(user_id) if pairs else None
         if calibration is None:
@@ -185,10 +185,12 @@ class MemoryDigester:
                 found.setdefault(key, []).append(Likeness(one.node_id, "vector", cosine))
         return {key: sorted(likely, key=lambda one: -(one.cosine or 0)) for key, likely in found.items()}
 
-    async def related(self, near: Mapping[RefKey, Sequence[Near]], user_id: int | None) -> dict[RefKey, list[Likeness]]:
-        """Stored memories near a proposed one, nearest first; `cosine` is from 0, where kinship begins, to 1."""
-        wanted = {key: found for key, found in near.items() if key.label == "Memory" and found}
-        calibration = await self._calibrated(user_id) if wanted else None
+    async def related(
+        self, near: Mapping[RefKey, Sequence[NearNode]], user_id: int | None
+    ) -> dict[RefKey, list[Likeness]]:
+        """Stored memories near a proposed one, nearest first; `cosine` is from 0 at the floor to 1."""
+        memories = {key: found for key, found in near.items() if key.label == "Memory" and found}
+        calibration = await self._calibrated(user_id) if memories else None
         if calibration is None:
             return {}
         kept = {
@@ -197,7 +199,7 @@ class MemoryDigester:
                 for one in found
                 if one.cosine > calibration.floor
             ][:MOST_RELATED]
-            for key, found in wanted.items()
+            for key, found in memories.items()
         }
         return {key: found for key, found in kept.items() if found}
 
@@ -253,7 +255,7 @@ class MemoryDigester:
             return None
 
     async def _calibrated(self, user_id: int | None) -> Calibration | None:
-        """What this model calls near; asked for once."""
+        """The calibration of this model, computed once."""
         if self._calibration is None:
             vectors = await self._embedded([*NAME_ANCHORS, *SENTENCE_ANCHORS], user_id)
             if vectors is None:
@@ -265,7 +267,7 @@ class MemoryDigester:
         return self._calibration
 
     async def _nearness(self, anchors: Sequence[str], vectors: Vectors) -> list[float]:
-        """The cosines of all pairs that their words do not keep apart anyway."""
+        """The cosines of all pairs that are not different by their words anyway."""
         places = [(i, j) for i in range(len(anchors)) for j in range(i)]
         allowed = await self._may_be_same([(anchors[i], anchors[j]) for i, j in places])
         cosines = vectors @ vectors.T
@@ -273,7 +275,7 @@ class MemoryDigester:
 
 
 def proposed_keys(memories: Sequence[ProposedMemory]) -> dict[RefKey, NodeRef]:
-    """The nodes that are told by their words and may be known already, each once; entities are found as in facts."""
+    """The nodes named by their words that may be known already, by key; entities are resolved with the facts."""
     found: dict[RefKey, NodeRef] = {}
     for memory in memories:
         for node in _nodes(memory):
@@ -310,7 +312,7 @@ def _is_placed(node: NodeRef) -> bool:
 
 
 def _unplaced(node: NodeRef) -> bool:
-    """Whether a time marker says when it was in its own words only."""
+    """Whether a time marker has its time in words only."""
     return (
         node.label == "TemporalMarker" and node.node_id is None and not {"startDate", "endDate"} & set(node.properties)
     )
@@ -322,21 +324,21 @@ def _dated(
     times: Mapping[tuple[str, datetime, Kind], datetime | None],
     span: tuple[Period, bool] | None,
 ) -> NodeRef:
-    told = {name: value for name, value in node.properties.items() if name not in _KINDS}
+    properties = {name: value for name, value in node.properties.items() if name not in _KINDS}
     found = {
         name: moment
         for name, kind in _KINDS.items()
         if name in node.properties and (moment := times.get((node.properties[name], at, kind))) is not None
     }
     if node.label == "TemporalMarker" and node.node_id is None:
-        told, found = _placed(told, found, span)
-    return replace(node, properties={**told, **{name: moment.isoformat() for name, moment in found.items()}})
+        properties, found = _placed(properties, found, span)
+    return replace(node, properties={**properties, **{name: moment.isoformat() for name, moment in found.items()}})
 
 
 def _placed(
-    told: dict[str, Any], found: dict[str, datetime], span: tuple[Period, bool] | None
+    properties: dict[str, Any], found: dict[str, datetime], span: tuple[Period, bool] | None
 ) -> tuple[dict[str, Any], dict[str, datetime]]:
-    """A time marker with its type, and with its year in its words: two summers are two markers, however called."""
+    """A time marker with its type, and with its year in its words: two summers are two markers."""
     if span is not None:
         found = {"startDate": span[0].begin, "endDate": span[0].end}
     begin, end = found.get("startDate"), found.get("endDate")
@@ -344,9 +346,9 @@ def _placed(
         found = {"startDate": begin}
         end = None
     point = (span is not None and span[1]) or (begin is not None and begin == end)
-    told.setdefault("type", "point" if point else "period")
+    properties.setdefault("type", "point" if point else "period")
     moment = begin or end
-    if moment is not None and f"{moment.year}" not in told["description"]:
+    if moment is not None and f"{moment.year}" not in properties["description"]:
         long = not point and begin is not None and end is not None and end - begin >= _LONG - timedelta(days=1)
-        told["description"] = f"{told['description']} ({moment:{'%Y' if long else '%Y-%m-%d'}})"
-    return told, found
+        properties["description"] = f"{properties['description']} ({moment:{'%Y' if long else '%Y-%m-%d'}})"
+    return properties, found
