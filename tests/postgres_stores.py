@@ -19,7 +19,7 @@ from sqlalchemy import Connection, StaticPool, create_engine
 from sqlalchemy import Engine as SqlEngine
 
 from internal.storage.engine.owner_scope import EVERYONE
-from internal.storage.engine.postgres import MANNER, WithoutNul, url_of
+from internal.storage.engine.postgres import DIALECT_OPTIONS, WithoutNul, url_of
 from internal.storage.migration import migrate
 
 _ROLE: Final = "laplaced"
@@ -155,7 +155,7 @@ def _engine(raw: psycopg.Connection[Any]) -> SqlEngine:
         creator=lambda: raw,
         poolclass=StaticPool,
         pool_reset_on_return=None,
-        **MANNER,
+        **DIALECT_OPTIONS,
     )
     engine.dialect.do_commit = lambda opened: opened.execute(  # type: ignore[method-assign]
         "RELEASE SAVEPOINT committed; SAVEPOINT committed"

@@ -16,7 +16,7 @@ from bot.cli.base import FAILED, command, load
 if TYPE_CHECKING:
     from internal.config import Config
     from internal.flows.operations.migrate_store import Move
-    from internal.storage.transfer.migrate_store import Told
+    from internal.storage.transfer.migrate_store import Progress
 
 
 @command("laplaced migrate-store sqlite:///data/laplaced.db postgresql://laplaced@db.example/laplaced")
@@ -33,7 +33,7 @@ def migrate_store(config_path: Path | None, source: str, target: str, force: boo
     """
     config = load(config_path)
     moved = asyncio.run(_migrate_store(config, source, target, force, while_running))
-    for line in _told(moved, target):
+    for line in _summary(moved, target):
         click.echo(line)
     if moved.moved.differing:
         raise SystemExit(FAILED)
@@ -46,12 +46,12 @@ async def _migrate_store(config: Config, source: str, target: str, force: bool, 
     from internal.scheduling.clock import SystemClock
 
     places = [_place(source, "FROM"), _place(target, "TO")]
-    with _bar() as told:
+    with _bar() as progress:
         return await move(
             *places,
             now=SystemClock().now(),
             folder=config.data_dir,
-            told=told,
+            progress=progress,
             force=force,
             while_running=while_running,
         )
@@ -70,7 +70,7 @@ def _place(address: str, name: str) -> Path | str:
     return config.store
 
 
-def _told(move: Move, target: str) -> list[str]:
+def _summary(move: Move, target: str) -> list[str]:
     from internal.flows.operations.migrate_store import name_of
 
     moved, place = move.moved, name_of(_place(target, "TO"))
@@ -89,14 +89,14 @@ def _told(move: Move, target: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _bar() -> Iterator[Told]:
+def _bar() -> Iterator[Progress]:
     """A bar on stderr for each thing that is done, where somebody looks at it."""
     with contextlib.ExitStack() as shown:
         known: dict[str, Callable[[int], None]] = {}
         reached = 0
         hidden = not sys.stderr.isatty()
 
-        def told(what: str, done: int, total: int) -> None:
+        def progress(what: str, done: int, total: int) -> None:
             nonlocal reached
             if what not in known:
                 shown.close()
@@ -105,4 +105,4 @@ def _bar() -> Iterator[Told]:
             known[what](done - reached)
             reached = done
 
-        yield told
+        yield progress

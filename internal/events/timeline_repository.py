@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, not_, select
 
 from internal.events.model import Event
-from internal.storage.engine.commit_order import Standing, read_on, standing_at
+from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.tables import events, messages
 
 _TEXT: Final = 240
@@ -66,12 +66,14 @@ def behind(connection: Connection, wanted: Wanted, place: int, *, limit: int) ->
     return _placed(connection, connection.execute(query.order_by(events.c.seq).limit(limit)).all())
 
 
-def standing(connection: Connection, after: int | None, *, again: int = 0) -> Standing:
+def standing(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
     """Behind a place (None = behind the newest event), to read everybody's `news` from there."""
-    return standing_at(connection, events, after, again=again)
+    return position_at(connection, events, after, again=again)
 
 
-def news(connection: Connection, wanted: Wanted, since: Standing, *, limit: int) -> tuple[list[Placed], Standing]:
+def news(
+    connection: Connection, wanted: Wanted, since: ReadPosition, *, limit: int
+) -> tuple[list[Placed], ReadPosition]:
     """What is new to who stood there, also where it has a place before his; in the order of places, by `limit` events.
 
     For who reads everybody's: whoever stands afterwards where he stood has read all there is.

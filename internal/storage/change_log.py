@@ -1,6 +1,6 @@
-"""The change log kept short: of each thing only its last change is needed, for whoever follows looks at the row itself.
+"""Keeps the change log short: only the last change of each row is needed, since readers look at the row itself.
 
-Nightly decay changes every link of an owner: without this the log of a year would hold each of them 365 times.
+Nightly decay changes every link of an owner, so without this a year's log would hold each of them 365 times.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _CHUNK: Final = 1_000
 
 
 async def compact(database: Database, user_id: int) -> int:
-    """Drops an owner's entries that a later one of the same thing stands for; how many.
+    """Deletes an owner's entries that a later entry for the same row replaces. Returns how many.
 
-    Wherever a reader has got to in the log, it meets the last change of everything that changed behind that place.
-    What is superseded is looked for beside the writer and stays superseded, so nobody waits for it.
+    A reader at any place in the log still meets the last change of every row that changed behind that place.
+    Replaced entries are looked up outside the writing connection, so nobody waits; they stay replaced meanwhile.
     """
     stale = await database.read(lambda c: _superseded(c, user_id))
     for chunk in chunks(stale, _CHUNK):

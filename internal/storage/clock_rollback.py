@@ -1,4 +1,4 @@
-"""Times to come that were stored by a clock that showed too late a time."""
+"""Corrects stored future times after the clock was set back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WAITING = (
 
 
 def shift(connection: Connection, now: datetime, back: timedelta) -> int:
-    """The clock was set back by so much: what lies ahead of it comes nearer by as much. Returns how many rows."""
+    """Moves all times that lie ahead of the clock nearer by the amount it was set back. Returns the number of rows."""
     changed = 0
     for column, waits in _WAITING:
         earlier = type_coerce(type_coerce(column, BigInteger) - back // _MICROSECOND, Moment)
@@ -31,7 +31,7 @@ def shift(connection: Connection, now: datetime, back: timedelta) -> int:
 
 
 def cap(connection: Connection, now: datetime, longest: timedelta) -> int:
-    """Nothing waits for longer than `longest`, and no dialogue was active in the future. Returns how many rows."""
+    """Limits every wait to `longest` and moves no last activity into the future. Returns the number of rows."""
     changed = 0
     for column, waits in _WAITING:
         latest = now if column.table is dialogue_state else now + longest

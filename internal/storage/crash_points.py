@@ -13,7 +13,7 @@ CRASH_VARIABLE = "CRASH_LAPLACED_AT"
 """`C4:before`, `C4:during` or `C4:after`, and `:3` behind it for the third time the point is passed."""
 
 COMMIT_POINTS = tuple(f"C{number}" for number in range(1, 14))
-"""Every point that a `Database.write` names: the kill tests and the table in how-it-works.md go by this list."""
+"""Every point that a `Database.write` names: the kill tests and the table in the docs go by this list."""
 
 _wanted = os.environ.get(CRASH_VARIABLE, "")
 _passed = 0

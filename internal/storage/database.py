@@ -1,8 +1,8 @@
-"""The one door to the database: a unit of work is a plain function that runs whole on a connection's own thread.
+"""The database: a unit of work is a plain function that runs whole on a connection's own thread.
 
 Measured: a statement costs 340-520 us when every call crosses to the thread, 21 us when the whole unit of work does.
 So repositories are synchronous functions over a SQLAlchemy connection, and `write`/`read` hop once. What SQLite and
-PostgreSQL do differently stands behind `Engine`; everything else is said once, here and in the repositories.
+PostgreSQL do differently is in `Engine`; everything else is here and in the repositories.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ READERS = 2
 
 
 class Snapshot:
-    """A store at one moment, however long it is looked at."""
+    """One consistent state of a store, for as long as it is read."""
 
     def __init__(self, link: Link, judged: Callable[[Exception], Exception]) -> None:
         self._link, self._judged = link, judged
 
     async def read(self, work: Work[T]) -> T:
-        """Runs `work` over it. After an error the snapshot may be gone: nothing more is to be read from it."""
+        """Runs `work` over it. After an error the snapshot may be gone and must not be read again."""
         try:
             return await self._link.run(work)
         except SQLAlchemyError as error:
@@ -65,11 +65,11 @@ class _Outcome:
 
 
 class Database:
-    """A store behind one writing connection and readers beside it.
+    """A store with one writing connection and several readers.
 
     Units of work that wait while another is being written share the next commit, each behind its own savepoint:
     one that raises is undone alone. A result is returned only after its commit is durable. On an engine with several
-    writers a unit of work may be run more than once before it is committed once: it changes nothing but the store.
+    writers a unit of work may run more than once before it is committed once, so it may change nothing but the store.
     """
 
     def __init__(self, engine: Engine, writer: Link, readers: Sequence[Link]) -> None:
@@ -96,9 +96,9 @@ class Database:
 
     @property
     def commits(self) -> int:
-        """Grows with every commit: while it stands still, what was read before is still what is stored.
+        """Grows with every commit. While it is unchanged, everything read before is still what is stored.
 
-        Where other processes write too it never stands still: what is kept in memory is brought up to date each time.
+        Where other processes write too, it always grows, so caches are brought up to date each time.
         """
         if self._engine.moves():
             self._asked += 1
@@ -107,14 +107,14 @@ class Database:
 
     @property
     def heard(self) -> int:
-        """How many commits are known of, those of other processes as far as they were told: what `committed` takes.
+        """The number of known commits, including those other processes announced: the argument of `committed`.
 
-        Not `commits`: two that wait for the next one would wake each other by asking.
+        Differs from `commits`, with which two waiters would wake each other by asking.
         """
         return self._commits
 
     async def committed(self, since: int) -> None:
-        """Waits until there was a commit after `since`, a value of `heard`."""
+        """Waits for a commit after `since`, a value of `heard`."""
         while self._commits == since:
             await self._committed.wait()
 
@@ -123,7 +123,7 @@ class Database:
     async def open(cls, where: Path | str) -> AsyncIterator[Database]:
         """Opens a SQLite file (created if absent, closed to other users) or a `postgresql://` address.
 
-        Raises StorageError when it is no usable database.
+        Raises StorageError when the database cannot be used.
         """
         engine = await _engine_of(where)
         async with contextlib.AsyncExitStack() as stack:
@@ -146,9 +146,9 @@ class Database:
     async def write(self, work: Work[T], *, point: str | None = None) -> T:
         """Runs `work` in a transaction and returns its result once that is on disk.
 
-        `point` names the commit point (C1..C13) for crash tests. Whatever `work` raises undoes it and is raised
-        here; a failing disk raises StorageError, a damaged file StorageDamaged. Work that waits is skipped if its
-        caller is cancelled; work that has begun is finished. On its thread it sees its caller's context variables.
+        `point` names the commit point (C1..C13) for crash tests. An error of `work` undoes it and is raised here; a
+        failing disk raises StorageError, a damaged file StorageDamaged. Work that has not begun is skipped when its
+        caller is cancelled; work that has begun is finished. It sees its caller's context variables.
         """
         if self._closed:
             raise StorageError("the database is closed")
@@ -160,9 +160,9 @@ class Database:
         return await done
 
     async def read(self, work: Work[T]) -> T:
-        """Runs `work` over one consistent snapshot that holds every finished write; it cannot change anything.
+        """Runs `work` over one consistent, read-only snapshot that includes every finished write.
 
-        Raises as `write`.
+        Raises the same errors as `write`.
         """
         scope, attempt = current_scope(), 0
         reader = await self._readers.get()
@@ -179,7 +179,7 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
-        """One moment of the store, held on a connection of its own until the block ends; writers go on meanwhile.
+        """Opens one snapshot of the store on a connection of its own until the block ends; writers continue meanwhile.
 
         Raises StorageError when there is no connection for it.
         """
@@ -193,9 +193,9 @@ class Database:
             await link.close()
 
     async def beside(self, work: Work[T]) -> T:
-        """Runs `work` in a short transaction that stands behind no unit of work of this process, and sees no snapshot.
+        """Runs `work` in a short transaction that waits for no other unit of work of this process and sees no snapshot.
 
-        For leases: who renews them must not lose them to a long import. On SQLite it is a `write`. Raises as that.
+        For leases, which must not expire during a long import. On SQLite it is a `write`. Raises the same errors.
         """
         if not self.shared:
             return await self.write(work)
@@ -210,7 +210,7 @@ class Database:
     async def exclusive(self, function: Callable[[Connection], T]) -> T:
         """Runs `function` on the writing connection outside any transaction (migrations, checkpoints).
 
-        On a server that goes away meanwhile it is run again: it looks how far it came. Raises what it raises.
+        It is run again if the server goes away meanwhile, so it must check how far it came. Raises what it raises.
         """
         attempt = 0
         while True:
@@ -222,14 +222,14 @@ class Database:
                     raise
 
     async def until_damaged(self) -> NoReturn:
-        """Waits for as long as the file is sound. Raises StorageDamaged: what goes on over a damaged file spoils more.
+        """Waits while the file is sound. Raises StorageDamaged when it is not: more writes would damage it further.
 
-        Whoever met the damage was told too, but he may be a background job that tries again for ever.
+        The caller that met the damage gets the error too, but it may be a background job that retries for ever.
         """
         raise await self._damage
 
     def _judged(self, error: Exception) -> Exception:
-        """A failure of the database itself (a full disk, a lock, damage) in the product's words; any other as it is."""
+        """Returns a failure of the database itself (full disk, lock, damage) as our error, others unchanged."""
         words = words_of_damage(error)
         if words is None:
             return _translated(error)
@@ -248,7 +248,7 @@ class Database:
 
     async def _write_group(self, group: list[_Pending[Any]]) -> None:
         outcomes = await self._outcomes(group)
-        self._engine.told()
+        self._engine.announce_commit()
         self._mark_commit()
         for item, outcome in zip(group, outcomes, strict=True):
             if item.done.done():
@@ -314,9 +314,9 @@ class Database:
         self._committed = asyncio.Event()
 
     def ring(self, bell: str, word: str = "") -> None:
-        """Calls in every other process what was registered there for this bell; a word has no spaces.
+        """Calls what other processes registered for this bell; `word` has no spaces.
 
-        Rung often, it sounds at most some dozen times a second. Who was away hears nothing: it is a hint, not a queue.
+        Frequent rings are merged into some dozen a second. A process that is away misses them: a hint, not a queue.
         """
         self._engine.ring(f"{bell}:{word}")
 
@@ -326,7 +326,7 @@ class Database:
 
     async def _listen(self) -> None:
         while True:
-            rung = await self._engine.until_told()
+            rung = await self._engine.until_announced()
             self._mark_commit()
             for bell, _, word in (one.partition(":") for one in rung):
                 for hear in self._hearing.get(bell, []):
@@ -353,14 +353,14 @@ async def _engine_of(where: Path | str) -> Engine:
     try:
         from internal.storage.engine.postgres import PostgresEngine
     except ImportError as error:  # the driver is an extra: most installations need none
-        told = "the driver of PostgreSQL is not installed: pip install '.[postgres]' in the folder of Laplaced"
-        raise ConfigurationError(told) from error
+        reason = "the driver of PostgreSQL is not installed: pip install '.[postgres]' in the folder of Laplaced"
+        raise ConfigurationError(reason) from error
 
     return await PostgresEngine.prepared(where)
 
 
 def _translated(error: Exception) -> Exception:
-    """A refusal of the database (a full disk, a lock, a standby) as StorageError; any other error as it is."""
+    """Returns a refusal of the database (full disk, lock, standby) as StorageError; any other error unchanged."""
     if not isinstance(error, OperationalError | InternalError):
         return error
     return _refused(error)

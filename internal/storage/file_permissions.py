@@ -1,6 +1,6 @@
-"""What holds people's words is closed to other users of the machine, whatever the umask and whatever was there before.
+"""Closes files that hold people's words to other users of the machine, whatever the umask and earlier permissions.
 
-A data folder that the program makes is closed, and all in it with it; a mounted volume may be open to everybody.
+A data folder that the program creates is closed with all it contains; a mounted volume may be open to everybody.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
 
 
 def close_to_others(path: Path) -> None:
-    """Takes the rights of group and others from a file or folder that belongs to this user. Raises OSError.
+    """Takes the permissions of group and others from a file or folder that belongs to this user. Raises OSError.
 
-    Somebody else's, and a folder that is shared on purpose (the sticky bit), stay as they are.
+    Files of other users and folders that are shared on purpose (the sticky bit) stay unchanged.
     """
     found = path.stat()
     shared = found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX
@@ -31,10 +31,10 @@ def close_to_others(path: Path) -> None:
 
 
 def private_database(path: Path) -> None:
-    """Makes an empty, closed file for a new database, or closes an existing one with its log.
+    """Creates an empty closed file for a new database, or closes an existing database with its log.
 
-    SQLite gives the log that it makes the mode of the database. Raises OSError, also for a file that cannot be written:
-    SQLite would open it without a word, and fail at the first write.
+    SQLite creates its log with the mode of the database. Raises OSError, also for a file that cannot be written: SQLite
+    would open it without an error and fail at the first write.
     """
     file = path.resolve()  # a link to another disk is followed, as SQLite does
     try:
@@ -50,9 +50,9 @@ def private_database(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replaces a file at once, readable by its owner alone: a reader sees the old text or the new, never half.
+    """Replaces a file in one step, readable by its owner alone: a reader sees the old text or the new, never half.
 
-    Raises OSError; then the old text stands, and nothing beside it.
+    Raises OSError; then the old text stays and nothing is left beside it.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)

@@ -1,4 +1,4 @@
-"""Keys that Laplaced makes for itself, one file each in the data folder, readable by their owner alone."""
+"""Keys that Laplaced generates for itself, one file each in the data folder, readable by its owner alone."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ KeyName = Literal["server_api_key", "hmac_key", "webhook_secret"]
 LOCK_FILE = "keys.lock"
 
 BYTES = 32
-"""256 bits: nobody guesses it, and it fits the 256 characters of a webhook secret."""
+"""256 bits: it cannot be guessed, and it fits the 256 characters of a webhook secret."""
 
 
 def ensure_key(data_dir: Path, name: KeyName) -> str:
-    """The key of that name: 43 letters, digits, - and _; made on first use, by one process of those that start at once.
+    """The key of that name: 43 letters, digits, - and _. Generated on first use, once even if several processes start.
 
     Raises StorageError when it can neither be read nor written.
     """
@@ -35,7 +35,7 @@ def ensure_key(data_dir: Path, name: KeyName) -> str:
 
 
 def existing_key(data_dir: Path, name: KeyName) -> str | None:
-    """The key of that name, None if none was made yet. An empty file (a crash of old) counts as none."""
+    """The key of that name, or None if there is none yet. An empty file, left by an old crash, counts as none."""
     try:
         return (data_dir / name).read_text(encoding="ascii").strip() or None
     except FileNotFoundError:

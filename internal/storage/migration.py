@@ -1,4 +1,4 @@
-"""Brings a database to the schema of this program: on start, in one transaction, and never backwards."""
+"""Brings a database to this program's schema: at start, in one transaction, and never backwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
 from internal.storage.engine.driver import cause_of
 from internal.storage.engine.owner_scope import EVERYONE
-from internal.storage.engine.row_policies import SETTING, raise_walls
+from internal.storage.engine.row_policies import SETTING, create_policies
 from internal.storage.row_ids import stands_on
 from internal.storage.tables import metadata
 
@@ -57,11 +57,11 @@ def _head_of(scripts: str) -> str:
 
 
 def migrate(connection: Connection, *, before: Callable[[], object] | None = None) -> bool:
-    """Upgrades to the newest revision and says whether anything was done. Raises SchemaTooNew.
+    """Upgrades to the newest revision and returns whether anything changed. Raises SchemaTooNew.
 
-    A new database gets the tables as they are now, an older one what was changed since. A connection outside any
-    transaction is expected; a failing migration changes nothing. `before` is called when a database that holds data
-    is about to change (its backup is made there); what it raises stops the migration.
+    A new database gets the current tables, an older one the changes since its revision. Expects a connection outside
+    any transaction; a failing migration changes nothing. `before` is called when a database with data is about to
+    change (to back it up); an error it raises stops the migration.
     """
     current, head = current_revision(connection), head_revision()
     if current == head:
@@ -76,7 +76,7 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
         elif current != head:
             _upgrade(connection, head)
         if connection.dialect.name == "postgresql":
-            raise_walls(connection)  # around tables that a migration made or made anew, too
+            create_policies(connection)  # around tables that a migration made or made anew, too
             keep_order(connection)
     except BaseException:
         with contextlib.suppress(SQLAlchemyError):  # a connection that was cut has nothing to undo
@@ -87,16 +87,16 @@ def migrate(connection: Connection, *, before: Callable[[], object] | None = Non
 
 
 async def bring_up_to_date(database: Database) -> None:
-    """`migrate` on an open store. Raises SchemaTooNew, and StorageError where the database refuses: in one line."""
+    """Runs `migrate` on an open store. Raises SchemaTooNew, and StorageError in one line where the database refuses."""
     try:
         await database.exclusive(migrate)
     except SQLAlchemyError as error:
-        why, _, _ = cause_of(error).partition("\n")  # behind it stands the statement
+        why, _, _ = cause_of(error).partition("\n")  # the statement follows it
         raise StorageError(f"the database's tables cannot be made or brought up to date: {why}") from error
 
 
 def _begin_alone(connection: Connection) -> None:
-    """A transaction that no other migration runs beside: several workers may start at once."""
+    """Begins a transaction beside which no other migration runs: several workers may start at once."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         return
@@ -112,7 +112,7 @@ def _create(connection: Connection, head: str) -> None:
 
 
 def migrate_to(connection: Connection, revision: str) -> None:
-    """Makes a new database as the program of that revision had it. Outside any transaction."""
+    """Creates a new database with the schema of that revision. Expects to be outside any transaction."""
     _begin_alone(connection)
     try:
         _upgrade(connection, revision)
@@ -131,7 +131,7 @@ def _upgrade(connection: Connection, revision: str) -> None:
 
 @cache
 def _statements(dialect: str) -> tuple[str, ...]:
-    """What makes every table and index of the program."""
+    """The statements that create every table and index."""
     spoken = registry.load(dialect)()
     tables = metadata.sorted_tables
     named = [index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))]
@@ -141,7 +141,7 @@ def _statements(dialect: str) -> tuple[str, ...]:
 
 
 def refuse_newer(current: str | None) -> None:
-    """Raises SchemaTooNew for a revision that this program does not know."""
+    """Raises SchemaTooNew for a revision unknown to this program."""
     if current is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""Per-owner counters and the change log, moved only inside the transaction of what they count."""
+"""Per-owner counters and the change log, which move only inside the transaction of what they count."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _LOCKED_AND_ADVANCED: Final = {
 
 
 def next_seq(connection: Connection, user_id: int, count: int = 1) -> int:
-    """The first of `count` fresh message numbers of this owner. Raises NotFound for an unknown owner."""
+    """Returns the first of `count` new message numbers of this owner. Raises NotFound for an unknown owner."""
     return _advance(connection, user_id, "next_seq", count)
 
 
 def next_rev(connection: Connection, user_id: int) -> int:
-    """A fresh number for a change of this owner's data; later changes have larger ones."""
+    """Returns a new revision number for a change of this owner's data; later changes have larger numbers."""
     return _advance(connection, user_id, "next_rev", 1)
 
 
 def hold_owner(connection: Connection, user_id: int) -> None:
-    """To be called before an owner's row is written in another way than by the counters above: the lock comes first."""
+    """Takes the owner's lock. Call it before writing the owner's row in any way but the counters above."""
     if connection.dialect.name != "sqlite":
         connection.execute(_LOCKED, {"owner": user_id})
 
 
 def record_change(connection: Connection, user_id: int, kind: str, ref: str, op: ChangeOp = "put") -> None:
-    """Tells caches and mirrors that a row changed. Carries ids only: readers look at the current row."""
+    """Records for caches and mirrors that a row changed. Holds ids only: readers look at the current row."""
     connection.execute(_CHANGED, {"user_id": user_id, "kind": kind, "id": ref, "op": op})
 
 

@@ -1,7 +1,7 @@
-"""The key of rows that the store numbers itself, as each engine has it.
+"""The primary key of rows that the store numbers itself, on each engine.
 
-PostgreSQL's leads with the owner, so that a distributed one can spread the owners over machines. SQLite numbers nothing
-but a key of one column, and is never spread.
+On PostgreSQL it leads with the owner, so that a distributed server can spread owners over machines. SQLite numbers
+only a key of one column, and is never spread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def key_of(table: Table, engine: str) -> list[Column[Any]]:
 
 
 def only_on(engine: str, index: Indexed) -> Indexed:
-    """The index for one engine alone: the other has a key in its place."""
+    """Marks an index as belonging to one engine alone: the other has a key in its place."""
     index.info[_ENGINE] = engine
     index.ddl_if(dialect=engine)
     return index

@@ -1,7 +1,7 @@
-"""What can be searched for: one text an item, under its own hash; its vector and its terms follow in the background.
+"""What can be searched for: one text an item, under its own hash. Its vector and terms follow in the background.
 
-Whatever changes a text calls `put`, whatever deletes a row calls `remove`, in the transaction of the row itself.
-A fact keeps its item in every version of it: whether it counts now is decided by its stored times when it is searched.
+Code that changes a text calls `put`, code that deletes a row calls `remove`, in the transaction of the row itself.
+A fact keeps its item in every version; whether it counts now is decided by its stored times when it is searched.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def put(
     context: str | None = None,
     traits: int | None = None,
 ) -> None:
-    """Stores what a row is found by. The same text again costs no new vector.
+    """Stores the text by which a row is found. The same text again costs no new vector.
 
-    `context` is text that stood before it: its vector is of both, its terms are of `text` alone. `traits` are the bits
-    of `internal.language.search.message_traits`.
+    `context` is text that stood before it: the vector covers both, the terms only `text`. `traits` are the bits of
+    `internal.language.search.message_traits`.
     """
     item = item_of(kind, ref_id)
     values = {"text": text, "text_hash": text_hash(text, context), "rev": rev, "context": context, "traits": traits}
@@ -67,7 +67,7 @@ def put(
 
 
 def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
-    """Takes rows out of search: their texts, terms and vectors are deleted."""
+    """Takes rows out of search: deletes their texts, terms and vectors."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
     for chunk in chunks(items):
         connection.execute(_REMOVE, {"owner": user_id, "items": chunk})
@@ -75,7 +75,7 @@ def remove(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[st
 
 
 def hide(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]) -> None:
-    """Takes rows out of search that may come back by `put`: their vectors are kept for that."""
+    """Takes rows out of search that may come back by `put`: keeps their vectors for that."""
     items = [item_of(kind, ref_id) for ref_id in ref_ids]
     for chunk in chunks(items):
         connection.execute(_REMOVE, {"owner": user_id, "items": chunk})
@@ -84,12 +84,12 @@ def hide(connection: Connection, user_id: int, kind: str, ref_ids: Sequence[str]
 
 
 def hide_kind(connection: Connection, user_id: int, kind: str) -> None:
-    """`hide` for everything of a kind; caches are to be told by the caller, that they read all anew."""
+    """Runs `hide` for everything of a kind. The caller tells caches to read everything again."""
     connection.execute(delete(search_items).where(search_items.c.user_id == user_id, of_kind(kind)))
 
 
 def forget_words(connection: Connection, user_id: int, kind: str, ref_id: str) -> None:
-    """Drops terms and vectors of an item whose text lost something forgotten: until they follow they would tell it."""
+    """Deletes terms and vectors of an item whose text lost forgotten words, which they would reveal."""
     one = (search_items.c.user_id == user_id) & (search_items.c.item == item_of(kind, ref_id))
     connection.execute(
         update(search_items).where(one).values(terms=None, analyzer=None, terms_hash=None, embedded=None)
@@ -98,6 +98,6 @@ def forget_words(connection: Connection, user_id: int, kind: str, ref_id: str) -
 
 
 def text_hash(text: str, context: str | None = None) -> str:
-    """The hash by which vectors and terms know the text they are of, and the context before it."""
+    """The hash by which vectors and terms identify their text and the context before it."""
     whole = text if context is None else f"{context}\0{text}"
     return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()

@@ -25,7 +25,7 @@ def one_of(column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
 
 
 def new_id() -> str:
-    """A UUIDv7 as text: unique across the store. Order comes from `seq`, never from ids."""
+    """Returns a UUIDv7 as text, unique across the store. Order comes from `seq`, never from ids."""
     return str(uuid_utils.uuid7())
 
 
@@ -54,7 +54,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 class OwnerOrSystem(TypeDecorator[int]):
-    """An owner's id, or None for what is the house's: that is kept as 0, for no key has room for NULL.
+    """An owner's id, or None for rows of the system: stored as 0, since no key can hold NULL.
 
     Nobody has the id 0.
     """
@@ -71,9 +71,9 @@ class OwnerOrSystem(TypeDecorator[int]):
 
 
 class Text(AnyText):
-    """Text in the order of its characters' numbers, as SQLite has it, whatever the server's own language is.
+    """Text ordered by code points, as SQLite orders it, whatever the server's collation.
 
-    Keys are read in ranges, and pages go on behind a key.
+    Keys are read in ranges, and pages continue behind a key.
     """
 
 

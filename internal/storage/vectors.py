@@ -1,7 +1,7 @@
-"""Vectors of search items: float32, little-endian, L2-normalised, each with the model, the size and the text it is of.
+"""Vectors of search items: float32, little-endian, L2-normalised, each with its model, size and text hash.
 
-An item says in `embedded` whose vector of its text is stored (`made_by`), nothing if none is: what is due is a look at
-an index, messages after everything else.
+An item names in `embedded` the vector stored for its text (`made_by`), empty if there is none, so what is due is
+an index lookup. Messages come after everything else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MESSAGE: Final = "message"
 _DUE: Final = text("embedded IS NULL AND kind <> 'message'")
 _DUE_MESSAGE: Final = text("embedded IS NULL AND kind = 'message'")
 
-# Run for each item: built once, for building a statement takes longer than running it.
+# Runs for each item and is built once: building a statement takes longer than running it.
 _EMBEDDED: Final = (
     update(search_items)
     .where(
@@ -51,9 +51,9 @@ _REMOVE: Final = delete(vectors).where(vectors.c.user_id == bindparam("owner"), 
 
 @dataclass(frozen=True, slots=True)
 class DueItem:
-    """A text whose vector is missing or of an older text; the context it stands in, if it has one, comes first.
+    """A text whose vector is missing or of an older text. Its context, if any, comes first.
 
-    `known` says that its vector is stored already and only to be acknowledged.
+    `known` means that the vector is stored already and only has to be acknowledged.
     """
 
     user_id: int
@@ -69,14 +69,14 @@ class DueItem:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many search items have a vector of the current model, of how many."""
+    """How many search items have a vector of the current model, and how many there are."""
 
     done: int
     total: int
 
 
 def to_blob(vector: Vector) -> bytes:
-    """The stored form. ValueError unless it is one finite vector of a length that is not zero."""
+    """Returns the stored form. Raises ValueError unless it is one finite vector of non-zero length."""
     length = float(np.linalg.norm(vector))
     if vector.ndim != 1 or not np.isfinite(length) or length == 0:
         raise ValueError("a vector must be finite and must not be zero")
@@ -89,7 +89,7 @@ def from_blob(blob: bytes) -> Vector:
 
 
 def made_by(model: str, dim: int) -> str:
-    """How an item says whose vector of its text is stored."""
+    """The mark in an item that says which vector of its text is stored."""
     return f"{model}/{dim}"
 
 
@@ -102,9 +102,9 @@ def due(
     without: Collection[int] = (),
     messages: bool = True,
 ) -> list[DueItem]:
-    """Items to embed, one owner after the other, but for those owners `without` whom it is to be done.
+    """Items to embed, owner by owner, except those of the owners in `without`.
 
-    Messages come when nothing else is left, the newest of an owner first, or not at all.
+    Messages come when nothing else is left, an owner's newest first, or not at all.
     """
     order = (search_items.c.user_id, search_items.c.item)
     found = _due(connection, _due_items(model, dim, _DUE, without).order_by(*order).limit(limit))
@@ -122,7 +122,7 @@ def progress(connection: Connection, model: str, dim: int) -> Progress:
 
 
 def put(connection: Connection, due_item: DueItem, model: str, vector: Vector) -> bool:
-    """Stores a vector; False if the item's text has changed or is gone since it was read. ValueError as `to_blob`."""
+    """Stores a vector. Returns False if the item's text has changed or is gone. Raises ValueError as `to_blob`."""
     blob, dim = to_blob(vector), vector.shape[0]
     if not acknowledge(connection, due_item, model, dim):
         return False
@@ -133,13 +133,13 @@ def put(connection: Connection, due_item: DueItem, model: str, vector: Vector) -
 
 
 def acknowledge(connection: Connection, due_item: DueItem, model: str, dim: int) -> bool:
-    """Notes that the vector of an item's text is stored; False if the text has changed or is gone since it was read."""
+    """Notes that the vector of an item's text is stored. Returns False if the text has changed or is gone."""
     place = {"owner": due_item.user_id, "place": due_item.item, "hash": due_item.text_hash}
     return connection.execute(_EMBEDDED, {**place, "by": made_by(model, dim)}).rowcount == 1
 
 
 def disown(connection: Connection, model: str, dim: int, *, limit: int) -> int:
-    """Makes up to `limit` items due again whose vectors are of another model or size; how many there were."""
+    """Makes up to `limit` items with a vector of another model or size due again. Returns how many."""
     by = search_items.c.embedded
     foreign = select(search_items.c.user_id, search_items.c.item).where(by.is_not(None), by != made_by(model, dim))
     place = tuple_(search_items.c.user_id, search_items.c.item)
@@ -156,7 +156,7 @@ def remove(connection: Connection, user_id: int, items: Sequence[str]) -> None:
 
 
 def remove_other_models(connection: Connection, model: str, dim: int, *, limit: int) -> int:
-    """Deletes up to `limit` vectors of other models or sizes; how many there were."""
+    """Deletes up to `limit` vectors of other models or sizes. Returns how many."""
     foreign = select(vectors.c.user_id, vectors.c.item, vectors.c.model).where(
         or_(vectors.c.model != model, vectors.c.dim != dim)
     )
@@ -168,13 +168,13 @@ def remove_other_models(connection: Connection, model: str, dim: int, *, limit: 
 
 
 def of_other_models(connection: Connection, model: str, dim: int) -> int:
-    """How many stored vectors are of another model or size; they are deleted once all of this one are there."""
+    """How many stored vectors are of another model or size. They are deleted once all of the current one exist."""
     query = select(func.count()).select_from(vectors).where(or_(vectors.c.model != model, vectors.c.dim != dim))
     return connection.execute(query).scalar_one()
 
 
 def last_change(connection: Connection) -> str:
-    """While this stays the same, nothing was added to the change log."""
+    """A value that stays the same while nothing is added to the change log."""
     return state_of(connection, changes)
 
 

@@ -24,7 +24,7 @@ from internal.events import timeline_repository as timeline
 from internal.events.timeline_repository import Placed, Wanted
 from internal.flows.visibility.messages import events_shown
 from internal.storage.database import Database
-from internal.storage.engine.commit_order import Standing
+from internal.storage.engine.commit_order import ReadPosition
 
 _AT_ONCE = 200
 
@@ -150,11 +150,11 @@ def _behind(wanted: Wanted, place: int, connection: Connection) -> tuple[list[Pl
     return _told_of(connection, found), found[-1].place if found else place
 
 
-def _standing(after: int | None, connection: Connection) -> Standing:
+def _standing(after: int | None, connection: Connection) -> ReadPosition:
     return timeline.standing(connection, after, again=_AGAIN if after is not None else 0)
 
 
-def _news(wanted: Wanted, since: Standing, connection: Connection) -> tuple[list[PlacedOut], Standing]:
+def _news(wanted: Wanted, since: ReadPosition, connection: Connection) -> tuple[list[PlacedOut], ReadPosition]:
     found, here = timeline.news(connection, wanted, since, limit=_AT_ONCE)
     return _told_of(connection, found), here
 

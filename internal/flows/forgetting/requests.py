@@ -28,7 +28,7 @@ from internal.people import hidden_parts
 from internal.scheduling.clock import Clock
 from internal.storage.backup.backup import Backup
 from internal.storage.database import Database
-from internal.storage.engine.commit_order import Standing
+from internal.storage.engine.commit_order import ReadPosition
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.erasure import forgettings
 from internal.storage.erasure.forgettings import EVERYTHING, Forgetting, Kind
@@ -200,7 +200,7 @@ class ForgettingService:
         self._backups = backups
         # What a process erased that was killed before it emptied the log is still there.
         self._log_to_empty = True
-        self._looked_at: Standing | None = None
+        self._looked_at: ReadPosition | None = None
 
     async def erase_due(self) -> int:
         """Erases everything whose time to undo has passed; how many requests that were.

@@ -24,7 +24,7 @@ from internal.graph.mirror import repository
 from internal.graph.mirror.projection import PROJECTION, Batch, GraphMirror, Mark, Rows
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
-from internal.storage.engine.commit_order import Standing
+from internal.storage.engine.commit_order import ReadPosition
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 from internal.storage.erasure.forgettings import EVERYTHING, FORGOTTEN
 from internal.storage.types import new_id
@@ -115,7 +115,7 @@ class MirrorSync:
         self._database, self._clock, self._mirror, self._cursors = database, clock, mirror, cursors
         self._retry_base, self._retry_max = retry_base.total_seconds(), retry_max.total_seconds()
         self._one_at_a_time: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._looked_at = Standing()
+        self._looked_at = ReadPosition()
         self._examined = clock.now() - _EXAMINED
         self._store: str | None = None
         self._following: set[asyncio.Task[int]] = set()

@@ -28,7 +28,7 @@ from internal.storage.engine.data_lock import LOCK_FILE, hold
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision
 from internal.storage.transfer import migrate_store as transfer_migrate_store
-from internal.storage.transfer.migrate_store import Moved, Told
+from internal.storage.transfer.migrate_store import Moved, Progress
 from internal.storage.transfer.row_copy import is_empty
 
 _NO_DATABASE: Final = "there is no database at"
@@ -51,7 +51,7 @@ async def migrate_store(
     *,
     now: datetime,
     folder: Path,
-    told: Told,
+    progress: Progress,
     force: bool = False,
     while_running: bool = False,
 ) -> Move:
@@ -72,8 +72,8 @@ async def migrate_store(
             held.enter_context(hold(place))
         async with _opened(source) as origin, alone(origin, source) if not while_running else nullcontext():
             if isinstance(target, Path):
-                return await _into_file(origin, name_of(source), Path(name_of(target)), now, told, force)
-            return await _into_server(origin, name_of(source), target, now, told, force, folder)
+                return await _into_file(origin, name_of(source), Path(name_of(target)), now, progress, force)
+            return await _into_server(origin, name_of(source), target, now, progress, force, folder)
 
 
 @contextlib.asynccontextmanager
@@ -133,7 +133,7 @@ async def _opened(store: Path | str) -> AsyncIterator[Database]:
 
 
 async def _into_server(
-    origin: Database, name: str, server: str, now: datetime, told: Told, force: bool, folder: Path
+    origin: Database, name: str, server: str, now: datetime, progress: Progress, force: bool, folder: Path
 ) -> Move:
     kept: list[Path] = []
     async with Database.open(server) as database:
@@ -146,11 +146,13 @@ async def _into_server(
             await transfer_migrate_store.need_source(origin)  # first: where nothing is moved, nothing is made
             await bring_up_to_date(database)
         async with alone(database, server):
-            moved = await transfer_migrate_store.move(origin, database, name=name, told=told, force=force, keep=keep)
+            moved = await transfer_migrate_store.move(
+                origin, database, name=name, progress=progress, force=force, keep=keep
+            )
     return Move(moved, next(iter(kept), None))
 
 
-async def _into_file(origin: Database, name: str, path: Path, now: datetime, told: Told, force: bool) -> Move:
+async def _into_file(origin: Database, name: str, path: Path, now: datetime, progress: Progress, force: bool) -> Move:
     await asyncio.to_thread(replace_file.clear_up, path, now)
     if not force and await asyncio.to_thread(path.exists):
         async with Database.open(path) as there:
@@ -165,7 +167,7 @@ async def _into_file(origin: Database, name: str, path: Path, now: datetime, tol
     try:
         async with Database.open(draft) as database:
             try:
-                moved = await transfer_migrate_store.move(origin, database, name=name, told=told, force=True)
+                moved = await transfer_migrate_store.move(origin, database, name=name, progress=progress, force=True)
             finally:
                 begun = await database.read(transfer_migrate_store.is_half)
     except BaseException:

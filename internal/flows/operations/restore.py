@@ -61,7 +61,7 @@ async def restore(file: Path, database: Path, *, clock: Clock, tombstone_key: by
 def _prepared(file: Path, database: Path, now: datetime, force: bool) -> Path:
     """The database's real path, once nothing speaks against replacing it."""
     database = database.resolve()
-    with backup.failures_told("the database's folder cannot be used"):
+    with backup.translated_failures("the database's folder cannot be used"):
         database.parent.mkdir(parents=True, exist_ok=True)
     replace_file.clear_up(database, now)
     refuse_newer(backup.verify(file))

@@ -13,7 +13,7 @@ from internal.graph.edge_repository import edge_of
 from internal.graph.model import Edge, Node
 from internal.graph.node_repository import VISIBLE, node_of
 from internal.storage.chunks import chunks
-from internal.storage.engine.commit_order import Standing, read_on
+from internal.storage.engine.commit_order import ReadPosition, read_on
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import changes, graph_edges, graph_nodes, mirrors, users
 
@@ -37,7 +37,7 @@ class LabelledEdge:
     target_label: str
 
 
-def changed_owners(connection: Connection, since: Standing) -> tuple[set[int], Standing]:
+def changed_owners(connection: Connection, since: ReadPosition) -> tuple[set[int], ReadPosition]:
     """Owners of whom something changed after this place of the log, and the place that was looked at."""
     fresh, here = read_on(connection, changes, since)
     query = select(changes.c.user_id).where(fresh).distinct()

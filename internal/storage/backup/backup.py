@@ -1,6 +1,6 @@
 """Backups: a consistent copy of the database while it is in use, by SQLite's backup API, verified before it counts.
 
-The file is never copied byte by byte: without its write-ahead log it would be a database of an earlier moment, or none.
+The file is never copied byte by byte: without its write-ahead log it would be an earlier or broken database.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ T = TypeVar("T")
 
 FOLDER = "backups"
 KEPT = 7
-"""Backups that stay in the folder. What was forgotten leaves the last of them when so many newer ones exist."""
+"""How many backups stay in the folder. Forgotten words leave the last backup once so many newer ones exist."""
 
 STEP_PAGES = 1000
-"""About 4 MB a step: between two steps the copy can be stopped."""
+"""About 4 MB a step: the copy can be stopped between two steps."""
 
 SPARE_BYTES = 32 * 1024 * 1024
-"""Room that a backup must leave on the disk: the running bot needs it more."""
+"""Room that a backup must leave on the disk, which the running bot needs more."""
 
 _TIME = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r"laplaced-(\d{8}T\d{6}Z)-(\w+)\.db")
@@ -43,7 +43,7 @@ OWN_TABLES = frozenset({"users", "messages", "inbox", "runs", "people"})
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A finished backup: when it was made, the schema revision it holds, and its size in bytes."""
+    """A finished backup: when it was made, its schema revision, and its size in bytes."""
 
     path: Path
     at: datetime
@@ -56,16 +56,16 @@ def folder_of(data_dir: Path) -> Path:
 
 
 def listing(folder: Path) -> list[Backup]:
-    """The backups of a folder, newest first, as their names tell."""
+    """The backups of a folder, newest first, by their names."""
     found = [backup for path in folder.glob("laplaced-*.db") if (backup := _read_name(path)) is not None]
     return sorted(found, key=lambda backup: backup.at, reverse=True)
 
 
 async def back_up(source: Path, folder: Path, now: datetime, *, keep: int = KEPT) -> Backup:
-    """Backs an open database up into the folder, and deletes what is older than the newest `keep`.
+    """Backs an open database up into the folder and deletes all but the newest `keep` backups.
 
-    Writers go on meanwhile. Raises StorageError, and StorageDamaged if the database itself is damaged; then nothing
-    is left in the folder. Cancelling it stops the copy at its next step.
+    Writers continue meanwhile. Raises StorageError, and StorageDamaged if the database itself is damaged; then nothing
+    is left in the folder. Cancelling stops the copy at its next step.
     """
     return await until_stopped(lambda stopped: back_up_here(source, folder, now, keep=keep, stopped=stopped))
 
@@ -89,59 +89,59 @@ def _back_up_to(source: Path, target: Path, now: datetime, stopped: Callable[[],
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """A backup that is being written: `draft` is the file to write, which gets its name when it is finished."""
+class BackupDraft:
+    """A backup that is being written: `draft` is the file to write, renamed when it is finished."""
 
     draft: Path
     named: Callable[[str], Path]
     now: datetime
 
     def finished(self, revision: str) -> Backup:
-        """The draft holds a verified copy of that schema revision."""
+        """Marks the draft as a verified copy with that schema revision."""
         target = self.named(revision)
         put_in_place(self.draft, target)
         return Backup(target, self.now, revision, target.stat().st_size)
 
 
 @contextlib.contextmanager
-def new_in(folder: Path, now: datetime, *, keep: int = KEPT) -> Iterator[Making]:
-    """A new backup of the folder; what is older than the newest `keep` is deleted when it is finished.
+def new_in(folder: Path, now: datetime, *, keep: int = KEPT) -> Iterator[BackupDraft]:
+    """Begins a new backup in the folder; when it is finished, all but the newest `keep` are deleted.
 
-    Raises StorageError; whatever fails inside leaves nothing behind.
+    Raises StorageError. An error inside the block leaves nothing behind.
     """
-    with failures_told("the backup failed"):
+    with translated_failures("the backup failed"):
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         _drop_drafts(folder)
         time = f"{now.astimezone(UTC):{_TIME}}"
-        making = Making(folder / f".laplaced-{time}.part", lambda it: folder / f"laplaced-{time}-{it}.db", now)
+        making = BackupDraft(folder / f".laplaced-{time}.part", lambda it: folder / f"laplaced-{time}-{it}.db", now)
         with _draft(making.draft):
             yield making
         _prune(folder, keep, now)
 
 
 @contextlib.contextmanager
-def new_at(target: Path, now: datetime) -> Iterator[Making]:
-    """A new backup in a file of its own. Raises Refused if it exists, and StorageError as `new_in`."""
+def new_at(target: Path, now: datetime) -> Iterator[BackupDraft]:
+    """Begins a new backup in a file of its own. Raises Refused if it exists, and StorageError as `new_in`."""
     if target.exists():
         raise Refused("exists", f"{target} exists; a backup overwrites nothing")
-    with failures_told("the backup failed"):
+    with translated_failures("the backup failed"):
         draft = target.with_name(f".{target.name}.part")
         remove_with_log(draft)
         with _draft(draft):
-            yield Making(draft, lambda revision: target, now)
+            yield BackupDraft(draft, lambda revision: target, now)
 
 
 def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: False) -> str:
-    """Copies one snapshot of a database into a new file, durable and verified; returns its schema revision.
+    """Copies one snapshot of a database into a new file, durable and verified. Returns its schema revision.
 
     The target is one file without a log, readable by its owner alone. Raises StorageError when there is no room, when
     the target exists or the copy was stopped, and what `verify` raises.
     """
-    with failures_told(f"{source} cannot be copied"):
+    with translated_failures(f"{source} cannot be copied"):
         _need_room(source, target.parent)
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
         with contextlib.closing(_reading(source)) as reader, contextlib.closing(_writing(target)) as writer:
-            # With a transaction open the copy is of one moment; without, every write of the bot would start it anew.
+            # With a transaction open the copy is consistent; without, every write of the bot would restart it.
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
             reader.backup(writer, pages=STEP_PAGES, progress=lambda *_: _step(stopped))
@@ -149,24 +149,24 @@ def copy(source: Path, target: Path, *, stopped: Callable[[], bool] = lambda: Fa
 
 
 def private_folder(folder: Path) -> None:
-    """Makes a folder that is closed to other users, unless there is one. Raises StorageError."""
-    with failures_told("the folder cannot be made"):
+    """Creates a folder closed to others, unless there is one. Raises StorageError."""
+    with translated_failures("the folder cannot be made"):
         folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def closed_up(target: Path) -> str:
-    """Makes a database that nobody has open one durable file without a log; its revision, as `verify`."""
-    with failures_told(f"{target} cannot be written"):
+    """Makes a database that nobody has open one durable file without a log. Returns its revision, as `verify`."""
+    with translated_failures(f"{target} cannot be written"):
         with contextlib.closing(_writing(target)) as writer:
-            writer.execute("PRAGMA journal_mode=DELETE")  # the header promises a log, which a backup has not
+            writer.execute("PRAGMA journal_mode=DELETE")  # the header promises a log, which a backup does not have
         sync(target)
     return verify(target)
 
 
 def verify(path: Path) -> str:
-    """The schema revision of a sound database of Laplaced, which is not changed.
+    """The schema revision of a sound Laplaced database, which is not changed.
 
-    Raises StorageDamaged for one that is damaged, and StorageError for what is no database of Laplaced.
+    Raises StorageDamaged for a damaged one, and StorageError for what is no Laplaced database.
     """
     if not path.is_file():
         raise StorageError(f"there is no file {path}")
@@ -185,7 +185,7 @@ def verify(path: Path) -> str:
 
 
 def put_in_place(draft: Path, target: Path) -> None:
-    """Gives a finished file its name; a reader sees it whole or not at all."""
+    """Renames a finished file: a reader sees it whole or not at all."""
     crash_if_asked(["backup"], "before")
     draft.replace(target)
     sync(target.parent)
@@ -193,8 +193,10 @@ def put_in_place(draft: Path, target: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Makes a file's content, or the names in a folder, durable. Never for a database that is open: closing any
-    descriptor of it would drop SQLite's locks."""
+    """Makes a file's content, or the names in a folder, durable.
+
+    Never for an open database: closing any descriptor of it would drop SQLite's locks.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -203,7 +205,7 @@ def sync(path: Path) -> None:
 
 
 async def until_stopped(work: Callable[[Callable[[], bool]], T]) -> T:
-    """Runs `work` on a thread of its own; it is given a question that is answered True once nobody waits for it."""
+    """Runs `work` on a thread of its own, with a function that returns True once its caller has been cancelled."""
     stop = threading.Event()
     try:
         return await asyncio.to_thread(work, stop.is_set)
@@ -239,7 +241,7 @@ def _revision(connection: sqlite3.Connection, path: Path) -> str:
     except sqlite3.OperationalError:
         row = None
     if row is None:
-        raise StorageError(f"{path} does not tell its schema revision")
+        raise StorageError(f"{path} does not hold its schema revision")
     return str(row[0])
 
 
@@ -254,7 +256,7 @@ def _need_room(source: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _draft(path: Path) -> Iterator[None]:
-    """A half-written copy goes when anything fails; after a kill the next backup deletes it."""
+    """Deletes a half-written copy when anything fails; after a kill the next backup deletes it."""
     try:
         yield
     except BaseException:
@@ -264,7 +266,7 @@ def _draft(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def failures_told(what: str) -> Iterator[None]:
+def translated_failures(what: str) -> Iterator[None]:
     """Translates what SQLite and the file system raise into StorageError, or StorageDamaged."""
     try:
         yield
@@ -280,7 +282,7 @@ def _drop_drafts(folder: Path) -> None:
 
 
 def _prune(folder: Path, keep: int, finished: datetime) -> None:
-    """Never the one just made: after the clock was set back it may look like the oldest."""
+    """Never deletes the backup just made: after the clock was set back it may look like the oldest."""
     for old in listing(folder)[keep:]:
         if old.at != finished.astimezone(UTC).replace(microsecond=0):
             old.path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a restored database has to learn from the one it replaces: what was forgotten, and what was answered already."""
+"""What a restored database takes over from the one it replaces: what was forgotten, and what was answered already."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORKED_OFF_SINCE = "worked off after this backup was made; to have it stored and
 
 @dataclass(frozen=True, slots=True)
 class Legacy:
-    """Rows of the replaced database. `owners` maps a user to when he came, by which the same instance is known."""
+    """Rows of the replaced database. `owners` maps a user to the time of admission, which identifies the instance."""
 
     owners: dict[int, datetime]
     forgettings: list[RowMapping]
@@ -32,7 +32,7 @@ class Legacy:
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A forgetting that the restored database did not know, as it stands there now."""
+    """A forgetting that the restored database did not know, as it is stored there now."""
 
     forgetting: Forgetting
     state: str
@@ -53,15 +53,15 @@ def read_legacy(connection: Connection) -> Legacy:
 
 
 def _forgettings(connection: Connection) -> Select[Any]:
-    """The columns that this database has of them: it may be of the time before this program."""
+    """The columns that this database has of them: it may be older than this program."""
     there = {column["name"] for column in inspect(connection).get_columns(forgettings.name)}
     return select(*(column for column in forgettings.c if column.name in there)).order_by(forgettings.c.created_at)
 
 
 def take_over_answers(connection: Connection, legacy: Legacy) -> int:
-    """Ends turns and messages that the replaced database had finished, or people would get them twice; how many.
+    """Ends turns and messages that the replaced database had finished, which would be sent twice. Returns how many.
 
-    Updates that it had worked off are put aside, with their text: they are in the restored log only if replayed.
+    Updates that it had processed are quarantined with their text: they are in the restored log only if replayed.
     """
     ended = _put_aside(connection, legacy)
     open_turns = select(turns.c.user_id, turns.c.id).where(turns.c.state.not_in(_ENDED_TURNS))
@@ -90,9 +90,9 @@ def _put_aside(connection: Connection, legacy: Legacy) -> int:
 
 
 def take_over_forgettings(connection: Connection, legacy: Legacy, now: datetime) -> list[Successor]:
-    """Makes what was forgotten since the backup due at once, what waited wait on; returns what changed.
+    """Makes what was forgotten since the backup due at once; what was pending stays pending. Returns what changed.
 
-    Hiding and showing people, and the erasing itself, are the caller's. Owners of another instance are left alone.
+    Hiding, showing and erasing are the caller's. Owners of another instance stay unchanged.
     """
     known = _owners(connection)
     ours = {owner for owner, since in legacy.owners.items() if known.get(owner) == since}

@@ -1,4 +1,4 @@
-"""A store written into a SQLite file: the backup of one that is no file itself. It is of one moment, and verified."""
+"""Backs a PostgreSQL store up into a SQLite file: one consistent snapshot, verified."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NO_TABLES_OF_OURS = STAYING | {"alembic_version", "sqlite_sequence"}
 
 
 async def back_up(source: Database, folder: Path, now: datetime, *, keep: int = KEPT) -> Backup:
-    """Backs a store on any engine up into the folder, and deletes what is older than the newest `keep`.
+    """Backs a store on any engine up into the folder and deletes all but the newest `keep` backups.
 
-    Writers go on meanwhile. Raises StorageError; then nothing is left in the folder, nor when it is cancelled.
+    Writers continue meanwhile. Raises StorageError; then, or when cancelled, nothing is left in the folder.
     """
     with backup.new_in(folder, now, keep=keep) as making:
         return making.finished(await write_file(source, making.draft))
@@ -36,9 +36,9 @@ async def back_up_to(source: Database, target: Path, now: datetime) -> Backup:
 
 
 async def write_file(source: Database, draft: Path) -> str:
-    """Writes one moment of the store into a new SQLite file of the same schema; returns that schema's revision.
+    """Writes one snapshot of the store into a new SQLite file of the same schema. Returns the schema revision.
 
-    The file is durable and says the same as the store did. Raises StorageError.
+    The file is durable and holds the same content as the store. Raises StorageError.
     """
     with acting_for_everyone():
         async with source.snapshot() as snapshot, Database.open(draft) as file:
@@ -55,7 +55,7 @@ async def write_file(source: Database, draft: Path) -> str:
 
 
 def _tables_of(connection: Connection, revision: str) -> list[Table]:
-    """Makes the tables of that revision in an empty file: before a migration a store is not of this program's."""
+    """Creates the tables of that revision in an empty file: before a migration a store has an older schema."""
     if revision == head_revision():
         migrate(connection)
         return carried_tables()

@@ -1,4 +1,4 @@
-"""Puts a restored database in the place of the one that is there. A kill at any moment leaves the old or the new."""
+"""Puts a restored database in the place of the current one. A kill at any moment leaves the old or the new one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from internal.storage.backup.backup import failures_told, sync
+from internal.storage.backup.backup import sync, translated_failures
 from internal.storage.crash_points import crash_if_asked
 from internal.storage.engine.sqlite import remove_with_log
 from internal.storage.file_permissions import private_database
 
 
 def draft_of(database: Path) -> Path:
-    """Where a restored database is prepared: beside the one it will replace."""
+    """The path at which a restored database is prepared, beside the one it will replace."""
     return database.with_name(f".{database.name}.restoring")
 
 
 def put_in_place(draft: Path, database: Path, now: datetime) -> Path | None:
-    """Makes the draft, a closed database, the one in use; returns where the old one is kept, None if there was none.
+    """Makes the draft, a closed database, the one in use. Returns where the old one is kept, None if there was none.
 
-    The caller owns the data folder. Raises StorageError, and then the old one is still in use.
+    The caller owns the data folder. Raises StorageError; then the old one is still in use.
     """
-    with failures_told("the database cannot be replaced"):
+    with translated_failures("the database cannot be replaced"):
         sync(draft)
         if not database.exists():
             _drop_log(database)
@@ -44,11 +44,11 @@ def put_in_place(draft: Path, database: Path, now: datetime) -> Path | None:
 
 
 def clear_up(database: Path, now: datetime) -> None:
-    """Ends what a killed restore left half done: its draft goes, the replaced database gets its name.
+    """Finishes what a killed restore left: deletes its draft and gives the replaced database its name.
 
     The caller owns the data folder. Raises StorageError.
     """
-    with failures_told("the rest of an interrupted restore cannot be cleared up"):
+    with translated_failures("the rest of an interrupted restore cannot be cleared up"):
         remove_with_log(draft_of(database))
         aside = _aside(database)
         if not aside.exists():
@@ -63,7 +63,7 @@ def clear_up(database: Path, now: datetime) -> None:
 
 
 def _keep(database: Path, aside: Path) -> None:
-    """A second name for the old database, so that the first can go over to the new one in one step."""
+    """Gives the old database a second name, so that the first can switch to the new one in one step."""
     try:
         os.link(database, aside)
     except OSError:  # a file system without hard links
@@ -79,13 +79,13 @@ def _keep(database: Path, aside: Path) -> None:
 
 
 def _empty_log(database: Path) -> None:
-    """Moves the old database's log into its file; one that is too damaged for that keeps the log beside it."""
+    """Moves the old database's log into its file; one too damaged for that keeps the log beside it."""
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _drop_log(database: Path) -> None:
-    """SQLite would replay another database's log into the new one."""
+    """Deletes the log: SQLite would replay another database's log into the new one."""
     for ending in ("-wal", "-shm"):
         database.with_name(database.name + ending).unlink(missing_ok=True)
 
@@ -101,7 +101,7 @@ def _name_kept(aside: Path, database: Path, now: datetime) -> Path:
 
 
 def _free_name(database: Path, stem: str) -> Path:
-    """Two databases may be replaced within one second: the rest of a killed restore, and the one of this."""
+    """A name that is not taken: two databases may be replaced within one second, by a killed restore and this one."""
     names = (
         f"{stem}{ending}{database.suffix}" for ending in itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
     )

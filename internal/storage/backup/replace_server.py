@@ -1,4 +1,4 @@
-"""Puts what a database file says in the place of what a server's database says: all of it, in one transaction."""
+"""Replaces the content of a server's database by that of a database file, in one transaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from internal.storage.transfer.row_copy import (
 def replace_with(connection: Connection, file: Path) -> None:
     """Replaces every row of the store by those of the file, a closed database of this program's schema.
 
-    The caller acts for everyone; nothing changes unless the store says the same afterwards. Raises StorageError.
+    The caller acts for everyone. Nothing changes unless both hold the same content afterwards. Raises StorageError.
     """
     without_haste(connection)
     tables = carried_tables()

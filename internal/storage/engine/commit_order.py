@@ -1,9 +1,9 @@
-"""In which order numbered rows become visible: on PostgreSQL several transactions number rows of a table at once.
+"""The order in which numbered rows become visible: on PostgreSQL several transactions number rows of a table at once.
 
-A number is drawn long before its row can be seen, so a reader that stands behind number 10 may have missed number 9.
-Of one owner nothing is missed: his transactions draw one after the other, each holding his lock from its first number
-to its end. Across owners nobody waits for anybody; who reads there keeps a `Standing`, which remembers the numbers
-that were skipped and looks for them again. SQLite's transactions stand in a line, and there is nothing to remember.
+A number is drawn long before its row is visible, so a reader at number 10 may have missed number 9. Within one
+owner nothing is missed: the owner's transactions draw one after the other, each holding the owner's lock from its
+first number to its end. Across owners no transaction waits; their reader keeps a `ReadPosition`, which remembers
+skipped numbers and looks for them again. SQLite runs one transaction at a time, so nothing has to be remembered.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ IN_ORDER: Final = (events, changes)
 """Tables whose `seq` says in which order things happened."""
 
 PATIENCE_S: Final = 600.0
-"""A number that is skipped for so long belongs to a transaction that was undone, or to a row that was deleted."""
+"""A number skipped for this long belongs to a transaction that was rolled back, or to a deleted row."""
 
 MOST_SKIPPED: Final = 5_000
-"""Numbers that are looked for again, the latest: what some hundred units of work that are under way have drawn."""
+"""Numbers that are looked for again, the latest: what some hundred concurrent units of work have drawn."""
 
-# A number that is given stays: a copy of another store keeps its own. A lock is of the whole database: the owner's id
+# A number is final: a copy of another store keeps its own. A lock spans the whole database: the owner's id
 # is its key, and a migration's is no id of Telegram's.
 _NUMBER: Final = """
 CREATE OR REPLACE FUNCTION laplaced_number() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -43,10 +43,10 @@ END $$
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a reader of all owners' rows is: behind `place`, but for the numbers before it that were `skipped`.
+class ReadPosition:
+    """The position of a reader of all owners' rows: behind `place`, except for the `skipped` numbers before it.
 
-    Those are told with the moment, in seconds of the monotonic clock, at which they were found to be missing.
+    Each skipped number has the time, in seconds of the monotonic clock, at which it was found missing.
     """
 
     place: int = 0
@@ -54,7 +54,7 @@ class Standing:
 
 
 def keep_order(connection: Connection) -> None:
-    """Has PostgreSQL number the rows of one owner in the order in which they become visible; again changes nothing."""
+    """Makes PostgreSQL number the rows of one owner in the order in which they become visible. Idempotent."""
     if connection.dialect.name == "sqlite":
         return
     connection.exec_driver_sql(_NUMBER)
@@ -68,49 +68,49 @@ def keep_order(connection: Connection) -> None:
 
 
 def state_of(connection: Connection, table: Table) -> str:
-    """While this stays the same, no row was added to a table."""
+    """A value that stays the same while no row is added to a table."""
     if connection.dialect.name == "sqlite":
         return str(connection.execute(select(func.max(table.c.seq))).scalar_one() or 0)
     # The newest number stays as it is when an older one becomes visible; a snapshot does not.
     return str(connection.execute(select(func.pg_current_snapshot())).scalar_one())
 
 
-def standing_at(connection: Connection, table: Table, place: int | None = None, *, again: int = 0) -> Standing:
-    """Behind a place, or behind all that is visible; what is skipped before that is looked for from now on.
+def position_at(connection: Connection, table: Table, place: int | None = None, *, again: int = 0) -> ReadPosition:
+    """The position behind a place, or behind everything visible. Numbers skipped before it are looked for from now on.
 
-    Who read up to a place earlier cannot know what became visible before it since. So, where that can happen, of so
-    many numbers before it all is read `again`.
+    A reader who read up to a place earlier cannot know what became visible before it since. So, where that can happen,
+    the last `again` numbers before it are read once more.
     """
     newest = int(connection.execute(select(func.coalesce(func.max(table.c.seq), 0))).scalar_one())
     place = newest if place is None else place
     if connection.dialect.name == "sqlite":
-        return Standing(place)
+        return ReadPosition(place)
     last = min(place, newest)
     repeated = max(0, last - again)
     skipped = _missing(connection, table.c.seq, max(0, last - MOST_SKIPPED), repeated)
-    return Standing(place, dict.fromkeys([*skipped, *range(repeated + 1, last + 1)], time.monotonic()))
+    return ReadPosition(place, dict.fromkeys([*skipped, *range(repeated + 1, last + 1)], time.monotonic()))
 
 
 def read_on(
-    connection: Connection, table: Table, since: Standing, *, at_once: int | None = None
-) -> tuple[ColumnElement[bool], Standing]:
-    """The condition of the rows that are new to who stood there, and where he stands after he read them.
+    connection: Connection, table: Table, since: ReadPosition, *, at_once: int | None = None
+) -> tuple[ColumnElement[bool], ReadPosition]:
+    """The condition for the rows that are new since a position, and the position after reading them.
 
-    It goes on by at most `at_once` rows of whomever; who stands where he stood has read all there is.
+    It advances by at most `at_once` rows of all owners; an unchanged position means that everything was read.
     """
-    number, told = table.c.seq, since.place
-    ahead = select(number).where(number > told).order_by(number).limit(at_once).subquery()
-    place = connection.execute(select(func.coalesce(func.max(ahead.c.seq), told))).scalar_one()
-    fresh = and_(number > told, number <= place)
+    number, last_read = table.c.seq, since.place
+    ahead = select(number).where(number > last_read).order_by(number).limit(at_once).subquery()
+    place = connection.execute(select(func.coalesce(func.max(ahead.c.seq), last_read))).scalar_one()
+    new_rows = and_(number > last_read, number <= place)
     if connection.dialect.name == "sqlite":
-        return fresh, Standing(place)
+        return new_rows, ReadPosition(place)
     now = time.monotonic()
     looked_for = [one for one, moment in since.skipped.items() if now - moment < PATIENCE_S]
     filled = _filled(connection, number, looked_for)
     skipped = {one: since.skipped[one] for one in looked_for if one not in filled}
-    skipped |= dict.fromkeys(_missing(connection, number, max(told, place - MOST_SKIPPED), place), now)
+    skipped |= dict.fromkeys(_missing(connection, number, max(last_read, place - MOST_SKIPPED), place), now)
     kept = dict(sorted(skipped.items())[-MOST_SKIPPED:])
-    return or_(fresh, number.in_(sorted(filled))), Standing(place, kept)
+    return or_(new_rows, number.in_(sorted(filled))), ReadPosition(place, kept)
 
 
 def _filled(connection: Connection, number: Column[int], looked_for: list[int]) -> set[int]:
@@ -120,6 +120,6 @@ def _filled(connection: Connection, number: Column[int], looked_for: list[int]) 
 
 
 def _missing(connection: Connection, number: Column[int], after: int, last: int) -> list[int]:
-    """The numbers behind `after` and up to `last` that no visible row has."""
+    """The numbers after `after` up to `last` that no visible row has."""
     there = set(connection.execute(select(number).where(number > after, number <= last)).scalars())
     return [one for one in range(after + 1, last + 1) if one not in there]

@@ -1,4 +1,4 @@
-"""Telling a damaged database from everything else that can go wrong with one."""
+"""Tells a damaged database from everything else that can go wrong with one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite said of the file, here or in what caused the error, that it is malformed or no database."""
+    """Whether SQLite said of the file, in the error or its causes, that it is malformed or no database."""
     return words_of_damage(error) is not None
 
 
 def words_of_damage(error: BaseException | None) -> str | None:
-    """What SQLite said of the damage, such as `file is not a database`; None if the error is of another kind."""
+    """SQLite's words about the damage, such as `file is not a database`. None if the error is of another kind."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

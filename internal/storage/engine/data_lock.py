@@ -1,4 +1,4 @@
-"""One process owns a data folder: a lock that dies with its holder, and a note saying who that is."""
+"""One process owns a data folder: a lock that dies with its holder, and a note that identifies the holder."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ LOCK_FILE = "laplaced.lock"
 HOLDER_FILE = "holder.json"
 
 _PROBED_S = 0.1
-"""Longer than a command holds the lock to find out whether anybody else does."""
+"""Longer than a command holds the lock to find out whether another process does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that owns the folder; `url` is where its HTTP server answers, None while it serves nothing."""
+    """The process that owns the folder. `url` is the address of its HTTP server, None while it serves nothing."""
 
     pid: int
     url: str | None = None
 
 
 class FolderLock:
-    """A held lock. `announce` tells other commands where they can reach this process; `renew` says it once more."""
+    """A held lock. `announce` publishes where commands reach this process; `renew` publishes it again."""
 
     def __init__(self, data_dir: Path) -> None:
         self._note = data_dir / HOLDER_FILE
 
     def announce(self, url: str | None) -> None:
-        """Raises StorageError: who cannot be found by the other commands must not hold the folder."""
+        """Raises StorageError: a process that commands cannot find must not hold the folder."""
         try:
             write_private(self._note, json.dumps({"pid": os.getpid(), "url": url}))
         except OSError as error:
@@ -51,7 +51,7 @@ class FolderLock:
 
 
 class SharedFolder(FolderLock):
-    """A folder that nobody owns. The first of its processes that serves commands is the one they find."""
+    """A folder without an owner. Commands find the first of its processes that serves them."""
 
     def __init__(self, data_dir: Path) -> None:
         super().__init__(data_dir)
@@ -59,12 +59,12 @@ class SharedFolder(FolderLock):
         self._url: str | None = None
 
     def announce(self, url: str | None) -> None:
-        """Nothing while another is found. Raises as the owner's."""
+        """Does nothing while another process is announced. Raises as the owner's."""
         self._url = url
         self.renew()
 
     def renew(self) -> None:
-        """Takes the place of the one that was found, and ended."""
+        """Takes over when the announced process has ended."""
         if self._url is None or self._file_lock.is_locked:
             return
         try:
@@ -83,10 +83,10 @@ class SharedFolder(FolderLock):
 
 @contextlib.contextmanager
 def hold(data_dir: Path) -> Iterator[FolderLock]:
-    """Owns the folder (created, readable by its owner alone, if absent) until the block ends.
+    """Owns the folder (created closed to others if absent) until the block ends.
 
-    Raises StorageLocked, naming the holder's process id, and StorageError for a folder that cannot be used. The lock
-    is the kernel's: a killed holder leaves nothing behind that would have to be cleared away.
+    Raises StorageLocked with the holder's process id, and StorageError for a folder that cannot be used. The kernel
+    holds the lock: a killed holder leaves nothing to clean up.
     """
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -107,9 +107,9 @@ def hold(data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
-    """Owns the data folder, and the database's where it is another: two installations must not share one file.
+    """Owns the data folder, and the database's folder where it is another: two installations must not share a file.
 
-    The data folder is closed to other users of the machine. The other one may be anybody's: there only the files are.
+    The data folder is closed to other users. In the other folder, which may be anybody's, only our files are.
     Raises as `hold`.
     """
     with contextlib.ExitStack() as stack:
@@ -122,7 +122,7 @@ def hold_all(data_dir: Path, database_folder: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def hold_for(store: Path | str, data_dir: Path) -> Iterator[FolderLock]:
-    """What a process needs of the folder: it owns it with a database file, and shares it with a server's others.
+    """Takes what a process needs of the folder: owns it with a database file, shares it with other workers of a server.
 
     Raises as `hold`.
     """
@@ -132,7 +132,7 @@ def hold_for(store: Path | str, data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.contextmanager
 def share(data_dir: Path) -> Iterator[FolderLock]:
-    """Uses the folder (created if absent, closed to other users) beside other processes of the same server.
+    """Uses the folder (created closed to others if absent) beside other processes of the same server.
 
     Raises StorageError for a folder that cannot be used.
     """
@@ -150,7 +150,7 @@ def share(data_dir: Path) -> Iterator[FolderLock]:
 
 @contextlib.asynccontextmanager
 async def alone_in(folder: Path) -> AsyncIterator[None]:
-    """Waits for other processes of this machine that are in here; the folder is created, closed to others, if absent.
+    """Waits for other processes of this machine inside this block. Creates the folder closed to others if absent.
 
     Raises StorageError for a folder that cannot be used.
     """
@@ -171,7 +171,7 @@ async def alone_in(folder: Path) -> AsyncIterator[None]:
 
 
 def held(data_dir: Path) -> bool:
-    """Whether a process owns the folder at this moment."""
+    """Whether a process owns the folder now."""
     if not (data_dir / LOCK_FILE).exists():
         return False
     try:
@@ -184,7 +184,7 @@ def held(data_dir: Path) -> bool:
 
 
 def holder(data_dir: Path) -> Holder | None:
-    """Who says to own the folder. True only while it is `held`: a killed process takes no note away."""
+    """The process that claims to own the folder. Valid only while `held`: a killed process leaves its note behind."""
     try:
         note = json.loads((data_dir / HOLDER_FILE).read_text(encoding="utf-8"))
         return Holder(int(note["pid"]), note["url"])

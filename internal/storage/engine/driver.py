@@ -1,4 +1,4 @@
-"""What an engine of the store offers to `Database`: connections on threads of their own, and how a transaction runs."""
+"""What an engine of the store offers to `Database`: connections on their own threads, and how a transaction runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Link(Protocol):
     """A connection to the database that lives on a thread of its own."""
 
     async def run(self, function: Callable[[Connection], T]) -> T:
-        """Runs `function` over the connection, on its thread; what it raises is raised here."""
+        """Runs `function` over the connection on its thread and raises what it raises."""
         ...
 
     async def close(self) -> None: ...
@@ -28,31 +28,31 @@ class Engine(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """The file, where the database is one."""
+        """The database file, where there is one."""
         ...
 
     async def writer(self) -> Link:
-        """A connection that may write. Raises StorageError when there is no usable database."""
+        """Opens a connection that may write. Raises StorageError when there is no usable database."""
         ...
 
     async def reader(self) -> Link:
-        """A connection that cannot write. Raises as `writer`."""
+        """Opens a read-only connection. Raises as `writer`."""
         ...
 
     def begin(self, connection: Connection) -> None:
-        """Begins a transaction that sees and changes the store as if no other were running."""
+        """Begins a transaction that sees and changes the store as if it ran alone."""
         ...
 
     def commit(self, connection: Connection) -> None:
-        """Ends it; after a return it is on disk."""
+        """Ends the transaction. When it returns, the transaction is on disk."""
         ...
 
     def begin_reading(self, connection: Connection, scope: str) -> None:
-        """Begins a transaction over one snapshot of the store, as far as `scope` sees it."""
+        """Begins a transaction over one snapshot of the store, limited to `scope`."""
         ...
 
     def savepoint(self, connection: Connection, scope: str) -> None:
-        """Opens the savepoint `unit` of a unit of work that reaches the rows of `scope`."""
+        """Opens the savepoint `unit` of a unit of work that may reach the rows of `scope`."""
         ...
 
     def in_short(self, connection: Connection, work: Callable[[Connection], T]) -> T:
@@ -60,37 +60,37 @@ class Engine(Protocol):
         ...
 
     def is_lost(self, connection: Connection, error: DBAPIError) -> bool:
-        """Whether the error took the whole transaction with it, savepoints included."""
+        """Whether the error ended the whole transaction, savepoints included."""
         ...
 
     async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
-        """Whether what failed with `error` is to be run again; waits as long as is proper before that.
+        """Whether work that failed with `error` is to be run again. Waits as long as is proper first.
 
         True only if nothing of it was committed. `attempt` counts from 1.
         """
         ...
 
-    def told(self) -> None:
-        """Tells other processes, if the store can have any, that something was committed."""
+    def announce_commit(self) -> None:
+        """Announces a commit to other processes, if the store can have any."""
         ...
 
     def moves(self) -> bool:
-        """Whether others write into the store too, so that only the store itself knows what is in it."""
+        """Whether other processes write into the store too, so that only the store itself knows its content."""
         ...
 
     def ring(self, bell: str) -> None:
-        """Rings a bell, a word without spaces, in every other process; nothing where there can be none."""
+        """Rings a bell, a word without spaces, in every other process. Does nothing where there can be none."""
         ...
 
-    async def until_told(self) -> frozenset[str]:
-        """Waits until another process has committed or rung; the bells that rang. For ever where there can be none."""
+    async def until_announced(self) -> frozenset[str]:
+        """Waits until another process commits or rings. Returns the bells that rang."""
         ...
 
     async def close(self) -> None: ...
 
 
 def cause_of(error: SQLAlchemyError) -> str:
-    """The driver's own words, without the statement and its parameters: those hold what people said."""
+    """The driver's own words without the statement and its parameters, which hold what people said."""
     return str(error.orig) if isinstance(error, DBAPIError) else type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""Expressions that SQLite and PostgreSQL have other words for."""
+"""Expressions that SQLite and PostgreSQL write differently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.sql.functions import GenericFunction
 
 
 class holds_words(GenericFunction[bool]):
-    """Whether the first text has the second one in it, as it is written. LIKE takes no notice of case on SQLite."""
+    """Whether the first text contains the second, case-sensitively. LIKE ignores case on SQLite."""
 
     type = Boolean()
     inherit_cache = True
@@ -27,8 +27,11 @@ def _with_strpos(element: holds_words, compiler: Any, **how: Any) -> str:
 
 
 class merely_compared(GenericFunction[int]):
-    """An owner beside ids by which his rows are looked up. SQLite knows no figures of its tables: where no index holds
-    both, it would take an index that begins with the owner, and read everything of his."""
+    """An owner's id beside ids by which the rows are looked up.
+
+    SQLite has no statistics: where no index holds both columns, it would choose an index that begins with the owner and
+    read all of the owner's rows.
+    """
 
     type = BigInteger()
     inherit_cache = True
@@ -45,7 +48,7 @@ def _with_nothing(element: merely_compared, compiler: Any, **how: Any) -> str:
 
 
 class text_items(GenericFunction[str]):
-    """The texts of a list in JSON as the column `value`, with `table_valued`; none of them if it is no list."""
+    """The texts of a JSON list as the column `value`, with `table_valued`. Empty if it is no list."""
 
     type = Text()
     inherit_cache = True

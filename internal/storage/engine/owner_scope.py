@@ -1,6 +1,6 @@
-"""For whom a unit of work is done: on an engine with a second wall it sees and changes the rows of that owner alone.
+"""The owner a unit of work acts for: on an engine with row policies it sees and changes that owner's rows alone.
 
-The wall stands behind the `WHERE` of every repository, not in place of it. SQLite has none and takes no notice.
+The policies are a second line of defence behind the `WHERE` of every repository. SQLite has none.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from typing import Final
 
 EVERYONE: Final = "*"
-"""The scope of work on the house itself: intake, queues, the scheduler, metrics, the admin's views."""
+"""The scope of work for the system: intake, queues, the scheduler, metrics, the admin's views."""
 
 NOBODY: Final = ""
-"""The scope of work that was not told for whom it is done: it finds no row of any owner."""
+"""The scope of work that named no owner: it finds no owner's rows."""
 
 _scope: ContextVar[str] = ContextVar("laplaced_scope", default=NOBODY)
 
@@ -26,20 +26,20 @@ def current_scope() -> str:
 
 @contextlib.contextmanager
 def acting_for(user_id: int) -> Iterator[None]:
-    """Units of work that are begun inside reach the rows of this owner alone."""
+    """Units of work begun inside reach the rows of this owner alone."""
     with _entered(str(user_id)):
         yield
 
 
 @contextlib.contextmanager
 def acting_for_everyone() -> Iterator[None]:
-    """Units of work that are begun inside reach the rows of every owner."""
+    """Units of work begun inside reach the rows of every owner."""
     with _entered(EVERYONE):
         yield
 
 
 def narrow_to(user_id: int) -> None:
-    """The rest of what the surrounding block encloses is done for this owner alone: he became known only inside it."""
+    """Limits the rest of the surrounding block to this owner, who became known only inside it."""
     _scope.set(str(user_id))
 
 

@@ -1,8 +1,8 @@
 """PostgreSQL: several processes write, and each unit of work still runs as if it were alone.
 
-Every transaction that writes is SERIALIZABLE. One that another got in the way of is run again, so a unit of work may
-read, decide and write as it does on SQLite, whose writers stand in a line. A connection that is cut is opened anew; if
-that happened during a COMMIT, the server is asked what became of the transaction before anything is repeated.
+Every writing transaction is SERIALIZABLE. One that conflicts with another is run again, so a unit of work may read,
+decide and write as it does on SQLite, which runs one writer at a time. A lost connection is opened again; if it was
+lost during a COMMIT, the server is asked what became of the transaction before anything is repeated.
 """
 
 from __future__ import annotations
@@ -31,71 +31,72 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CHANNEL: Final = "laplaced"
-"""What is notified after a commit, so that other workers look at once."""
+"""The channel notified after a commit, so that other workers look at once."""
 
 _ANOTHER_CAME_FIRST: Final = frozenset({"40001", "40P01"})
 """SQLSTATE of a serialization failure and of a deadlock: nothing was done, and it may be done again."""
 
 _GOING_DOWN: Final = frozenset({"57P01", "57P02", "57P03", "53300", "25P03", "57P05"})
-"""SQLSTATE of a server that is stopped, that starts, that has no connection free, or that waited too long for us,
-in the midst of a transaction or between two."""
+"""SQLSTATE of a server that stops, starts, has no free connection, or waited too long for us, inside a transaction
+or between two.
+"""
 
 _NEVER_IDLE: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
-"""A worker that is paused in the midst of a transaction keeps its locks, its leases' too, no longer than this."""
+"""A worker that is paused inside a transaction keeps its locks, including those of leases, no longer than this."""
 
 _MOST_ATTEMPTS: Final = 100
 _PATIENCE_S: Final = 60.0
-"""How long a server that is away is waited for: a restart with recovery takes seconds."""
+"""How long to wait for a server that is away: a restart with recovery takes seconds."""
 
 _START_ATTEMPTS: Final = 7
-"""So often a server is asked at the start, over some seconds: it may have been started together with us."""
+"""How often a server is tried at start, over some seconds: it may have been started together with us."""
 
 _SOON_READY: Final = ("starting up", "shutting down", "recovery", "too many", "remaining connection slots")
-"""What a server that refuses a connection says of a state that passes."""
+"""What a server that refuses a connection says about a state that passes."""
 
 _CONNECT_TIMEOUT_S: Final = 5
 
-LINE: Final[dict[str, Any]] = {
+KEEPALIVE: Final[dict[str, Any]] = {
     "connect_timeout": _CONNECT_TIMEOUT_S,
     "keepalives_idle": 30,
     "tcp_user_timeout": 20_000,  # ms; else a server that lost its power is waited for as long as TCP repeats itself
 }
-"""How a connection finds out that there is nobody at its other end."""
+"""How a connection finds out that its other end is gone."""
 
 _TELL_EVERY_S: Final = 0.02
 _BELLS: Final = 100
-"""Most bells of one message, which holds 8,000 bytes."""
+"""The most bells in one message, which holds 8,000 bytes."""
 
 _LOOK_EVERY_S: Final = 1.0
-"""A worker that hears nothing looks this often: a pooler that gives a connection to each transaction forgets LISTEN."""
+"""A worker that hears nothing looks this often: a transaction-level pooler forgets LISTEN."""
 
-MANNER: Final[dict[str, Any]] = {
+DIALECT_OPTIONS: Final[dict[str, Any]] = {
     "json_serializer": to_json,
     "hide_parameters": True,  # they are people's words, and errors end up in logs
     "use_native_hstore": False,
     "execution_options": {"preserve_rowcount": True},  # of an INSERT too, which otherwise has none here
 }
-"""How SQLAlchemy is to speak with the server, whoever opens the connection."""
+"""How SQLAlchemy speaks with the server, whichever code opens the connection."""
 
 
 class WithoutNul(StrDumper):
-    """PostgreSQL keeps no NUL character in a text; SQLite does, and people never mean it."""
+    """A text without NUL characters, which PostgreSQL cannot store. SQLite can, and people never mean it."""
 
     def dump(self, obj: str) -> Any:
         return super().dump(obj.replace("\0", "") if "\0" in obj else obj)
 
 
 class _PostgresLink:
-    """A SQLAlchemy connection with a thread of its own, opened anew after it was cut."""
+    """A SQLAlchemy connection with a thread of its own, opened again after it was lost."""
 
     def __init__(self, url: URL) -> None:
         self._thread = ThreadPoolExecutor(1, "postgres")
         self._engine = create_engine(
             url,
             poolclass=NullPool,
-            **MANNER,
+            **DIALECT_OPTIONS,
             connect_args={
-                **LINE,
+                **KEEPALIVE,
                 "application_name": "laplaced",
                 # A server-side prepared statement belongs to a connection, which a pooler gives to somebody else.
                 "prepare_threshold": None,
@@ -133,7 +134,7 @@ class PostgresEngine:
 
     def __init__(self, url: URL) -> None:
         self._url = url
-        self._commits_told = asyncio.Event()
+        self._commits_to_announce = asyncio.Event()
         self._heard = asyncio.Event()
         self._to_ring: set[str] = set()
         self._rung: set[str] = set()
@@ -145,7 +146,7 @@ class PostgresEngine:
 
     @classmethod
     async def prepared(cls, where: str) -> PostgresEngine:
-        """Raises StorageError for an address that is none."""
+        """Raises StorageError for an invalid address."""
         return cls(url_of(where))
 
     async def writer(self) -> _PostgresLink:
@@ -180,11 +181,11 @@ class PostgresEngine:
                 raise
 
     def _was_committed(self, xid: str) -> bool:
-        """What became of a transaction whose COMMIT got no answer. Raises when the server stays away."""
+        """Asks what became of a transaction whose COMMIT got no answer. Raises when the server stays away."""
         waited = 0.0
         while True:
             try:
-                with psycopg.connect(_dsn(self._url), autocommit=True, **LINE) as asking:
+                with psycopg.connect(_dsn(self._url), autocommit=True, **KEEPALIVE) as asking:
                     row = asking.execute("SELECT pg_xact_status(%s::xid8)", (xid,), prepare=False).fetchone()
                 status = row[0] if row else None
             except psycopg.OperationalError:
@@ -230,17 +231,17 @@ class PostgresEngine:
         await asyncio.sleep(_pause(attempt))
         return True
 
-    def told(self) -> None:
-        self._commits_told.set()
+    def announce_commit(self) -> None:
+        self._commits_to_announce.set()
 
     def ring(self, bell: str) -> None:
         self._to_ring.add(bell)
-        self._commits_told.set()
+        self._commits_to_announce.set()
 
     def moves(self) -> bool:
         return True
 
-    async def until_told(self) -> frozenset[str]:
+    async def until_announced(self) -> frozenset[str]:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_EVERY_S):
                 await self._heard.wait()
@@ -255,34 +256,34 @@ class PostgresEngine:
 
     async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while True:
-            await self._commits_told.wait()
-            self._commits_told.clear()
+            await self._commits_to_announce.wait()
+            self._commits_to_announce.clear()
             bells = set(itertools.islice(self._to_ring, _BELLS))
             self._to_ring -= bells
             try:
                 await connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, " ".join([self._token, *bells])))
-            except psycopg.Error:  # it is told over the next connection
+            except psycopg.Error:  # it is sent over the next connection
                 self._to_ring |= bells
-                self._commits_told.set()
+                self._commits_to_announce.set()
                 raise
             if self._to_ring:
-                self._commits_told.set()
+                self._commits_to_announce.set()
             await asyncio.sleep(_TELL_EVERY_S)
 
     async def _hear(self, connection: psycopg.AsyncConnection[Any]) -> None:
         await connection.execute(f"LISTEN {CHANNEL}")
-        async for told in connection.notifies():
-            token, *bells = told.payload.split()
+        async for notice in connection.notifies():
+            token, *bells = notice.payload.split()
             if token != self._token:
                 self._rung.update(bells)
                 self._heard.set()
 
     async def _over_a_connection(self, talk: Callable[[psycopg.AsyncConnection[Any]], Awaitable[None]]) -> NoReturn:
-        """Talks over a connection, and over another one each time the last was cut."""
+        """Runs `talk` over a connection, and over a new one each time the last was lost."""
         while True:
             with contextlib.suppress(psycopg.OperationalError):
                 async with await psycopg.AsyncConnection.connect(
-                    _dsn(self._url), autocommit=True, prepare_threshold=None, **LINE
+                    _dsn(self._url), autocommit=True, prepare_threshold=None, **KEEPALIVE
                 ) as connection:
                     await talk(connection)
             await asyncio.sleep(1)
@@ -311,14 +312,14 @@ def _dsn(url: URL) -> str:
 
 
 def _scoped(scope: str) -> str:
-    """What makes the policies of the tables let this scope through, until the transaction or its savepoint ends."""
+    """The setting that makes the tables' policies admit this scope, until the transaction or its savepoint ends."""
     if scope not in ("", EVERYONE) and not scope.lstrip("-").isdigit():
         raise ValueError(f"no scope: {scope}")
     return f"SET LOCAL laplaced.owner = '{scope}'"
 
 
 def _at_once(connection: Connection, statements: str) -> None:
-    """Several statements in one message to the server: a unit of work costs no further round trip for its scope."""
+    """Sends several statements in one message: a unit of work costs no further round trip for its scope."""
     try:
         _raw(connection).execute(statements.encode())
     except psycopg.Error as error:
@@ -326,7 +327,7 @@ def _at_once(connection: Connection, statements: str) -> None:
 
 
 def _as_sqlalchemy(error: psycopg.Error) -> DBAPIError:
-    """The driver's error as the rest of a unit of work would raise it."""
+    """Returns the driver's error as the rest of a unit of work would raise it."""
     kind = InterfaceError if isinstance(error, psycopg.InterfaceError) else OperationalError
     return kind(None, None, error)
 
@@ -344,7 +345,7 @@ def _is_away(error: DBAPIError) -> bool:
 
 
 def _is_refused(error: SQLAlchemyError) -> bool:
-    """Whether the server lets nobody in under this name: waiting does not mend a wrong password."""
+    """Whether the server refuses this login: waiting does not mend a wrong password."""
     said = cause_of(error)
     return "FATAL:" in said and not any(state in said for state in _SOON_READY)
 

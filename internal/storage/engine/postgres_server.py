@@ -1,4 +1,4 @@
-"""What a PostgreSQL server tells about itself: version, our role, connections, the database's size, the time."""
+"""What a PostgreSQL server says about itself: version, our role, connections, the database's size, the time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class ServerTime:
-    """What time it was at the server when our counter showed `counted`, give or take `within` seconds."""
+    """The server's time when our counter showed `counted`, give or take `within` seconds."""
 
     at: datetime
     counted: float
@@ -60,7 +60,7 @@ def read_server(connection: Connection) -> ServerState:
 
 
 def database_bytes(connection: Connection) -> int | None:
-    """The size of the database on its server; None for a file, which everybody can look at."""
+    """The size of the database on its server. None for a file, whose size anybody can see."""
     if connection.dialect.name != "postgresql":
         return None
     return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())

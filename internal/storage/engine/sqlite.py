@@ -26,7 +26,7 @@ _COMMON: Final = (f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "temp_st
 
 
 async def _on_thread_of(raw: aiosqlite.Connection, function: Callable[[], T]) -> T:
-    """aiosqlite has no public way to run a whole function on its thread; a contract test holds this one."""
+    """aiosqlite has no public way to run a whole function on its thread; a contract test guards this one."""
     execute: Callable[[Callable[[], T]], Awaitable[T]] = raw._execute
     return await execute(function)
 
@@ -81,14 +81,14 @@ class _SqliteLink:
 
 
 class SqliteEngine:
-    """A file that one process owns: nothing else writes, and an owner's rows stand behind the repositories alone."""
+    """A file that one process owns; an owner's rows are guarded by the repositories alone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def prepared(cls, path: Path) -> SqliteEngine:
-        """The file and its folder, created closed to other users. Raises StorageError."""
+        """Creates the file and its folder, closed to other users. Raises StorageError."""
         try:
             path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
@@ -128,7 +128,7 @@ class SqliteEngine:
     async def once_more(self, error: SQLAlchemyError, attempt: int) -> bool:
         return False
 
-    def told(self) -> None:
+    def announce_commit(self) -> None:
         pass
 
     def moves(self) -> bool:
@@ -137,7 +137,7 @@ class SqliteEngine:
     def ring(self, bell: str) -> None:
         pass
 
-    async def until_told(self) -> frozenset[str]:
+    async def until_announced(self) -> frozenset[str]:
         await asyncio.Event().wait()
         return frozenset()
 
@@ -146,6 +146,6 @@ class SqliteEngine:
 
 
 def remove_with_log(path: Path) -> None:
-    """Deletes a database that nobody needs, with what SQLite may have put beside it."""
+    """Deletes an unused database with the files SQLite may have left beside it."""
     for ending in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)

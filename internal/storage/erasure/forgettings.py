@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from internal.storage.engine.commit_order import Standing, read_on, standing_at
+from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.sqlite import BUSY_TIMEOUT_MS
 from internal.storage.owner_counters import hold_owner, record_change
@@ -73,13 +73,13 @@ def note_erased(connection: Connection, user_id: int) -> None:
     record_change(connection, user_id, FORGOTTEN, "*", "delete")
 
 
-def erased_since(connection: Connection, since: Standing | None) -> tuple[set[int], Standing]:
+def erased_since(connection: Connection, since: ReadPosition | None) -> tuple[set[int], ReadPosition]:
     """Owners of whom something was erased after this place of the change log, and the place that was looked at.
 
     From None on nothing is looked for.
     """
     if since is None:
-        return set(), standing_at(connection, changes)
+        return set(), position_at(connection, changes)
     fresh, here = read_on(connection, changes, since)
     query = select(changes.c.user_id).where(fresh, changes.c.kind == FORGOTTEN).distinct()
     return set(connection.execute(query).scalars()), here

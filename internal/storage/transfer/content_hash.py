@@ -1,6 +1,6 @@
-"""One number for everything a database says, whatever file, page order or engine it lies in.
+"""A hash of everything a database holds, independent of file, page order and engine.
 
-Two stores with the same hash hold the same rows: a backup and what was restored from it, or a store and where it moved.
+Two stores with the same hash hold the same rows: a backup and what was restored from it, or a store and its copy.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from internal.storage.transfer.owner_export import NUMBERED, owned_tables
 from internal.storage.types import Moment, to_micros
 
 VOLATILE_TABLES: Final = frozenset({"changes", "leases", "model_calls", "mirrors"})
-"""A log for caches, who does what at the moment, records that expire by themselves, how far a copy elsewhere is."""
+"""Tables whose rows do not count: a log for caches, leases, records that expire, positions of copies elsewhere."""
 
 VOLATILE_SETTINGS: Final = frozenset({"ready_at", "last_backup_at", "polled_at"})
-"""Written by probes, polls and backups, which look at a store without changing what it says."""
+"""Settings written by probes, polls and backups, which do not change what a store holds."""
 
 _MODULUS: Final = 1 << 256
 _FETCH: Final = 1000
@@ -30,24 +30,24 @@ _FETCH: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`logical` is the logical hash; `tables` have a hash of every row by the table's name, volatile ones too."""
+    """`logical` is the logical hash; `tables` has a hash of every table, volatile ones too."""
 
     logical: str
     tables: dict[str, str]
 
     def differences(self, other: Content) -> list[str]:
-        """The tables that are not the same in both."""
+        """The tables that differ between both."""
         names = sorted(self.tables.keys() | other.tables.keys())
         return [name for name in names if self.tables.get(name) != other.tables.get(name)]
 
 
 def logical_hash(connection: Connection) -> str:
-    """64 hexadecimal digits over every table but volatile ones; the order of rows does not matter."""
+    """64 hexadecimal digits over every table but volatile ones, independent of the order of rows."""
     return _together(table_hashes(connection))
 
 
 def table_hashes(connection: Connection) -> dict[str, str]:
-    """The hash of each table by its name, to see where two stores differ."""
+    """The hash of each table by name, to see where two stores differ."""
     wanted = [table for table in metadata.sorted_tables if table.name not in VOLATILE_TABLES]
     return {table.name: _table_hash(connection, table) for table in wanted}
 
@@ -59,9 +59,9 @@ def content_of(
     without_nul: bool = False,
     looked_at: Callable[[int], object] = lambda rows: None,
 ) -> Content:
-    """What these tables hold, row by row. `looked_at` is told after every so many rows how many more they were.
+    """Hashes these tables row by row. `looked_at` is called with the number of rows read since its last call.
 
-    `without_nul`: as an engine keeps it that has no NUL character in a text.
+    `without_nul`: as an engine stores it that cannot hold NUL characters.
     """
     whole, said = {}, {}
     for table in tables:
@@ -78,9 +78,9 @@ def _together(hashes: dict[str, str]) -> str:
 
 
 def owner_hashes(connection: Connection, user_id: int) -> dict[str, str]:
-    """The hash of each table over what one owner's export would hold, without numbers that only order rows.
+    """The hash of each table over what one owner's export holds, without numbers that only order rows.
 
-    Nor does it matter when and as whom this instance admitted him, and how far his counter of changes went.
+    When and with which role this instance admitted the owner, and the counter of changes, do not count either.
     """
     hashes = {}
     for table in owned_tables():
@@ -105,7 +105,7 @@ def _hash(
 ) -> str:
     """The sum of the rows' hashes: engines sort text differently, and no store has to be held in memory."""
     total = count = 0
-    # Times as the numbers they are: a row says the same, and making a date of each takes longer than the rest.
+    # Times as stored numbers: converting each to a date takes longer than the rest.
     plain = query.with_only_columns(*(_numbered(column) for column in query.selected_columns))
     streamed = plain.execution_options(stream_results=True, max_row_buffer=_FETCH)
     for rows in connection.execute(streamed).mappings().partitions(_FETCH):
@@ -128,7 +128,7 @@ def _without_nul(row: dict[str, Any]) -> dict[str, Any]:
 def _content(table: Table) -> Select[Any]:
     if table is settings:
         return select(settings).where(settings.c.key.not_in(VOLATILE_SETTINGS))
-    if table is inbox:  # a processed update is only a key against duplicates, dropped after two days
+    if table is inbox:  # a processed update is only a key against duplicates, deleted after two days
         return select(inbox).where(inbox.c.state.in_(("received", "quarantined")))
     return select(table)
 

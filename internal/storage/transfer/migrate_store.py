@@ -1,7 +1,7 @@
-"""Moves everything that a store says into another one, whatever their engines; one that was interrupted goes on.
+"""Copies a whole store into another one, whatever their engines, and continues an interrupted copy.
 
-Each batch is committed together with how far its table is, in a table that the target has only until the move is done.
-So a killed move doubles nothing, and whoever opens its target meanwhile can see that it is half a store.
+Each batch is committed together with the position in its table, in a table that the target has only until the end.
+So a killed copy doubles nothing, and a process that opens the target meanwhile sees that it is incomplete.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from internal.storage.transfer.row_copy import (
     without_haste,
 )
 
-Told = Callable[[str, int, int], object]
-"""Is told what is done ("reading", "moving", "comparing"), how many rows of it are done, and of how many."""
+Progress = Callable[[str, int, int], object]
+"""Called with the phase ("reading", "moving", "comparing"), the rows of it that are done, and their number."""
 
 NAME: Final = "unfinished_move"
 _INTERRUPTED: Final = "a move into this store was interrupted; run the same laplaced migrate-store again"
 
 _HEAD: Final = ""
-"""The part that stands for the move as a whole."""
+"""The part that stands for the whole copy."""
 
 _move = Table(
     NAME,
@@ -55,9 +55,9 @@ _move = Table(
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """`rows` were moved now, `before` by an interrupted move; `begun_anew` because the source had changed since.
+    """`rows` were copied now, `before` by an interrupted run; `begun_anew` because the source had changed since.
 
-    `nul_lost` characters NUL are not in the target, whose engine keeps none.
+    `nul_lost` NUL characters are not in the target, whose engine cannot hold them.
     """
 
     source: Content
@@ -69,22 +69,22 @@ class Moved:
 
     @property
     def differing(self) -> list[str]:
-        """The tables that are not the same on both sides; none after a move that went well."""
+        """The tables that differ between both sides; empty after a successful copy."""
         return self.source.differences(self.target)
 
 
 def draft_of(path: Path) -> Path:
-    """Where a store is written until it may become the database file `path`."""
+    """The path at which a store is written until it becomes the database file `path`."""
     return path.with_name(f".{path.name}.{head_revision()}.moving")
 
 
 def drafts_of(path: Path) -> list[Path]:
-    """The drafts that interrupted moves to `path` have left."""
+    """The drafts that interrupted copies to `path` have left."""
     return sorted(path.parent.glob(f".{path.name}.*.moving"))
 
 
 async def nothing_kept() -> None:
-    """What the target holds is a copy, or nothing."""
+    """Keeps nothing: what the target holds is a copy, or nothing."""
 
 
 async def move(
@@ -92,15 +92,15 @@ async def move(
     target: Database,
     *,
     name: str,
-    told: Told,
+    progress: Progress,
     force: bool = False,
     keep: Callable[[], Awaitable[object]] = nothing_kept,
 ) -> Moved:
-    """Moves what `source` says at this moment; the caller acts for everyone. `name` tells sources apart.
+    """Copies what `source` holds at this moment. The caller acts for everyone. `name` identifies the source.
 
-    The target is empty, or half a move of the same source, which goes on; else Refused("not_empty") unless `force`,
-    and then it is emptied after `keep`. Raises StorageError for a schema that is not this program's on either side.
-    A target that is not the same afterwards stays marked as half a store.
+    The target is empty, or an incomplete copy of the same source, which is continued; else Refused("not_empty") unless
+    `force`, which empties it after `keep`. Raises StorageError for a schema that is not this program's on either side.
+    A target that differs afterwards stays marked as incomplete.
     """
     await need_source(source)
     await _need_schema(target, "target", made=True)
@@ -108,15 +108,15 @@ async def move(
     async with source.snapshot() as snapshot:
         await snapshot.read(without_haste)
         counts = await snapshot.read(lambda c: row_counts(c, tables))
-        # Its hashes are those of what the target will be able to keep.
-        meant = await look(snapshot, tables, counts, told, "reading", without_nul=target.shared)
+        # The source is hashed as the target will be able to store it.
+        meant = await look(snapshot, tables, counts, progress, "reading", without_nul=target.shared)
         begun = await _begin(target, {"source": name, "content": meant.tables}, force, keep)
         total = sum(counts.values())
-        carrier = Carrier(snapshot, target, noting=True, told=lambda rows: told("moving", rows, total))
+        carrier = Carrier(snapshot, target, noting=True, report=lambda rows: progress("moving", rows, total))
         await carrier.carry_all(tables)
     async with target.snapshot() as snapshot:
         await snapshot.read(without_haste)
-        arrived = await look(snapshot, tables, counts, told, "comparing")
+        arrived = await look(snapshot, tables, counts, progress, "comparing")
     moved = Moved(meant, arrived, carrier.moved, carrier.before, begun, carrier.nul_lost)
     if not moved.differing:
         await target.write(_move.drop)
@@ -124,7 +124,7 @@ async def move(
 
 
 async def need_source(source: Database) -> None:
-    """Raises StorageError for what cannot be moved: no store, one of an older schema, half a store; SchemaTooNew."""
+    """Raises StorageError for a source that cannot be copied: no store, an older schema, incomplete; SchemaTooNew."""
     await _need_schema(source, "source")
     await source.read(refuse_half)
 
@@ -133,18 +133,18 @@ async def look(
     snapshot: Snapshot,
     tables: Sequence[Table],
     counts: dict[str, int],
-    told: Told,
+    progress: Progress,
     what: str,
     *,
     without_nul: bool = False,
 ) -> Content:
-    """The content of these tables. Cancelled, it stops within a thousand rows."""
+    """Hashes these tables. When cancelled, it stops within a thousand rows."""
     total, done, stopped = sum(counts.values()), 0, False
 
     def looked_at(rows: int) -> None:
         nonlocal done
         done += rows
-        told(what, min(done, total), total)
+        progress(what, min(done, total), total)
         if stopped:
             raise StorageError("it was stopped")
 
@@ -155,20 +155,20 @@ async def look(
 
 
 def refuse_half(connection: Connection) -> None:
-    """Raises StorageError for a store that a move into has not ended: whoever opened it would miss the rest."""
+    """Raises StorageError for an incomplete copy: a bot on it would miss the rest."""
     if is_half(connection):
         raise StorageError(_INTERRUPTED)
 
 
 def is_half(connection: Connection) -> bool:
-    """Whether a move into this store has begun and not ended."""
+    """Whether a copy into this store has begun and not ended."""
     return inspect(connection).has_table(NAME)
 
 
 def refuse_draft(path: Path) -> None:
-    """Raises StorageError where a move to this database file was interrupted: a new one would be opened in its place.
+    """Raises StorageError where a copy to this database file was interrupted: a new file would be opened in its place.
 
-    What is left of a move to a file that is there by now is deleted: it holds what people said.
+    Deletes what is left of a copy to a file that exists by now, since it holds what people said.
     """
     for draft in drafts_of(path):
         if not path.exists():
@@ -177,14 +177,14 @@ def refuse_draft(path: Path) -> None:
 
 
 def forget_move(connection: Connection) -> None:
-    """Whatever this store was half of, its content is replaced as a whole."""
+    """Removes the mark of an incomplete copy, since the content is replaced as a whole."""
     _move.drop(connection, checkfirst=True)
 
 
 class Carrier:
-    """Carries tables of one snapshot, counting; `before` are rows that an earlier run had carried.
+    """Copies tables of one snapshot and counts; `before` are rows that an earlier run had copied.
 
-    `noting`: each batch is committed with how far it is, for a run that goes on from there.
+    `noting`: each batch is committed with its position, for a run that continues from there.
     """
 
     def __init__(
@@ -193,13 +193,13 @@ class Carrier:
         target: Database,
         *,
         noting: bool = False,
-        told: Callable[[int], object] = lambda rows: None,
+        report: Callable[[int], object] = lambda rows: None,
     ) -> None:
-        self._snapshot, self._target, self._noting, self._told = snapshot, target, noting, told
+        self._snapshot, self._target, self._noting, self._report = snapshot, target, noting, report
         self.moved = self.before = self.nul_lost = 0
 
     async def carry_all(self, tables: Sequence[Table]) -> None:
-        """Every row of these that is not there yet, and how far each table's own numbers went."""
+        """Copies every missing row of these tables, and the position of each table's own numbers."""
         noted = await self._target.read(_states) if self._noting else {}
         for table in tables:
             await self._carry(table, noted.get(table.name) or {"rows": 0, "nul": 0, "after": None})
@@ -216,7 +216,7 @@ class Carrier:
             self.moved += len(batch.rows)
             self.nul_lost += lost
             reached = {"rows": reached["rows"] + len(batch.rows), "nul": reached["nul"] + lost, "after": batch.last}
-            self._told(self.before + self.moved)
+            self._report(self.before + self.moved)
 
     async def _read(self, table: Table, after: Key | None, limit: int) -> Batch:
         return await self._snapshot.read(lambda c: read_batch(c, table, after, limit))
@@ -245,7 +245,7 @@ async def _need_schema(database: Database, side: str, *, made: bool = False) -> 
 
 
 async def _begin(target: Database, head: dict[str, Any], force: bool, keep: Callable[[], Awaitable[object]]) -> bool:
-    """Makes the target ready; whether a half-done move of the same source begins anew, since that has changed."""
+    """Prepares the target. Returns whether an incomplete copy starts over because the source has changed."""
     found = (await target.read(_states)).get(_HEAD)
     if found == head:
         return False
@@ -267,7 +267,7 @@ def _empty_for(connection: Connection, head: dict[str, Any]) -> None:
 
 
 def _states(connection: Connection) -> dict[str, dict[str, Any]]:
-    """How far each part is, by its name; nothing for a store that no move into is under way."""
+    """The position of each part by its name; empty for a store into which no copy is under way."""
     if not is_half(connection):
         return {}
     return {row.part: json.loads(row.state) for row in connection.execute(select(_move))}

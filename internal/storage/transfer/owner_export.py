@@ -1,4 +1,4 @@
-"""All that is stored about one owner, table by table, as plain JSON values, and back again."""
+"""Everything stored about one owner, table by table, as plain JSON values, and back again."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ LEFT_OUT: Final = frozenset(
     {"vectors", "search_items", "search_backlog", "changes", "inbox", "mirrors", "event_links"}
     | {"console_links", "console_sessions"}
 )
-"""Numbers and copies made from the rest; raw updates, whose content is in `messages`; keys to the console."""
+"""What an export leaves out: derived numbers and copies, raw updates (their content is in `messages`), console keys."""
 
 NUMBERED: Final = {events: "seq", outbox: "n", runs: "n", model_calls: "n"}
-"""Numbers that only order rows: those who read back give new ones, since others may have the old."""
+"""Numbers that only order rows: an import gives new ones, since others may have the old."""
 
 _OPEN: Final[dict[Table, Sequence[str]]] = {
     outbox: ("pending", "sending", "unknown", "held"),
     turns: ("collecting", "running"),
 }
-"""What is on its way to Telegram: two instances would both answer."""
+"""States of rows that are on their way to Telegram: two instances would both answer."""
 
 _KNOWN_BY_ID: Final = frozenset({episodes, events, graph_edges, graph_nodes, model_calls, people, sessions, tasks})
-"""What is asked for by its id alone: no two owners may have the same one. All else is asked for by its owner."""
+"""Tables looked up by id alone, where no two owners may share an id. All others are looked up by owner."""
 
 
 def rows_by_table(connection: Connection, user_id: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """(table, rows) of this owner in the order of the primary key; tables that hold nothing of his are left out.
+    """(table, rows) of this owner in primary key order; tables without rows of the owner are left out.
 
     Times are ISO 8601 in UTC; bytes are `{"text": ...}` where they are UTF-8, else `{"base64": ...}`.
     """
@@ -78,15 +78,15 @@ def rows_by_table(connection: Connection, user_id: int) -> Iterator[tuple[str, l
 
 
 def owned_tables() -> list[Table]:
-    """The tables that are exported, those that others refer to first."""
+    """The exported tables, those that others refer to first."""
     return [table for table in metadata.sorted_tables if "user_id" in table.c and table.name not in LEFT_OUT]
 
 
 def decoded(user_id: int, tables: Mapping[str, Any]) -> dict[Table, list[dict[str, Any]]]:
-    """The rows of an export as they are stored; what is missing in one keeps its default.
+    """The rows of an export as they are stored; missing columns keep their defaults.
 
-    Raises Refused("malformed") that names the place: a table or column this program does not know, a value of another
-    type, or a row of another owner.
+    Raises Refused("malformed") that names the place: an unknown table or column, a value of another type, or a row of
+    another owner.
     """
     known = {table.name: table for table in owned_tables()}
     found: dict[Table, list[dict[str, Any]]] = {}
@@ -101,16 +101,16 @@ def decoded(user_id: int, tables: Mapping[str, Any]) -> dict[Table, list[dict[st
 
 
 def put_rows(connection: Connection, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> dict[str, int]:
-    """Stores decoded rows of an owner without a memory, users apart; how many of each table.
+    """Stores decoded rows of an owner without a memory, except `users`. Returns the count of each table.
 
-    Ids are kept; a row of his that is there (an event, a receipt, what he spent) stays as it is. What is on its way to
-    Telegram is left out. Raises Refused("taken") where another owner has an id.
+    Ids are kept; existing rows of the owner (an event, a receipt, spend) stay. What is on its way to Telegram is left
+    out. Raises Refused("taken") where another owner has an id.
     """
     stored = {}
-    for table, told in rows.items():
+    for table, table_rows in rows.items():
         if table is users:
             continue
-        wanted = [row for row in told if table not in _OPEN or row["state"] not in _OPEN[table]]
+        wanted = [row for row in table_rows if table not in _OPEN or row["state"] not in _OPEN[table]]
         ordering = NUMBERED.get(table)
         values = [{name: value for name, value in row.items() if name != ordering} for row in wanted]
         _insert(connection, table, values)
@@ -118,15 +118,15 @@ def put_rows(connection: Connection, rows: Mapping[Table, Sequence[Mapping[str, 
     return stored
 
 
-def put_user(connection: Connection, told: Mapping[str, Any], *, role: str) -> None:
-    """The owner's own row: made with this role, or, if it is there, given his words, settings and counters."""
-    user_id = told["user_id"]
+def put_user(connection: Connection, row: Mapping[str, Any], *, role: str) -> None:
+    """Stores the owner's own row: creates it with this role, or updates names, settings and counters."""
+    user_id = row["user_id"]
     known = connection.execute(select(users).where(users.c.user_id == user_id)).one_or_none()
     if known is None:
-        connection.execute(insert(users).values(dict(told) | {"role": role}))
+        connection.execute(insert(users).values(dict(row) | {"role": role}))
         return
     kept = {"role", "state", "created_at", "user_id"}
-    values = {name: value for name, value in told.items() if name not in kept}
+    values = {name: value for name, value in row.items() if name not in kept}
     counters = {name: max(values.get(name, 1), getattr(known, name)) for name in ("next_seq", "next_rev")}
     connection.execute(update(users).where(users.c.user_id == user_id).values(values | counters))
 
@@ -138,7 +138,7 @@ def holds_any(connection: Connection, user_id: int, tables: Sequence[Table]) -> 
 
 
 def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequence[Mapping[str, Any]]]) -> bool:
-    """Whether everything that was said according to these rows is stored: each message by its id."""
+    """Whether every message of these rows is stored, by its id."""
     ids = [row["id"] for row in rows.get(messages, ())]
     found = 0
     for chunk in chunks(ids):
@@ -148,7 +148,7 @@ def holds_all(connection: Connection, user_id: int, rows: Mapping[Table, Sequenc
 
 
 def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-    """Row sets of equal columns go in together: what is absent takes its default."""
+    """Inserts rows grouped by equal columns: what is absent takes its default."""
     _refuse_taken(connection, table, values)
     statement = upsert(table).on_conflict_do_nothing()
     by_columns: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
@@ -163,7 +163,7 @@ def _insert(connection: Connection, table: Table, values: Sequence[Mapping[str, 
 
 
 def _number_behind(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-    """New rows are numbered behind those that brought a number: PostgreSQL's sequences look at no row."""
+    """Numbers new rows behind those that brought a number: PostgreSQL's sequences look at no row."""
     serial = table.autoincrement_column
     if connection.dialect.name != "postgresql" or serial is None or not values or serial.name not in values[0]:
         return

@@ -1,8 +1,8 @@
-"""Rows on their way from one store into another, batch by batch, as they are stored: nothing is decoded but for need.
+"""Copies rows from one store into another, batch by batch, as they are stored, decoding only where needed.
 
-A batch is read in the order of the key behind the last row of the one before, so a table of any length is
-carried without being held in memory. Texts of JSON go as they are: a number in one is the same number afterwards, and a
-stored JSON `null` stays apart from no value.
+A batch is read in key order behind the last row of the one before, so a table of any length is copied without being
+held in memory. JSON texts are copied unchanged: a number in one stays the same number, and a stored JSON `null` stays
+different from no value.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ Key = list[Any]
 """The primary key of a row: integers and texts."""
 
 STAYING: Final = frozenset({"leases"})
-"""Tables of the processes that work on a store, and not of what it says."""
+"""Tables of the processes that work on a store, which are not part of its content."""
 
 _POSTGRES: Final[Dialect] = registry.load("postgresql")()
 
 MOST_ROWS: Final = 1_000
 FIRST_ROWS: Final = 100
 _BATCH_BYTES: Final = 8_000_000
-"""About so much of one table is in memory at once: prompts of model calls are long, links between memories short."""
+"""About how much of one table is in memory at once: model prompts are long, links between memories short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of a table, each as its columns stand in the table, and the key of the last."""
+    """Rows of a table with its columns in table order, and the key of the last row."""
 
     rows: list[Row]
     last: Key
 
 
 def carried_tables() -> list[Table]:
-    """What is carried, those that others refer to first."""
+    """The copied tables, those that others refer to first."""
     return [table for table in metadata.sorted_tables if table.name not in STAYING]
 
 
 def batches(connection: Connection, table: Table, after: Key | None = None) -> Iterator[Batch]:
-    """All rows behind that key. Ends with the last row; a table without any gives nothing."""
+    """All rows behind that key, batch by batch. A table without any yields nothing."""
     limit = FIRST_ROWS
     while (batch := read_batch(connection, table, after, limit)).rows:
         yield batch
@@ -76,7 +76,7 @@ def batches(connection: Connection, table: Table, after: Key | None = None) -> I
 
 
 def read_batch(connection: Connection, table: Table, after: Key | None, limit: int = FIRST_ROWS) -> Batch:
-    """At most so many rows behind that key, None for the first."""
+    """At most `limit` rows behind that key, None for the first."""
     keys = key_of(table, connection.dialect.name)
     query = select(*(_as_stored(column, connection.dialect) for column in table.c)).order_by(*keys).limit(limit)
     if after is not None:
@@ -88,13 +88,13 @@ def read_batch(connection: Connection, table: Table, after: Key | None, limit: i
 
 
 def next_limit(batch: Batch) -> int:
-    """How many rows of this kind to take next, from 10 to MOST_ROWS."""
+    """How many rows of this kind to read next, from 10 to MOST_ROWS."""
     size = sum(len(value) for row in batch.rows for value in row if isinstance(value, str | bytes))
     return max(10, min(MOST_ROWS, _BATCH_BYTES * len(batch.rows) // max(size, 1)))
 
 
 def put_batch(connection: Connection, table: Table, batch: Batch) -> int:
-    """Stores the rows; how many NUL characters their texts lost, for PostgreSQL keeps none."""
+    """Stores the rows. Returns how many NUL characters their texts lost, which PostgreSQL cannot hold."""
     if not batch.rows:
         return 0
     columns = list(zip(*batch.rows, strict=True))
@@ -111,7 +111,7 @@ def put_batch(connection: Connection, table: Table, batch: Batch) -> int:
 
 
 def without_haste(connection: Connection) -> None:
-    """Has a server wait for us in the midst of this transaction: what is read is worked on before more is asked for."""
+    """Lets this transaction stay idle on a server: what is read is processed before more is asked for."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
 
@@ -121,7 +121,7 @@ def row_counts(connection: Connection, tables: Iterable[Table]) -> dict[str, int
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nothing was ever put into this store, other than what a start and an examination write."""
+    """Whether nothing was ever put into this store except what a start and a health check write."""
     for table in carried_tables():
         query = select(*table.primary_key.columns)
         if table is settings:
@@ -132,7 +132,7 @@ def is_empty(connection: Connection) -> bool:
 
 
 def empty(connection: Connection) -> None:
-    """Deletes every row that is carried."""
+    """Deletes every row of the copied tables."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"TRUNCATE {', '.join(table.name for table in carried_tables())}")
         return
@@ -141,7 +141,7 @@ def empty(connection: Connection) -> None:
 
 
 def highest_given(connection: Connection, tables: Iterable[Table]) -> dict[str, int]:
-    """The highest number that each table with numbers of its own ever gave to a row, by the table's name."""
+    """The highest number that each self-numbered table ever gave to a row, by the table's name."""
     found = {}
     for table in tables:
         number = numbered_by(table)
@@ -152,7 +152,7 @@ def highest_given(connection: Connection, tables: Iterable[Table]) -> dict[str, 
 
 
 def go_on_behind(connection: Connection, tables: Iterable[Table], highest: dict[str, int]) -> None:
-    """The next row of each table gets a number behind the highest that was ever given, also if that row is gone."""
+    """Continues each table's numbers behind the highest ever given, also if that row is gone."""
     for table in tables:
         number, reached = numbered_by(table), highest.get(table.name, 0)
         if number is None:
@@ -167,8 +167,8 @@ def go_on_behind(connection: Connection, tables: Iterable[Table], highest: dict[
 
 
 def numbered_by(table: Table) -> Column[Any] | None:
-    """The column that the store itself numbers a table's rows by."""
-    known = metadata.tables.get(table.name)  # one that was read from a store does not tell
+    """The column by which the store itself numbers a table's rows."""
+    known = metadata.tables.get(table.name)  # a table read from a store does not know
     keys = [] if known is None else list(known.primary_key.columns)
     return table.c.get(keys[0].name) if len(keys) == 1 and keys[0].autoincrement is True else None
 
@@ -193,7 +193,7 @@ def _plain(column: Column[Any]) -> ColumnElement[Any]:
 
 
 def _with_json_numbers(row: Sequence[Any], json_columns: Sequence[bool]) -> Row:
-    """The row with every JSON value as text: SQLite keeps one that is nothing but a number as a number."""
+    """The row with every JSON value as text: SQLite stores a bare number as a number."""
     if not json_columns:
         return tuple(row)
     pairs = zip(row, json_columns, strict=True)
@@ -207,7 +207,7 @@ def _behind(keys: Sequence[Column[Any]], after: Key) -> ColumnElement[bool]:
 
 
 def _is_binary_json(column: Column[Any]) -> bool:
-    """Whether PostgreSQL keeps this column as JSONB, which forgets how its text was written."""
+    """Whether PostgreSQL stores this column as JSONB, which forgets how its text was written."""
     return isinstance(column.type.dialect_impl(_POSTGRES), JSONB)
 
 
@@ -216,7 +216,7 @@ def _plain_json(values: Row) -> list[Any]:
 
 
 def _without_nul(values: Row) -> tuple[list[Any], int]:
-    """The values as PostgreSQL can keep them, and how many characters they lost. JSON holds NUL as an escape."""
+    """The values as PostgreSQL can hold them, and how many characters they lost. JSON holds NUL as an escape."""
     lost = sum(value.count("\0") for value in values if isinstance(value, str))
     if not lost:
         return list(values), 0

@@ -81,7 +81,7 @@ async def test_what_is_found_is_the_same_on_both_engines(tmp_path: Path) -> None
         await sqlite.exclusive(migrate)
         await sqlite.write(add_users)
         await remembered(sqlite)
-        moved = await move(sqlite, postgresql, name="tests", told=lambda *_: None)
+        moved = await move(sqlite, postgresql, name="tests", progress=lambda *_: None)
         assert moved.differing == []
         some = 0
         for question in QUESTIONS:

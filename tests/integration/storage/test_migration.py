@@ -19,7 +19,7 @@ from internal.chronicle import audit, repository
 from internal.errors import SchemaTooNew
 from internal.storage.database import Database
 from internal.storage.engine.commit_order import keep_order
-from internal.storage.engine.row_policies import raise_walls
+from internal.storage.engine.row_policies import create_policies
 from internal.storage.migration import alembic_config, current_revision, head_revision, migrate
 from internal.storage.owner_counters import next_rev
 from internal.storage.row_ids import stands_on
@@ -98,7 +98,7 @@ async def wanted_schema(folder: Path) -> dict[str, list[str]]:
         metadata.create_all(connection)
         if connection.dialect.name == "postgresql":
             keep_order(connection)
-            raise_walls(connection)
+            create_policies(connection)
 
     async with Database.open(where(folder, empty=True)) as database:
         await database.exclusive(make)

@@ -70,7 +70,7 @@ async def moved(
     force: bool = False,
     keep: Callable[[], Awaitable[object]] = nothing_kept,
 ) -> Moved:
-    return await move(source, into, name=name, told=tell_nobody, force=force, keep=keep)
+    return await move(source, into, name=name, progress=tell_nobody, force=force, keep=keep)
 
 
 class Killed(Exception):
@@ -88,7 +88,7 @@ async def killed_after(count: int, source: Database, into: Database) -> None:
             raise Killed
 
     with pytest.raises(Killed):
-        await move(source, into, name="origin", told=told)
+        await move(source, into, name="origin", progress=told)
 
 
 def all_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:

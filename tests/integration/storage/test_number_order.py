@@ -18,7 +18,7 @@ from internal.events import repository as events
 from internal.events import timeline_repository as timeline
 from internal.storage import tables
 from internal.storage.database import Database
-from internal.storage.engine.commit_order import Standing, read_on, standing_at
+from internal.storage.engine.commit_order import ReadPosition, position_at, read_on
 from internal.storage.owner_counters import record_change
 from internal.testing import FIRST_MOMENT
 
@@ -104,16 +104,16 @@ async def test_owners_do_not_wait_for_one_another_and_none_is_missed(
     """A number that was skipped is looked for again, also by who began to read when it was skipped already."""
     one, other = workers
 
-    def look(connection: Connection, since: Standing) -> tuple[list[str], Standing]:
+    def look(connection: Connection, since: ReadPosition) -> tuple[list[str], ReadPosition]:
         fresh, here = read_on(connection, table, since)
         return list(connection.execute(select(name).where(fresh).order_by(table.c.seq)).scalars()), here  # type: ignore[call-overload]
 
-    before = await other.read(lambda c: standing_at(c, table))
+    before = await other.read(lambda c: position_at(c, table))
     async with unfinished(one, add, OWNER, "late"):
         await other.write(lambda c: add(c, STRANGER, "early"))
         found, there = await other.read(lambda c: look(c, before))
         assert found == ["early"]
-        between = await other.read(lambda c: standing_at(c, table))
+        between = await other.read(lambda c: position_at(c, table))
         assert await other.read(lambda c: look(c, between)) == ([], between)
     for since in (there, between):
         found, here = await other.read(lambda c, since=since: look(c, since))  # type: ignore[misc]
@@ -129,7 +129,7 @@ async def test_who_read_earlier_is_told_again_what_may_have_come_since(workers: 
     async with unfinished(one, add_event, OWNER, "late"):
         await other.write(lambda c: add_event(c, STRANGER, "early"))
         [placed] = await other.read(lambda c: timeline.before(c, timeline.Wanted(None), None, limit=10))
-    since = await other.read(lambda c: standing_at(c, tables.events, placed.place, again=10))
+    since = await other.read(lambda c: position_at(c, tables.events, placed.place, again=10))
     found, _ = await other.read(lambda c: timeline.news(c, timeline.Wanted(None), since, limit=10))
     assert [one.event.event_type for one in found] == ["late", "early"]
 
@@ -138,12 +138,14 @@ async def test_a_stream_of_everybody_tells_what_is_late(workers: tuple[Database,
     """By a limit of one event a look, each is told once."""
     one, other = workers
     stopping, told = asyncio.Event(), asyncio.Queue[str]()
-    since = await other.read(lambda c: standing_at(c, tables.events))
+    since = await other.read(lambda c: position_at(c, tables.events))
 
     async def admitted() -> bool:
         return True
 
-    def look(wanted: timeline.Wanted, since: Standing, connection: Connection) -> tuple[Sequence[str], Standing]:
+    def look(
+        wanted: timeline.Wanted, since: ReadPosition, connection: Connection
+    ) -> tuple[Sequence[str], ReadPosition]:
         found, here = timeline.news(connection, wanted, since, limit=1)
         return [one.event.event_type for one in found], here
 

@@ -21,7 +21,7 @@ from internal.graph import store
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone, current_scope, narrow_to
 from internal.storage.engine.postgres_server import read_server
-from internal.storage.engine.row_policies import HOUSE_ROWS, across_owners, walled
+from internal.storage.engine.row_policies import SYSTEM_ROWS, across_owners, tables_with_policy
 from internal.storage.migration import migrate
 from internal.storage.tables import graph_nodes, metadata
 from internal.storage.types import Moment
@@ -53,8 +53,8 @@ async def database(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Da
 
 
 def _fill(connection: Connection) -> None:
-    for table in walled():
-        for owner in (ALICE, BOB, *([NOBODY] if table.name in HOUSE_ROWS else [])):
+    for table in tables_with_policy():
+        for owner in (ALICE, BOB, *([NOBODY] if table.name in SYSTEM_ROWS else [])):
             connection.execute(insert(table).values(row(table, owner)))
 
 
@@ -85,16 +85,16 @@ class _Undone(Exception):
 async def test_an_owner_reaches_his_own_rows(database: Database) -> None:
     """Every table shows Bob his rows alone, neither Alice's nor those of the house."""
     with acting_for(BOB):
-        seen = await database.read(lambda c: {table.name: owners(c, table) for table in walled()})
+        seen = await database.read(lambda c: {table.name: owners(c, table) for table in tables_with_policy()})
     assert {name for name, found in seen.items() if found != {BOB}} == set()
 
 
 async def test_the_house_reaches_all(database: Database) -> None:
     """Work for everyone sees the rows of both, and those that are nobody's."""
     with acting_for_everyone():
-        seen = await database.read(lambda c: {table.name: owners(c, table) for table in walled()})
+        seen = await database.read(lambda c: {table.name: owners(c, table) for table in tables_with_policy()})
     house = {name for name, found in seen.items() if NOBODY in found}
-    assert house == HOUSE_ROWS.keys()
+    assert house == SYSTEM_ROWS.keys()
     assert all({ALICE, BOB} <= found for found in seen.values())
 
 
@@ -102,10 +102,10 @@ async def test_whoever_was_not_told_for_whom_reaches_nothing(database: Database)
     """Without a scope every table is empty, and takes no row of anybody."""
 
     def work(connection: Connection) -> dict[str, set[int | None]]:
-        for table in walled():
-            for owner in (ALICE, NOBODY) if table.name in HOUSE_ROWS else (ALICE,):
+        for table in tables_with_policy():
+            for owner in (ALICE, NOBODY) if table.name in SYSTEM_ROWS else (ALICE,):
                 _expect_refused(connection, insert(table).values(row(table, owner)))
-        return {table.name: owners(connection, table) for table in walled()}
+        return {table.name: owners(connection, table) for table in tables_with_policy()}
 
     seen = await asyncio.create_task(database.write(work), context=Context())
     assert {name for name, found in seen.items() if found} == set()
@@ -116,12 +116,12 @@ async def test_a_forgotten_where_changes_ones_own_rows_alone(database: Database)
 
     def work(connection: Connection) -> None:
         with across_owners(connection):
-            before = {table.name: _others(connection, table) for table in walled()}
-        for table in walled():
+            before = {table.name: _others(connection, table) for table in tables_with_policy()}
+        for table in tables_with_policy():
             assert connection.execute(update(table).values(user_id=table.c.user_id)).rowcount == 1
             assert connection.execute(delete(table)).rowcount == 1
         with across_owners(connection):
-            assert {table.name: _others(connection, table) for table in walled()} == before
+            assert {table.name: _others(connection, table) for table in tables_with_policy()} == before
         raise _Undone
 
     with acting_for(BOB), pytest.raises(_Undone):
@@ -132,8 +132,8 @@ async def test_nobody_writes_for_another(database: Database) -> None:
     """Bob can neither add a row for Alice or the house, nor make one of his hers, in any table."""
 
     def work(connection: Connection) -> None:
-        for table in walled():
-            for owner in (ALICE, NOBODY) if table.name in HOUSE_ROWS else (ALICE,):
+        for table in tables_with_policy():
+            for owner in (ALICE, NOBODY) if table.name in SYSTEM_ROWS else (ALICE,):
                 _expect_refused(connection, insert(table).values(row(table, owner)))
                 _expect_refused(connection, update(table).values(user_id=owner))
 
@@ -216,7 +216,7 @@ async def test_every_table_of_the_database_is_walled(database: Database) -> None
         " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attname = 'user_id'"
     )
     found: dict[str, bool] = await database.read(lambda c: dict(list(c.exec_driver_sql(with_owner))))
-    assert found == {table.name: True for table in walled()}
+    assert found == {table.name: True for table in tables_with_policy()}
 
 
 async def test_the_owners_indexes_are_used_behind_the_wall(database: Database) -> None:

@@ -137,7 +137,9 @@ async def test_a_server_that_fell_silent_is_not_waited_for_as_long_as_tcp_would(
 
     async with Database.open(where_postgresql(tmp_path)) as database:
         found = await database.read(told)
-    assert {name: found.get(name) for name in postgres.LINE} == {name: str(one) for name, one in postgres.LINE.items()}
+    assert {name: found.get(name) for name in postgres.KEEPALIVE} == {
+        name: str(one) for name, one in postgres.KEEPALIVE.items()
+    }
 
 
 async def test_missing_driver_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column
 
-from internal.storage.engine.row_policies import HOUSE_ROWS, OF_NO_OWNER, wall_statements, walled
+from internal.storage.engine.row_policies import OF_NO_OWNER, SYSTEM_ROWS, policy_statements, tables_with_policy
 from internal.storage.tables import metadata
 from internal.storage.types import OwnerOrSystem
 
@@ -19,14 +19,14 @@ def test_every_table_has_an_owner_or_a_reason() -> None:
 
 def test_it_is_written_down_whose_rows_may_have_no_owner() -> None:
     """A table in which a row may be nobody's says what such a row is."""
-    nobodys = {table.name for table in walled() if _may_be_nobodys(table.c.user_id)}
-    assert nobodys == HOUSE_ROWS.keys()
+    nobodys = {table.name for table in tables_with_policy() if _may_be_nobodys(table.c.user_id)}
+    assert nobodys == SYSTEM_ROWS.keys()
 
 
 def test_the_wall_is_raised_around_every_table_with_an_owner() -> None:
     """Each of them gets a policy that its own role is held by, too."""
-    statements = list(wall_statements())
-    for table in walled():
+    statements = list(policy_statements())
+    for table in tables_with_policy():
         assert f"ALTER TABLE {table.name} FORCE ROW LEVEL SECURITY" in statements
         assert any(one.startswith("CREATE POLICY") and f" ON {table.name} " in one for one in statements)
 
