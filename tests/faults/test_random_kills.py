@@ -48,7 +48,7 @@ async def _live(folder: Path) -> Lived:
             await bot.live(rng, rng.uniform(0, LIFE_S))
         await bot.come_to_rest()
         chats = {user: await bot.people.bot_messages(user) for user in bot.users}
-        return Lived(bot.ledger, list(bot.users), bot.application.database, chats, bot.looked, bot.broken)
+        return Lived(bot.ledger, list(bot.users), bot.database, chats, bot.looked, bot.broken)
 
 
 def test_kills_at_random_moments_lose_and_double_nothing(lived: Lived) -> None:

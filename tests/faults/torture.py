@@ -87,7 +87,7 @@ async def play(folder: Path, seed: int, number: int, kills: int) -> Batch:
 
 async def _judged(bot: KilledBot) -> Verdict:
     chats = {user: await bot.people.bot_messages(user) for user in bot.users}
-    with outside(bot.application.database) as database:
+    with outside(bot.database) as database:
         verdict = judge(bot.ledger, list(bot.users), database, chats)
     verdict.line_broken += verdict.says(bot.broken)
     return verdict

@@ -87,7 +87,7 @@ def _add_user(connection: Connection, user_id: int) -> None:
     connection.execute(insert(users).values(**row, settings={"awaiting": "x"}, created_at=NOON))
 
 
-def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER) -> apply_operations.ApplyOutcome:
+def _learn(connection: Connection, *operations: Operation, user_id: int = OWNER) -> ApplyOutcome:
     context = ApplyContext(
         episode_id="episode",
         run_id="run",

@@ -32,6 +32,7 @@ from internal.memory.plasticity import operations
 from internal.memory.plasticity.decay import PRESETS
 from internal.people import repository as people
 from internal.people.model import Circle, Person
+from internal.storage.erasure import forgettings
 from internal.storage.tables import event_mentions, graph_edges
 from internal.storage.tables import users as users_table
 from internal.storage.types import new_id
@@ -218,7 +219,7 @@ class Life:
             self.mirror.talk.clock.advance(900)
             await self.eraser.erase_due()
             return
-        asked = self._one(await self.mirror.database.read(lambda c: requests.erasure.pending(c, OWNER)))
+        asked = self._one(await self.mirror.database.read(lambda c: forgettings.pending(c, OWNER)))
         await self.mirror.write(lambda c: requests.undo(c, OWNER, asked.id))
 
     async def moves(self) -> None:
