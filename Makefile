@@ -83,14 +83,14 @@ recall: $(VENV)/.installed-test
 # Broken off, it goes on where it stopped: batches of kills that are done are not repeated. SEED= begins another series.
 torture: $(VENV)/.installed-test debian
 	@status=0; \
-	$(COMPILED) PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
+	$(COMPILED) PYTHONPATH=.:tests $(BIN)/python tests/support/faults/torture.py --folder $(TORTURE) --kills $(KILLS) $(if $(SEED),--seed $(SEED)) \
 		|| status=$$?; \
 	[ $$status -ne 130 ] || exit $$status; \
-	$(COMPILED) PYTHONPATH=.:tests/acceptance $(BIN)/python tests/faults/fleet_torture.py --folder $(TORTURE) --kills $(FLEET_KILLS) || status=$$?; \
+	$(COMPILED) PYTHONPATH=.:tests $(BIN)/python tests/support/faults/fleet_torture.py --folder $(TORTURE) --kills $(FLEET_KILLS) || status=$$?; \
 	rm -f $(TORTURE)/faults.jsonl; \
 	$(COMPILED) LAPLACED_TORTURE=1 LAPLACED_FAULT_RECORD=$(abspath $(TORTURE)) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
 		tests/faults $(ARGS) || status=$$?; \
-	$(BIN)/python tests/faults/reliability.py $(TORTURE) docs/reliability.md; \
+	$(BIN)/python tests/support/faults/reliability.py $(TORTURE) docs/reliability.md; \
 	exit $$status
 
 screenshots: $(VENV)/.installed-test debian

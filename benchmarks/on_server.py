@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-import postgres_server
+from support.stores import postgres_server
 
 BENCHMARKS: Final = (
     ("workers.py", "--messages", "120", "--users", "30"),

@@ -6,12 +6,12 @@ import gc
 import ssl
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import stores
 from hypothesis import settings
+from support.paths import TESTS
+from support.stores import stores
 
 import bot.telegram  # noqa: F401  first of all: aiogram, imported by itself, takes four seconds more
 import internal.llm.transport
@@ -23,7 +23,6 @@ internal.llm.transport.ALLOW_MODEL_REQUESTS = False
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-_TESTS = Path(__file__).parent
 _PROCESSES = ("faults", "acceptance", "browser", "integration/cli", "integration/simulator", "integration/mcp")
 """Folders whose tests start and kill whole processes: a file of them takes up to three minutes."""
 
@@ -71,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in items if stores.is_left_out(item.path, getattr(item, "originalname", item.name))}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
-    slow = [_TESTS / folder for folder in _PROCESSES]
+    slow = [TESTS / folder for folder in _PROCESSES]
     items.sort(key=lambda item: not any(item.path.is_relative_to(folder) for folder in slow))
 
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from owners_chat import Chat, archived
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
+from support.product.owners_chat import Chat, archived
+from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
 from internal.testing import Asked
 

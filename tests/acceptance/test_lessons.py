@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from running_product import ANALYST, ARCHIVIST, ENRICHER, RERANKER, RESPONDER, Product, product, until
+from support.product.running_product import ANALYST, ARCHIVIST, ENRICHER, RERANKER, RESPONDER, Product, product, until
 
 from bot.simulator.client import ControlClient
 from internal.agents.analyst.output import name_of_rule

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import promql
 import pytest
 import yaml
-from monitored_bot import DEPLOY, Observed, observe
-from running_product import ROOT
+from support.product import promql
+from support.product.monitored_bot import DEPLOY, Observed, observe
+from support.product.running_product import ROOT
 
 PAGES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in DEPLOY.glob("grafana/dashboards/*.json")}
 RULES = yaml.safe_load((DEPLOY / "alerts.yml").read_text(encoding="utf-8"))["groups"][0]["rules"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from running_product import ROOT, Product, product, until
+from support.product.running_product import ROOT, Product, product, until
 
 from bot.simulator.client import ControlClient
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest_asyncio
-from browser_chat import Chat
 from playwright.async_api import Browser
+from support.product.browser_chat import Chat
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, start_local_telegram

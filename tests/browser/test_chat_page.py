@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_chat import Chat
 from playwright.async_api import expect
+from support.product.browser_chat import Chat
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram

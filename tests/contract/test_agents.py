@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from agent_sides import FORMS, NOON, OWNER, Side, line, person, side
+from support.agents.agent_implementations import FORMS, NOON, OWNER, Side, line, person, side
 
 from internal.agents.analyst.output import parse as parse_analysis
 from internal.agents.archivist.output import ArchivistReply, parse

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from fault_stage import OFFLINE, Stage, added, quiet, under_faults
-from record import proving
-from running_product import ARCHIVIST, RESPONDER, until
+from support.faults.fault_record import proving
+from support.faults.fault_stage import OFFLINE, Stage, added, quiet, under_faults
+from support.product.running_product import ARCHIVIST, RESPONDER, until
 
 from internal.testing import Fault
 

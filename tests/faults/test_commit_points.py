@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fault_stage import LONG
-from killed_bot import outside
-from line import broken_line
-from record import proving
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 from sqlalchemy import Connection
+from support.faults.chronicle_check import broken_line
+from support.faults.fault_record import proving
+from support.faults.fault_stage import LONG
+from support.faults.killed_bot import outside
+from support.paths import ROOT
+from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, product, until
 
 from internal.access import repository as users
 from internal.access import service as access
@@ -25,7 +26,6 @@ from internal.storage.types import new_id, to_micros
 from internal.tasks import repository as tasks
 from internal.tasks.model import Task, TaskKind, TaskOrigin, TaskState
 
-ROOT = Path(__file__).parents[2]
 UNKNOWN_WINDOW = {("C5", "after"), ("C6", "before")}
 """Between C5 and C6 a reply may have been delivered without our knowing: resent once after 30 s, and counted."""
 ONCE, IN_WINDOW = "everything once", "everything once but the reply, which is unknown, sent once more and counted"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fleet import Fleet
-from fleet_torture import judged
-from record import proving
+from support.faults.fault_record import proving
+from support.faults.fleet import Fleet
+from support.faults.fleet_torture import judged
 
 KILLS, SEED = 2, "short fleet:1"
 

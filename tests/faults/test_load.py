@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from fault_stage import LONG, Stage, quiet, under_faults
-from record import proving, record
-from running_product import RESPONDER, until
+from support.faults.fault_record import proving, record
+from support.faults.fault_stage import LONG, Stage, quiet, under_faults
+from support.product.running_product import RESPONDER, until
 
 from internal.testing import Asked
 

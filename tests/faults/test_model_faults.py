@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from fault_stage import (
+from support.faults.fault_record import proving
+from support.faults.fault_stage import (
     EMBEDDER,
     MODEL_KEY,
     OFFLINE,
@@ -23,8 +24,7 @@ from fault_stage import (
     told_secrets,
     under_faults,
 )
-from record import proving
-from running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, until
+from support.product.running_product import ARCHIVIST, ENRICHER, RERANKER, RESPONDER, until
 
 from bot.telegram.i18n import phrase
 from internal.testing import Answer, Asked, Fault

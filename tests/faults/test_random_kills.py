@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from killed_bot import KilledBot, outside
-from ledger import Ledger
-from torture import LIFE_S
-from verdict import Verdict, judge
+from support.faults.killed_bot import KilledBot, outside
+from support.faults.ledger import Ledger
+from support.faults.torture import LIFE_S
+from support.faults.verdict import Verdict, judge
 
 KILLS, SEED = 6, "short:1"
 

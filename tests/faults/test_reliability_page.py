@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from record import RECORD_VARIABLE, append, proving, record, records
-from reliability import FAULTS, KILLS, page
-from torture import Batch, Series, begin_or_go_on, left
-from verdict import Verdict
+from support.faults.fault_record import RECORD_VARIABLE, append, proving, record, records
+from support.faults.reliability import FAULTS, KILLS, page
+from support.faults.torture import Batch, Series, begin_or_go_on, left
+from support.faults.verdict import Verdict
 
 PASSED = Batch(7, 1, 50, 5, 2, False, 90.0, "abc1234", Verdict(messages=100, replies=80, operations=40))
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from fault_stage import (
+from support.faults.fault_record import proving
+from support.faults.fault_stage import (
     BOT_TOKEN,
     CANARIES,
     LONG,
@@ -28,8 +29,7 @@ from fault_stage import (
     told_secrets,
     under_faults,
 )
-from record import proving
-from running_product import ARCHIVIST, ENRICHER, RESPONDER, until
+from support.product.running_product import ARCHIVIST, ENRICHER, RESPONDER, until
 
 from internal.testing import Fault
 

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from fault_stage import LONG, OFFLINE, Played, Stage, quiet, under_faults
-from record import proving
-from running_product import RESPONDER, ProcessEnded, until
+from support.faults.fault_record import proving
+from support.faults.fault_stage import LONG, OFFLINE, Played, Stage, quiet, under_faults
+from support.product.running_product import RESPONDER, ProcessEnded, until
 
 from bot.telegram.i18n import phrase
 from internal.testing import Fault

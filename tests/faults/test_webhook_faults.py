@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from fault_stage import OFFLINE, WEBHOOK_SECRET, Stage, quiet, under_faults
-from record import proving
-from running_product import until
+from support.faults.fault_record import proving
+from support.faults.fault_stage import OFFLINE, WEBHOOK_SECRET, Stage, quiet, under_faults
+from support.product.running_product import until
 from test_storage_faults import locked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,11 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from support.paths import ROOT
 
 from internal.config import Config, load
 from internal.errors import ConfigurationError
 
-SHIPPED = Path(__file__).parents[2] / "config.yaml"
+SHIPPED = ROOT / "config.yaml"
 SECRET = "123456:do-not-show-me"
 
 

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import click
 import pytest
+from support.paths import ROOT
 
 from bot.cli.main import main
 from bot.telegram.menu import OWNER_COMMANDS
@@ -21,7 +22,6 @@ from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics
 from internal.telemetry.repository import stored_figures
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
 EVERYTHING = "\n".join(PAGES.values())

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest_asyncio
-from console_house import ANNA, KEY, House, Lodger, Opened, furnish
 from playwright.async_api import Browser
+from support.product.console_product import ANNA, KEY, House, Lodger, Opened, furnish
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served

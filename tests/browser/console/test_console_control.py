@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from console_house import ANNA, BORIS, CONVERSATION, House, Opened
 from playwright.async_api import expect
 from sqlalchemy import Connection, insert
+from support.product.console_product import ANNA, BORIS, CONVERSATION, House, Opened
 
 from bot.simulation.player import Simulation
 from bot.simulator.scenarios import loader

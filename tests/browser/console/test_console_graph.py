@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from console_house import House, Opened
-from people_house import LONELY, VIRA, Acquaintances, acquainted
 from playwright.async_api import Locator, Page, expect
+from support.product.console_people import LONELY, VIRA, Acquaintances, acquainted
+from support.product.console_product import House, Opened
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from console_house import BORIS, House
-from console_life import CLARA, furnish_clara, trouble
 from playwright.async_api import Browser, Page, WebSocket
 from sqlalchemy import Connection
+from support.product.console_memory import CLARA, furnish_clara, trouble
+from support.product.console_product import BORIS, House
 
 from bot.console.pages import PAGES
 from internal.access import repository as users

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from console_house import ANNA, BORIS, House, Opened
-from console_life import CLARA, HOSTILE, furnish_clara, trouble
 from playwright.async_api import expect
 from sqlalchemy import Connection
+from support.product.console_memory import CLARA, HOSTILE, furnish_clara, trouble
+from support.product.console_product import ANNA, BORIS, House, Opened
 
 from internal.access import repository as users
 from internal.console import service as console

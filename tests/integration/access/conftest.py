@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from ready_stores import ready
+from support.stores.ready_stores import ready
 
 from internal.storage.database import Database
 from internal.storage.migration import migrate

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from conversations import OWNER, line
+from support.agents.conversations import OWNER, line
 
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.analyst.output import parse

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from conversations import OWNER, line
+from support.agents.conversations import OWNER, line
 
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.output import REPLY_SCHEMA

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from conversations import NOON, OWNER, line
+from support.agents.conversations import NOON, OWNER, line
 from test_model_agents import assert_golden
 
 from internal.agents.context_manager.agent import ModelContextManager

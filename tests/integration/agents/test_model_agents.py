@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import NOON, OWNER, line, person
 from hypothesis import given
 from hypothesis import strategies as st
+from support.agents.conversations import NOON, OWNER, line, person
 
 from internal.agents.archivist.agent import ModelArchivist
 from internal.agents.archivist.output import parse

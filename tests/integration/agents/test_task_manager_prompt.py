@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from conversations import OWNER, line
+from support.agents.conversations import OWNER, line
 
 from internal.agents.model import KnownTask, TaskManagerRequest
 from internal.agents.task_manager.agent import ModelTaskManager

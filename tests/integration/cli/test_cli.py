@@ -13,6 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from fastapi import FastAPI
+from support.paths import ROOT
 
 from bot.cli.main import main
 from bot.web.admin.router import ArchiveReport, admin_router
@@ -69,7 +70,7 @@ def called(folder: Path, *words: str, **environ: str) -> subprocess.CompletedPro
     return subprocess.run(
         [sys.executable, "-m", "bot", *words],
         cwd=folder,
-        env=kept | {"PYTHONPATH": str(Path(__file__).parents[3])} | environ,
+        env=kept | {"PYTHONPATH": str(ROOT)} | environ,
         capture_output=True,
         text=True,
         timeout=60,

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from flow_stage import Talk, prepared
-from mirror_stage import ROWS, MirrorStage
-from ready_stores import ready
+from support.flows.flow_stage import Talk, prepared
+from support.flows.mirror_stage import ROWS, MirrorStage
+from support.stores.ready_stores import ready
 
 from internal.graph.mirror.falkordb_server import EmbeddedFalkor
 from internal.storage.database import Database

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from support.paths import ROOT
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "life.py"
+SCRIPT = ROOT / "benchmarks" / "life.py"
 SHORT = ("--sessions", "6", "--messages", "48", "--days", "6", "--rounds", "1", "--change-every", "3", "--json")
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from graph_stage import STRANGER, Graph, memory
+from support.knowledge.graph_stage import STRANGER, Graph, memory
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from alembic import command
-from graph_stage import NOON, OWNER
 from sqlalchemy import Connection
+from support.knowledge.graph_stage import NOON, OWNER
 
 from internal.graph import registry, store
 from internal.people import service

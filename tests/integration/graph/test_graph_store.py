@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from graph_stage import NOON, OWNER, STRANGER, Graph
 from sqlalchemy import insert, select, update
+from support.knowledge.graph_stage import NOON, OWNER, STRANGER, Graph
 
 from internal.errors import NotFound, Refused
 from internal.graph import registry, store

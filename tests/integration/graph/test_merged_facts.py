@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from graph_stage import NOON, OWNER, Graph, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
 
 from internal.knowledge import episode_repository, service
 from internal.knowledge.claims.changes import ClaimLine, NewClaim

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from graph_stage import NOON, OWNER, Graph, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, event
+from support.knowledge.graph_stage import NOON, OWNER, Graph, memory
 
 from internal.errors import NotFound
 from internal.graph import store, traversal

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
-
-sys.path.append(str(Path(__file__).parents[1] / "web"))
-
-from isolation_stage import Isolation, isolation
+from support.interfaces.isolation_stage import Isolation, isolation
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
-from rest_graph_stage import KEY
+from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
+from support.interfaces.rest_graph_stage import KEY
 
 from bot.mcp.rest import CallRefused, Rest
 from bot.mcp.tools import TOOLS

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
 from sqlalchemy import Connection
+from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
 
 import internal
 from internal.storage.transfer.content_hash import owner_hashes

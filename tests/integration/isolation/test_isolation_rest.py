@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from isolation_stage import ALICE, BOB, CANARY, QUESTION, WORDS, Isolation
+from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, WORDS, Isolation
 
 from internal.events import repository as events
 

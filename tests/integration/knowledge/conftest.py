@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from knowledge_stage import Knowledge, memory
+from support.knowledge.knowledge_stage import Knowledge, memory
 
 
 @pytest.fixture

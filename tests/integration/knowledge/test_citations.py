@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from knowledge_stage import NOON, OWNER, STRANGER, Knowledge
 from sqlalchemy import insert
+from support.knowledge.knowledge_stage import NOON, OWNER, STRANGER, Knowledge
 
 from internal.errors import NotFound
 from internal.knowledge import episode_repository, service

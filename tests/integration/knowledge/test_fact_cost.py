@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from knowledge_stage import OWNER, Knowledge
 from sqlalchemy import Connection, event, select
+from support.knowledge.knowledge_stage import OWNER, Knowledge
 
 from internal.knowledge import service
 from internal.storage.tables import episodes

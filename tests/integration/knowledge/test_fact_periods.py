@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from knowledge_stage import NOON, OWNER, Knowledge, memory, year
 from sqlalchemy import update
+from support.knowledge.knowledge_stage import NOON, OWNER, Knowledge, memory, year
 
 from internal.knowledge import service
 from internal.knowledge.claims.changes import BOTH

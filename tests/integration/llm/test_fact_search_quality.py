@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "knowledge_search.py"
+SCRIPT = ROOT / "benchmarks" / "knowledge_search.py"
 
 
 @pytest.fixture(scope="module")

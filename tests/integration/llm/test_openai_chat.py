@@ -12,7 +12,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from model_servers import SCHEMA, Ledger, ask
+from support.agents.model_servers import SCHEMA, Ledger, ask
 
 from internal.errors import (
     ConfigurationError,

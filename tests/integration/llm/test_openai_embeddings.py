@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from model_servers import Ledger
+from support.agents.model_servers import Ledger
 
 from internal.errors import ModelAccessDenied, ModelError, ModelReplyInvalid, ModelUnavailable
 from internal.llm.calls import EmbeddingReply, EmbeddingRequest

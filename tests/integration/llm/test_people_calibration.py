@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "calibrate_people.py"
+from support.paths import ROOT
+
+SCRIPT = ROOT / "benchmarks" / "calibrate_people.py"
 
 
 def measured(*options: str) -> dict[str, float]:

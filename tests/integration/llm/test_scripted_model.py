@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from model_servers import ask
+from support.agents.model_servers import ask
 
 from internal.errors import ModelRefused
 from internal.llm.openai import OpenAIChat

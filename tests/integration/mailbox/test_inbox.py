@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select
-from stores import memory_store, refuse, relent
+from support.stores.stores import memory_store, refuse, relent
 
 from internal.errors import StorageError
 from internal.mailbox import inbox as mailbox_inbox

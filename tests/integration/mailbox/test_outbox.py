@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection
-from stores import memory_store
+from support.stores.stores import memory_store
 
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import OutboxRow, Outgoing, Owed

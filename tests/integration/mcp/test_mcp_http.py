@@ -15,7 +15,7 @@ import pytest
 from mcp import MCPError
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
+from support.interfaces.mcp_stage import TOOLS, configured, drive, refusals, remember, scripted
 
 from bot.mcp import http as mcp_http
 from bot.mcp.http import McpServer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_stage import OWNER, ask, configured, drive, process_environment, refused, scripted
+from support.interfaces.mcp_stage import OWNER, ask, configured, drive, process_environment, refused, scripted
 
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served

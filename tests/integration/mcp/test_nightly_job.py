@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from mcp_stage import OWNER, configured, scripted
 from sqlalchemy import Connection, insert
+from support.interfaces.mcp_stage import OWNER, configured, scripted
 
 from bot.application.bootstrap import open_app
 from internal.events import repository as events

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner, Result
-from mcp_stage import OWNER, SAID, configured, environment, scripted
+from support.interfaces.mcp_stage import OWNER, SAID, configured, environment, scripted
 
 from bot.application.app import App
 from bot.cli.main import main

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from memory_stage import Memories, database
+from support.knowledge.memory_stage import Memories, database
 
 
 @pytest.fixture

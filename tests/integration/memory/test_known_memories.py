@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import numpy as np
-from memory_stage import NOON, OWNER, STRANGER, Memories, link, ref, told
+from support.knowledge.memory_stage import NOON, OWNER, STRANGER, Memories, link, ref, told
 
 from internal.flows.archivist.known_memories import MOST_OPEN, NAMED, from_snapshot, known_memories, snapshot_of
 from internal.memory.model import KnownMemory, RefKey

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 import pytest
-from people_stage import Archive, memory
 from sqlalchemy import Connection
+from support.knowledge.people_stage import Archive, memory
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 from datetime import timedelta
 
 import pytest
-from people_stage import NOON, OWNER, Archive, reasons
 from sqlalchemy import Connection, select
+from support.knowledge.people_stage import NOON, OWNER, Archive, reasons
 
 from internal.errors import NotFound, Refused
 from internal.people import merge, repository, service, suggestion_repository

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from people_stage import NOON, OWNER, STRANGER, Archive
 from sqlalchemy import Connection
+from support.knowledge.people_stage import NOON, OWNER, STRANGER, Archive
 
 from internal.errors import Conflict, Refused
 from internal.people import forget_repository, repository, service

@@ -2,8 +2,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from ready_stores import ready
-from recall_stage import DIMENSIONS, Memory, Watched, add_users
+from support.flows.recall_stage import DIMENSIONS, Memory, Watched, add_users
+from support.stores.ready_stores import ready
 
 from internal.storage.database import Database
 from internal.storage.migration import migrate

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pytest
-from fact_search_stage import DirectTerms, Known, day
-from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames
+from support.flows.fact_search_stage import DirectTerms, Known, day
+from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames
 
 from internal.errors import ModelUnavailable, NotFound, Refused
 from internal.graph import store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert
-from stores import where
+from support.stores.stores import where
 
 from internal.chronicle import service
 from internal.chronicle.service import Spoken

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fact_search_stage import Known
-from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER
+from support.flows.fact_search_stage import Known
+from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER
 
 from internal.agents.model import RecalledMemory
 from internal.flows.forgetting import requests

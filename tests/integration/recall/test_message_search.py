@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from message_stage import Talk
-from recall_stage import NOON, OWNER, STRANGER
+from support.flows.message_stage import Talk
+from support.flows.recall_stage import NOON, OWNER, STRANGER
 
 from internal.dialogue import erase_repository
 from internal.dialogue import repository as dialogue

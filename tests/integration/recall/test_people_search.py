@@ -4,7 +4,7 @@ import asyncio
 
 import numpy as np
 import pytest
-from recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames, Memory, Watched
+from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, STRANGER, DirectNames, Memory, Watched
 
 from internal.people import forget_repository, service
 from internal.people.model import INNER_CIRCLE, Circle

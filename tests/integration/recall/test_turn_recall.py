@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 import pytest
-from recall_stage import DIMENSIONS, NOON, OWNER, DirectNames, Memory, Watched
+from support.flows.recall_stage import DIMENSIONS, NOON, OWNER, DirectNames, Memory, Watched
 
 from internal.agents.model import EnricherRequest, OwnerProfile, PersonPick, RerankerRequest, TranscriptLine
 from internal.config import Config

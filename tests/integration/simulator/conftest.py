@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from simulator_stage import Stage
+from support.interfaces.simulator_stage import Stage
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 

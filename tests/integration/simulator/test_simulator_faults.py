@@ -14,7 +14,7 @@ from aiogram.exceptions import (
     TelegramRetryAfter,
     TelegramServerError,
 )
-from simulator_stage import Stage
+from support.interfaces.simulator_stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

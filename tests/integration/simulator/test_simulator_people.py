@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiogram.exceptions import TelegramForbiddenError, TelegramMigrateToChat
 from aiogram.types import Message
-from simulator_stage import Stage
+from support.interfaces.simulator_stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from simulator_stage import Stage, bot_for, eventually
+from support.interfaces.simulator_stage import Stage, bot_for, eventually
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegramFailed, start_local_telegram

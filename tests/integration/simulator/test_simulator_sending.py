@@ -24,7 +24,7 @@ from aiogram.types import (
     MessageEntity,
     ReplyParameters,
 )
-from simulator_stage import Stage, bot_for
+from support.interfaces.simulator_stage import Stage, bot_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

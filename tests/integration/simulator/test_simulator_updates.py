@@ -7,7 +7,7 @@ import time
 
 import pytest
 from aiogram.exceptions import TelegramConflictError
-from simulator_stage import Stage
+from support.interfaces.simulator_stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from simulator_stage import Stage, eventually
+from support.interfaces.simulator_stage import Stage, eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection
-from stores import where
+from support.stores.stores import where
 
 from internal.storage.database import Database
 from internal.storage.migration import migrate

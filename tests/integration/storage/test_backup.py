@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, insert
+from support.paths import ROOT
 
 from internal.errors import Refused, StorageDamaged, StorageError
 from internal.storage.backup import backup
@@ -256,4 +257,4 @@ async def test_killed_backup_harms_nothing(database: Database, tmp_path: Path, m
 
 
 def _environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
+    return os.environ | {"PYTHONPATH": str(ROOT)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import insert, literal, select
-from stores import memory_store
+from support.stores.stores import memory_store
 
 from internal.storage.engine.expressions import holds_words
 from internal.storage.tables import settings

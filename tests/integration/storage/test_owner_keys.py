@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 import pytest_asyncio
-import stores
 from sqlalchemy import Connection, insert, select, text
+from support.stores import stores
 
 from internal.storage.database import Database
 from internal.storage.tables import changes, events, metadata

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from sqlalchemy import Connection, insert
-from stores import memory_store
+from support.stores.stores import memory_store
 
 from internal.errors import Conflict, NotFound, Refused
 from internal.events import agent_state

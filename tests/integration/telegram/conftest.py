@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from bot_stage import BotStage, bot_stage
-from handler_world import World
-from ready_stores import ready
+from support.interfaces.handler_stage import World
+from support.interfaces.telegram_stage import BotStage, bot_stage
+from support.stores.ready_stores import ready
 
 from bot.simulator.launch import LocalTelegram, start_local_telegram
 from internal.config import Config

@@ -9,9 +9,9 @@ import httpx
 import pytest
 import pytest_asyncio
 from fastapi import FastAPI
-from memory_web_stage import Own, served
-from ready_stores import ready
-from rest_graph_stage import ANNA, BORIS, Stage, stage, user
+from support.interfaces.rest_graph_stage import ANNA, BORIS, Stage, stage, user
+from support.interfaces.rest_memory_stage import Own, served
+from support.stores.ready_stores import ready
 
 from bot.web.admin.router import ArchiveReport
 from bot.web.http.owners import Owners

@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from stores import where_postgresql
+from support.stores.stores import where_postgresql
 
 from internal.storage.database import Database
 

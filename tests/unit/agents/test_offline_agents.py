@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from fluent.runtime import FluentBundle, FluentResource
@@ -14,6 +13,7 @@ from fluent.syntax import parse as parse_fluent
 from fluent.syntax.ast import Message
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.paths import ROOT
 
 from internal.agents.enricher.offline import OfflineEnricher, enrich
 from internal.agents.model import (
@@ -32,7 +32,7 @@ from internal.language.text.spelling import text_language
 from internal.language.worker.process_pool import LanguageWorker
 from internal.people.model import Circle, Person
 
-LOCALES = Path(__file__).parents[3] / "bot" / "telegram" / "locales"
+LOCALES = ROOT / "bot" / "telegram" / "locales"
 NOW = datetime(2026, 2, 7, 14, 30, tzinfo=UTC)
 OWNER = OwnerProfile(user_id=1, name="Owner", username=None, language="ru", timezone="UTC")
 

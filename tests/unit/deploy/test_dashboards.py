@@ -6,13 +6,12 @@ import itertools
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 GRAFANA = ROOT / "deploy/grafana"
 FILES = {path.stem: path for path in (GRAFANA / "dashboards").glob("*.json")}
 PAGES: dict[str, dict[str, Any]] = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in FILES.items()}

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 import yaml
+from support.paths import ROOT
 
 from deploy import falkordb
 from internal.config import load
 from internal.errors import ConfigurationError
 
-ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]

@@ -7,17 +7,17 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.paths import ROOT
 
 from internal.evaluation.locomo import Conversation, Question, Turn
 from internal.evaluation.training import Sample, Tried
 from internal.recall.messages.features import NAMES
 
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TURNS = tuple(f"D1:{n}" for n in range(1, 13))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from timeline_cases import disputes, said, year, years
+from support.knowledge.timeline_cases import disputes, said, year, years
 
 from internal.errors import Refused
 from internal.knowledge.claims.time_rules import Projection, known, project

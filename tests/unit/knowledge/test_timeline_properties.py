@@ -7,7 +7,7 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from timeline_cases import said
+from support.knowledge.timeline_cases import said
 
 from internal.knowledge.claims.time_rules import Projection, Span, known, project
 from internal.knowledge.model import Claim

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from support.paths import ROOT
 
 
 def units_of_work() -> Iterator[tuple[str, ast.FunctionDef]]:

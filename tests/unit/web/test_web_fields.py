@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 from datetime import date, datetime, timedelta, timezone
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from support.paths import ROOT
 
 from bot.web.http.fields import MOST_ATTRIBUTES, Attributes, GroupId, Moment, in_zone
 
-ROOT = Path(__file__).parents[3]
 MOMENT: TypeAdapter[datetime | date] = TypeAdapter(Moment)
 ATTRIBUTES: TypeAdapter[dict[str, Any]] = TypeAdapter(Attributes)
 KYIV = ZoneInfo("Europe/Kyiv")

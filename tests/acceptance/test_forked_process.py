@@ -1,0 +1,89 @@
+"""Programs that are started by fork are the programs: their environment, their streams, their end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.paths import TESTS
+from support.product.program import BEFORE_PYTHON, BOT, ROOT, started
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], **BEFORE_PYTHON}
+PORTS = (
+    "LAPLACED_SERVER__PORT",
+    "LAPLACED_MCP__PORT",
+    "LAPLACED_SERVER__CONSOLE_PORT",
+    "LAPLACED_TELEGRAM__LOCAL__PORT",
+)
+
+DRIVER = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from support.product.program import BEFORE_PYTHON, started
+async def main():
+    process = await started("bot", ["run"], BEFORE_PYTHON | {"LAPLACED_DATA_DIR": sys.argv[2]}, Path(sys.argv[2]))
+    print(process.pid, flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+SAID = [["--version"], ["runs", "--help"], ["nonsense"], ["runs", "--nonsense"], ["run", "--config", "none.yaml"]]
+
+
+@pytest.mark.parametrize("words", SAID)
+async def test_a_forked_command_says_and_ends_as_a_fresh_one(tmp_path: Path, words: list[str]) -> None:
+    """Both outputs and the exit code are the same to the letter."""
+    told = []
+    for fresh in (True, False):
+        environment = ENVIRONMENT | {"LAPLACED_DATA_DIR": str(tmp_path / "data")}
+        process = await started(BOT, words, environment, tmp_path, fresh=fresh)
+        out, err = await process.communicate()
+        told.append((process.returncode, out, err))
+    assert told[0] == told[1]
+
+
+async def test_processes_that_run_at_once_end_apart(tmp_path: Path) -> None:
+    """Each has its own end: one by a signal, of which its returncode tells, one told to stop, with 0."""
+    bots = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        ports = dict.fromkeys(PORTS, "0")
+        environment = ENVIRONMENT | ports | {"LAPLACED_DATA_DIR": str(folder / "data")}
+        with (folder / "log").open("wb") as log:
+            bots.append(await started(BOT, ["run"], environment, folder, stderr=log))
+    try:
+        for bot in bots:
+            assert bot.stdout is not None
+            async with asyncio.timeout(60):
+                while not (line := await bot.stdout.readline()).startswith(b"Health, metrics and REST: "):
+                    assert line, "the bot ended by itself"
+        bots[0].kill()
+        assert await bots[0].wait() == bots[0].returncode == -signal.SIGKILL
+        assert bots[1].returncode is None
+        bots[1].terminate()
+        assert await bots[1].wait() == 0
+    finally:
+        for bot in bots:
+            bot.kill()
+            await bot.wait()
+
+
+def test_forked_processes_end_with_who_started_them(tmp_path: Path) -> None:
+    """A driver that is killed leaves no bot behind."""
+    command = [sys.executable, "-c", DRIVER, str(TESTS), str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as driver:
+        assert driver.stdout is not None
+        watch = os.pidfd_open(int(driver.stdout.readline()))
+        driver.kill()
+    readable, _, _ = select.select([watch], [], [], 20)
+    os.close(watch)
+    assert readable, "the bot outlived the one who started it"

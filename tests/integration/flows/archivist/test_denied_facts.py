@@ -1,0 +1,118 @@
+"""What the owner denied stays denied, however often older lines are read; a later line may tell it anew."""
+
+from datetime import timedelta
+
+import pytest
+from support.flows.erase_stage import KEY, ErasingStage, LanguageHere, added, bios, fact
+from support.flows.flow_stage import OWNER, Talk
+
+from internal.flows.archival.ingestion import add_episode, text_segments
+from internal.flows.correcting.facts import FactCorrections
+from internal.flows.forgetting import erase
+
+
+@pytest.fixture
+def stage(talk: Talk) -> ErasingStage:
+    return ErasingStage(talk)
+
+
+async def deny(stage: ErasingStage, words: str) -> None:
+    [held] = [one for one in await stage.facts() if one.target_name == "Berlin"]
+    restating = FactCorrections(stage.database, stage.talk.clock, LanguageHere(), KEY)
+    assert (await restating.restate(await stage.talk.user(), held.id, words)).outcome == "denied"
+    stage.talk.clock.advance(60)
+
+
+async def held(stage: ErasingStage) -> list[str]:
+    return [one.fact for one in await stage.facts()]
+
+
+async def told_before(stage: ErasingStage, text: str, days: int) -> None:
+    """A text of so many days ago arrives now."""
+    now = stage.talk.clock.now()
+    at = now - timedelta(days=days)
+    await stage.talk.write(
+        lambda c: add_episode(
+            c, OWNER, source="text", name="note", segments=text_segments(text, at), content=text,
+            source_description="a note", source_url=None, reference_time=at, dedupe=None, agents=["archivist"], now=now,
+        )
+    )  # fmt: skip
+    await stage.archive()
+
+
+BERLIN = [fact("Anna", "LIVES_IN", "Berlin", "Anna lives in Berlin", 1)]
+
+
+async def test_a_denied_fact_does_not_come_back_from_its_slice(stage: ErasingStage) -> None:
+    """The slice that told it is read a second time; its other facts are told again."""
+    olha = fact("Olha", "LIVES_IN", "Lviv", "Olha lives in Lviv", 1)
+    stage.reply("Berlin", people_operations=[added("Anna", "A friend.", 1)], facts=[*BERLIN, olha])
+    await stage.said("Anna lives in Berlin, Olha in Lviv")
+    await deny(stage, "Anna does not live in Berlin")
+    for _ in range(2):
+        await stage.talk.publication().backfill("archivist", [OWNER], again=True)
+        await stage.archive()
+        assert await held(stage) == ["Olha lives in Lviv"]
+
+
+async def test_older_lines_do_not_tell_what_was_denied(stage: ErasingStage) -> None:
+    """In whatever words they say it, from an import for one; a line of after the denial does."""
+    stage.reply("Berlin", people_operations=[added("Anna", "A friend.", 1)], facts=BERLIN)
+    await stage.told("Anna lives in Berlin")
+    await deny(stage, "Anna does not live in Berlin")
+    stage.archivist.script.clear()
+    stage.reply("Spree", facts=[fact("Anna", "LIVES_IN", "Berlin", "Anna has a flat in Berlin", 1)])
+    await told_before(stage, "Anna has a flat by the Spree, in Berlin", days=2)
+    assert await held(stage) == []
+    await stage.told("Anna has a flat by the Spree now, in Berlin")
+    assert await held(stage) == ["Anna has a flat in Berlin"]
+
+
+async def test_another_time_of_the_same_is_not_denied(stage: ErasingStage) -> None:
+    """That she lived there years ago may be so, though she does not now."""
+    stage.reply("Berlin", people_operations=[added("Anna", "A friend.", 1)], facts=BERLIN)
+    await stage.told("Anna lives in Berlin")
+    await deny(stage, "Anna does not live in Berlin")
+    stage.archivist.script.clear()
+    years = {"valid_at": "2010-01-01", "invalid_at": "2012-01-01"}
+    stage.reply("2010", facts=[BERLIN[0] | {"fact": "Anna lived in Berlin from 2010 to 2012"} | years])
+    await told_before(stage, "Anna lived in Berlin from 2010-01-01 to 2012-01-01", days=2)
+    [past] = [one for one in await stage.facts(include_invalid=True) if one.expired_at is None]
+    assert past.fact == "Anna lived in Berlin from 2010 to 2012"
+
+
+async def test_a_profile_does_not_tell_what_was_denied(stage: ErasingStage) -> None:
+    """Its sentence goes with the denial, and older lines do not bring it back in other forms either."""
+    stage.reply("Berlin", people_operations=[added("Anna", "A friend. Lives in Berlin.", 1)], facts=BERLIN)
+    await stage.told("Anna lives in Berlin")
+    await deny(stage, "Anna does not live in Berlin")
+    assert await bios(stage) == {"Anna": "A friend."}
+    stage.archivist.script.clear()
+    stage.reply("flat", people_operations=[added("Anna", "She is living in Berlin. Likes tea.", 1)])
+    await told_before(stage, "Anna, in her flat in Berlin, likes tea", days=2)
+    assert await bios(stage) == {"Anna": "A friend. Likes tea."}
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "after"),
+    [
+        ("Работает в Заландо.", "Анна работает в Zalando", "Теперь она работала в Zalando."),
+        ("Працює в Заландо.", "Анна працює в Zalando", "Вона в Zalando працювала."),
+        ("Works at Zalando.", "Anna works at Zalando", "She has worked at Zalando."),
+    ],
+)
+async def test_a_forgotten_sentence_stays_away_in_other_forms(
+    stage: ErasingStage, before: str, words: str, after: str
+) -> None:
+    """Another order, alphabet and ending of the same words; another employer's sentence is another one."""
+    tells = fact("Anna", "WORKS_FOR", "Zalando", words, 1)
+    stage.reply("Zalando", people_operations=[added("Anna", before, 1)], facts=[tells])
+    await stage.told("Anna, Zalando")
+    fact_id = next(one.id for one in await stage.facts())
+    now = stage.talk.clock.now()
+    await stage.talk.write(lambda c: erase.erase_fact(c, OWNER, fact_id, key=KEY, now=now))
+    stage.archivist.script.clear()
+    other = after.replace("Zalando", "Siemens")
+    stage.reply("OLD", people_operations=[added("Anna", f"{after} {other}", 1)])
+    await told_before(stage, "OLD: Anna", days=2)
+    assert await bios(stage) == {"Anna": other}

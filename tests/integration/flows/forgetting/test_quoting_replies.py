@@ -1,0 +1,89 @@
+"""Answers that quote a message go with it when it is forgotten, and come back with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, insert, select
+from support.stores.stores import where
+
+from internal.dialogue import reply_source_repository
+from internal.dialogue import repository as dialogue
+from internal.dialogue.model import ReplySource
+from internal.flows.forgetting.requests import UNDO_WINDOW, ForgettingService, ask, undo
+from internal.flows.visibility.pending import messages_to_forget
+from internal.storage.database import Database
+from internal.storage.migration import migrate
+from internal.storage.tables import messages, search_items, users
+from internal.testing.clock import FrozenClock
+
+OWNER = 11
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TOLD = "I left my bicycle at Oksana's"
+CITING, QUOTING, OTHER = "It is at your friend's [S1].", f"You wrote: {TOLD}.", "Good to know!"
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    async with Database.open(where(tmp_path)) as opened:
+        await opened.exclusive(migrate)
+        row = {"user_id": OWNER, "role": "owner", "state": "active", "name": "Оля", "lang": "ru", "tz": "UTC"}
+        await opened.write(lambda c: c.execute(insert(users).values(**row, settings={}, created_at=NOON)).rowcount)
+        yield opened
+
+
+def _tell(connection: Connection) -> str:
+    """The message, an answer that quotes nothing, one that cites it and one that repeats it; the message's id."""
+    told = dialogue.add(connection, OWNER, "user", TOLD, now=NOON)
+    dialogue.add(connection, OWNER, "user", "Yes", now=NOON)
+    answers = [dialogue.add(connection, OWNER, "assistant", text, now=NOON) for text in (OTHER, CITING, QUOTING)]
+    reply_source_repository.add(connection, OWNER, answers[1].id, [ReplySource(1, "message", told.id, cited=True)])
+    return told.id
+
+
+def _left(connection: Connection) -> list[str]:
+    return list(connection.execute(select(messages.c.content).order_by(messages.c.seq)).scalars())
+
+
+def _findable(connection: Connection) -> set[str]:
+    return set(connection.execute(select(search_items.c.text)).scalars())
+
+
+async def test_what_quotes_a_message_is_hidden_and_comes_back_with_it(database: Database) -> None:
+    """Until the time to undo has passed nobody is shown the message or its echoes; undone, all are there again."""
+    told = await database.write(_tell)
+    before = await database.read(_findable)
+    asked = await database.write(lambda c: ask(c, OWNER, "message", told, now=NOON))
+    assert await database.read(_findable) == {"Yes", OTHER}
+    assert len(await database.read(lambda c: messages_to_forget(c, OWNER))) == 3
+    await database.write(lambda c: undo(c, OWNER, asked.id))
+    assert await database.read(_findable) == before
+    assert await database.read(lambda c: messages_to_forget(c, OWNER)) == set()
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_what_quotes_a_message_is_erased_with_it(database: Database, at_once: bool) -> None:
+    """With and without a time to undo, the words are in no row and no file; what merely answered stays."""
+    clock = FrozenClock(NOON)
+    eraser = ForgettingService(database, clock, b"k" * 32, [])
+    told = await database.write(_tell)
+    if at_once:
+        await eraser.erase_now(OWNER, "message", told)
+    else:
+        await database.write(lambda c: ask(c, OWNER, "message", told, now=NOON))
+        clock.advance(UNDO_WINDOW)
+        assert await eraser.erase_due() == 3
+    assert await database.read(_left) == ["Yes", OTHER]
+    files = database.path.parent.glob(database.path.name + "*")
+    assert [file.name for file in files if b"bicycle" in file.read_bytes()] == []
+
+
+async def test_a_short_word_is_no_quotation(database: Database) -> None:
+    """A message of a word or two takes no answer along, however many hold it."""
+    await database.write(_tell)
+    yes = await database.write(lambda c: dialogue.add(c, OWNER, "user", "Good", now=NOON))
+    await database.write(lambda c: ask(c, OWNER, "message", yes.id, now=NOON))
+    assert await database.read(lambda c: messages_to_forget(c, OWNER)) == {yes.id}

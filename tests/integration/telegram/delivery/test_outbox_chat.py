@@ -1,0 +1,59 @@
+"""The chat that handlers talk to, against a real local Telegram."""
+
+from __future__ import annotations
+
+import pytest
+from support.interfaces.telegram_stage import BotStage, eventually
+
+from bot.telegram.delivery import outbox_chat
+from bot.telegram.delivery.outbox_chat import OutboxChat
+from internal.access import repository as users
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def chat_of(stage: BotStage, person: int) -> OutboxChat:
+    user = await stage.read(lambda c: users.get(c, person))
+    return OutboxChat(stage.bot, stage.database, stage.clock, user, person, "update:1:1")
+
+
+async def test_typing_is_shown_while_an_answer_is_prepared(stage: BotStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeated, for Telegram forgets it after five seconds, and over as soon as the answer is there."""
+    monkeypatch.setattr(outbox_chat, "TYPING_S", 0.05)
+    person = await stage.person()
+    chat = await chat_of(stage, person)
+
+    async def calls() -> int:
+        return len(await stage.ledger(person, "sendChatAction"))
+
+    async def repeated() -> bool:
+        return await calls() >= 3
+
+    async with chat.working():
+        await eventually(repeated)
+        assert (await stage.screen(person))["typing"]
+    said = await calls()
+    await chat.say("Here it is.")
+    stage.sender.wake()
+
+    async def there() -> bool:
+        return "Here it is." in await stage.texts(person)
+
+    await eventually(there)
+    assert await calls() <= said + 1
+
+
+async def test_a_refused_sign_of_work_hurts_nothing(stage: BotStage) -> None:
+    """It is cosmetic: what is being prepared goes on, and what fails within it fails as it would."""
+    person = await stage.person()
+    chat = await chat_of(stage, person)
+    await stage.fault("server_error", "sendChatAction")
+
+    async def refused() -> bool:
+        return len(await stage.ledger(person, "sendChatAction")) > 0
+
+    async with chat.working():
+        await eventually(refused)
+    with pytest.raises(LookupError):
+        async with chat.working():
+            raise LookupError
