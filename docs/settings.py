@@ -75,9 +75,15 @@ def render(text: str) -> str:
     """The page for the text of a config.yaml."""
     page = HEAD
     for section, group in groupby(settings(text), key=lambda setting: setting.section):
-        page += f"\n## {section}\n\n| key | default | meaning |\n|---|---|---|\n"
+        page += f"\n## {section}\n\n{_introduction(text, section)}| key | default | meaning |\n|---|---|---|\n"
         page += "".join(_row(setting) for setting in group)
     return page
+
+
+def _introduction(text: str, section: str) -> str:
+    """The comment above a section as a paragraph; empty where it has none."""
+    above = re.search(rf"((?:^#.*\n)+)^{section}:\n", text, re.MULTILINE)
+    return "" if above is None else re.sub(r"^# ?", "", above[1], flags=re.MULTILINE) + "\n"
 
 
 def _row(setting: Setting) -> str:

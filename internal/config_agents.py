@@ -1,37 +1,31 @@
-"""What each agent asks of its model."""
+"""What an operator may set of each agent."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from internal.config_values import PositiveDuration, Section
+from internal.config_values import OptionalDuration, Section, unset
 
 
 class AgentConfig(Section):
+    """Temperature and limits that are None are those beside the agent's prompt (`LIMITS`)."""
+
     enabled: bool = True
     model: str = "google/gemini-3-flash-preview"
-    temperature: float = Field(0.0, ge=0, le=2)
-    max_tokens: int = Field(2048, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=60)
+    temperature: Annotated[float | None, BeforeValidator(unset)] = Field(None, ge=0, le=2)
+    max_tokens: Annotated[int | None, BeforeValidator(unset)] = Field(None, ge=1)
+    timeout: OptionalDuration = Field(None, gt=timedelta(0))
 
 
 class ResponderConfig(AgentConfig):
-    temperature: float = Field(0.7, ge=0, le=2)
-    timeout: PositiveDuration = timedelta(seconds=120)
     history_tokens: int = Field(6000, ge=100)
 
 
 class ArchivistConfig(AgentConfig):
     model: str = "google/gemini-2-flash-thinking"
-    max_tokens: int = Field(4096, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=120)
-
-
-class AnalystConfig(AgentConfig):
-    max_tokens: int = Field(4096, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=120)
 
 
 class RerankerConfig(AgentConfig):
@@ -39,16 +33,11 @@ class RerankerConfig(AgentConfig):
     max_people: int = Field(10, ge=0, le=50)
 
 
-class EnricherConfig(AgentConfig):
-    max_tokens: int = Field(256, ge=1)
-    timeout: PositiveDuration = timedelta(seconds=20)
-
-
 class AgentsConfig(Section):
     responder: ResponderConfig = ResponderConfig()
     archivist: ArchivistConfig = ArchivistConfig()
-    analyst: AnalystConfig = AnalystConfig()
+    analyst: AgentConfig = AgentConfig()
     reranker: RerankerConfig = RerankerConfig()
-    enricher: EnricherConfig = EnricherConfig()
+    enricher: AgentConfig = AgentConfig()
     task_manager: AgentConfig = AgentConfig()
     context_manager: AgentConfig = AgentConfig()

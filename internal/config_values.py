@@ -1,4 +1,4 @@
-"""What a setting may be: durations, addresses, secrets, lists; and the section that knows its own keys only."""
+"""The types of settings: durations, addresses, secrets, lists, and the section that refuses unknown keys."""
 
 from __future__ import annotations
 
@@ -73,6 +73,10 @@ def unset(value: object) -> object:
     return None if value == "" else value  # the environment knows no null
 
 
+def _optional_duration(value: object) -> object:
+    return None if value is None or value == "" else _duration(value)
+
+
 def folder(value: object) -> object:
     if value == "":
         raise ValueError("a folder is needed here")
@@ -81,6 +85,7 @@ def folder(value: object) -> object:
 
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))]
 PositiveDuration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+OptionalDuration = Annotated[timedelta | None, BeforeValidator(_optional_duration)]
 OptionalAddress = Annotated[str, AfterValidator(_address)]
 Address = Annotated[str, AfterValidator(_address), AfterValidator(_given)]
 Secret = Annotated[SecretStr, BeforeValidator(_stripped)]

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from bot.application.models import Models, entity_types
 from internal.access.model import Language, User
+from internal.agents.analyst.agent import LIMITS as ANALYST_LIMITS
 from internal.agents.archivist.reply.resolve_facts import NameResolver
 from internal.agents.model import TaskManager
 from internal.config import Config
@@ -62,7 +63,8 @@ def background_agents(
         )
         handlers.append(archivist)
     if models.analyst is not None:
-        most = max(1, config.agents.analyst.max_tokens // REPLY_TOKENS)
+        limits = ANALYST_LIMITS.overridden_by(config.agents.analyst)
+        most = max(1, limits.max_tokens // REPLY_TOKENS)
         analyst = AnalystHandler(
             database, models.analyst, mentions, metrics, persona_name=persona, most_judged=most, wake=wake
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from support.paths import ROOT
 
+from internal.agents.ask_model import Limits
 from internal.config import Config, load
+from internal.config_agents import AgentConfig, AgentsConfig
 from internal.errors import ConfigurationError
 
+LIMITS = ("temperature", "max_tokens", "timeout")
 SHIPPED = ROOT / "config.yaml"
 SECRET = "123456:do-not-show-me"
 
@@ -40,6 +44,8 @@ def fault(**environ: str) -> str:
 
 def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in section.model_fields.items():
+        if issubclass(section, AgentConfig) and name in LIMITS:
+            continue  # said once for all agents
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from keys(field.annotation, f"{prefix}{name}.")
         else:
@@ -62,6 +68,22 @@ def test_shipped_file_holds_exactly_the_defaults() -> None:
 def test_shipped_file_holds_every_key() -> None:
     """Every key of the configuration stands in config.yaml, in the order of the program."""
     assert list(written_keys(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))) == list(keys(Config))
+
+
+def test_shipped_file_says_the_limits_of_every_agent() -> None:
+    """The comment above the agents has the temperature, the tokens and the timeout that stand beside each prompt."""
+    text = re.sub(r"\n# ?", " ", SHIPPED.read_text(encoding="utf-8"))
+    for name in AgentsConfig.model_fields:
+        limits = import_module(f"internal.agents.{name}.agent").LIMITS
+        seconds = round(limits.timeout.total_seconds())
+        assert f"{name}: {limits.temperature}, {limits.max_tokens}, {seconds}s" in text
+
+
+def test_limits_of_an_agent_are_overridden_one_by_one() -> None:
+    """What is set of an agent counts, zero too; the rest stays as it is beside the prompt."""
+    config = from_environment(AGENTS__RESPONDER__TEMPERATURE="0", AGENTS__RESPONDER__TIMEOUT="5s").agents.responder
+    limits = Limits(0.7, 99, timedelta(minutes=2)).overridden_by(config)
+    assert limits == Limits(0.0, 99, timedelta(seconds=5))
 
 
 def test_shipped_file_explains_every_key() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
 from internal.agents.analyst.output import REPLY_SCHEMA
-from internal.agents.ask_model import ask_model
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import AgentReply, AnalystRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
+
+LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
+"""Enough for some 58 judgements: the answers of a long session."""
 
 
 class ModelAnalyst:
@@ -21,7 +27,7 @@ class ModelAnalyst:
 
     async def ask(self, request: AnalystRequest) -> AgentReply:
         return await ask_model(
-            self._chat, "analyst", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
+            self._chat, "analyst", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
 
     def messages(self, request: AnalystRequest) -> list[ChatMessage]:

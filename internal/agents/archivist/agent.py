@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from internal.agents.archivist.output import DEFAULT, reply_schema
-from internal.agents.ask_model import ask_model
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import AgentReply, ArchivistRequest, KnownEntity, SamePersonHint
 from internal.agents.prompts import block, facts_block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import ArchivistConfig
@@ -13,6 +15,9 @@ from internal.knowledge.entities.types import EntityType, EntityTypes
 from internal.llm.model import ChatMessage, ChatModel
 from internal.memory.model import KnownMemory
 from internal.people.model import Person, candidate_line, escape
+
+LIMITS: Final = Limits(max_tokens=4096, timeout=timedelta(seconds=120))
+"""60 lines may hold some dozens of people, facts and memories, and a thinking model reads them."""
 
 
 class ModelArchivist:
@@ -28,7 +33,7 @@ class ModelArchivist:
 
     async def ask(self, request: ArchivistRequest) -> AgentReply:
         return await ask_model(
-            self._chat, "archivist", self._config, self.messages(request), self._schema, request.owner.user_id
+            self._chat, "archivist", self._config, LIMITS, self.messages(request), self._schema, request.owner.user_id
         )
 
     def messages(self, request: ArchivistRequest) -> list[ChatMessage]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from internal.agents.ask_model import ask_model
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.context_manager.output import REPLY_SCHEMA
 from internal.agents.model import AgentReply, ContextRequest, WeighingRequest
 from internal.agents.prompts import block, clock_metadata, instructions, joined, owner_block, transcript_block
@@ -14,6 +15,9 @@ from internal.llm.model import ChatMessage, ChatModel
 from internal.notifications.model import Notification
 from internal.people.model import escape
 from internal.snapshots.model import PARTS, Snapshot
+
+LIMITS: Final = Limits()
+"""A snapshot is bounded to a page."""
 
 
 class ModelContextManager:
@@ -52,7 +56,7 @@ class ModelContextManager:
         return [ChatMessage("system", self._instructions), ChatMessage("user", context)]
 
     async def _ask(self, messages: list[ChatMessage], user_id: int) -> AgentReply:
-        return await ask_model(self._chat, "context_manager", self._config, messages, REPLY_SCHEMA, user_id)
+        return await ask_model(self._chat, "context_manager", self._config, LIMITS, messages, REPLY_SCHEMA, user_id)
 
 
 def numbered_snapshot(snapshot: Snapshot, timezone: str) -> str:

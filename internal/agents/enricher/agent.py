@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from internal.agents.ask_model import ask_model
+from datetime import timedelta
+from typing import Final
+
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.enricher.output import REPLY_SCHEMA, parse
 from internal.agents.model import EnricherRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.config_agents import AgentConfig
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
+
+LIMITS: Final = Limits(max_tokens=256, timeout=timedelta(seconds=20))
+"""One sentence, for which the owner waits; without it his question is searched for as it is written."""
 
 
 class ModelEnricher:
@@ -27,7 +33,7 @@ class ModelEnricher:
         if not request.recent:
             return request.question
         reply = await ask_model(
-            self._chat, "enricher", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
+            self._chat, "enricher", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
         return parse(reply.text)
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from internal.agents.ask_model import ask_model
+from typing import Final
+
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import PersonPick, RerankerRequest
 from internal.agents.prompts import block, instructions, joined
 from internal.agents.reranker.output import REPLY_SCHEMA, parse
 from internal.config_agents import RerankerConfig
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape, people_block
+
+LIMITS: Final = Limits()
+"""The owner waits for his answer meanwhile; after a minute the nearest people are taken."""
 
 
 class ModelReranker:
@@ -23,7 +28,7 @@ class ModelReranker:
         if not request.candidates or request.max_people < 1:
             return []
         reply = await ask_model(
-            self._chat, "reranker", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
+            self._chat, "reranker", self._config, LIMITS, self.messages(request), REPLY_SCHEMA, request.owner.user_id
         )
         return parse(reply.text, {person.id for person in request.candidates}, request.max_people)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import timedelta
 from itertools import groupby
+from typing import Final
 
+from internal.agents.ask_model import Limits, chat_request
 from internal.agents.citations import CitationFilter, cited_only
 from internal.agents.model import DialogueLine, ResponderRequest
 from internal.agents.prompts import (
@@ -30,6 +33,9 @@ from internal.people.model import escape, people_block
 
 OMITTED = "…"
 """Stands for what the owner said before the first of the assistant's messages that the prompt has room for."""
+
+LIMITS: Final = Limits(temperature=0.7, timeout=timedelta(seconds=120))
+"""An answer may be worded freely. Two minutes, since a thinking model is silent at first."""
 
 
 class ModelResponder:
@@ -58,15 +64,7 @@ class ModelResponder:
                 yield ChatDelta("", replace(delta.final, text=said))
 
     def _request(self, request: ResponderRequest) -> ChatRequest:
-        return ChatRequest(
-            agent="responder",
-            model=self._config.model,
-            messages=self.messages(request),
-            temperature=self._config.temperature,
-            max_tokens=self._config.max_tokens,
-            timeout=self._config.timeout.total_seconds(),
-            user_id=request.owner.user_id,
-        )
+        return chat_request("responder", self._config, LIMITS, self.messages(request), request.owner.user_id)
 
     def messages(self, request: ResponderRequest) -> list[ChatMessage]:
         """The system part, the context, the dialogue.

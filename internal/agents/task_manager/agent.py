@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from internal.agents.ask_model import ask_model
+from typing import Final
+
+from internal.agents.ask_model import Limits, ask_model
 from internal.agents.model import AgentReply, KnownTask, TaskManagerRequest
 from internal.agents.prompts import block, instructions, joined, owner_block, transcript_block
 from internal.agents.task_manager.output import REPLY_SCHEMA
 from internal.config_agents import AgentConfig
 from internal.llm.model import ChatMessage, ChatModel
 from internal.people.model import escape
+
+LIMITS: Final = Limits()
+"""A slice of 60 lines holds a few tasks."""
 
 
 class ModelTaskManager:
@@ -21,7 +26,13 @@ class ModelTaskManager:
 
     async def ask(self, request: TaskManagerRequest) -> AgentReply:
         return await ask_model(
-            self._chat, "task_manager", self._config, self.messages(request), REPLY_SCHEMA, request.owner.user_id
+            self._chat,
+            "task_manager",
+            self._config,
+            LIMITS,
+            self.messages(request),
+            REPLY_SCHEMA,
+            request.owner.user_id,
         )
 
     def messages(self, request: TaskManagerRequest) -> list[ChatMessage]:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
 
+from internal.agents.enricher.agent import LIMITS as ENRICHER_LIMITS
 from internal.agents.model import (
     Enricher,
     OwnerProfile,
@@ -22,6 +23,7 @@ from internal.agents.model import (
     RerankerRequest,
     TranscriptLine,
 )
+from internal.agents.reranker.agent import LIMITS as RERANKER_LIMITS
 from internal.config import Config
 from internal.errors import ModelError, ModelReplyUnknownIds
 from internal.language.names.person_names import NAMED
@@ -78,8 +80,8 @@ class RecallLimits:
             max_people=config.agents.reranker.max_people,
             fallback_people=config.rag.retrieval.retrieved_people_count,
             threshold=config.rag.retrieval.people_threshold,
-            enricher_timeout=config.agents.enricher.timeout.total_seconds(),
-            reranker_timeout=config.agents.reranker.timeout.total_seconds(),
+            enricher_timeout=ENRICHER_LIMITS.overridden_by(config.agents.enricher).timeout.total_seconds(),
+            reranker_timeout=RERANKER_LIMITS.overridden_by(config.agents.reranker).timeout.total_seconds(),
             tokens=config.rag.retrieval.recall_tokens,
         )
 

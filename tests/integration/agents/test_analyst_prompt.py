@@ -11,7 +11,7 @@ from support.agents.conversations import OWNER, line
 from internal.agents.analyst.agent import ModelAnalyst
 from internal.agents.analyst.output import parse
 from internal.agents.model import AnalystRequest
-from internal.config_agents import AnalystConfig
+from internal.config_agents import AgentConfig
 from internal.llm.openai import OpenAIChat
 from internal.llm.tokens import count_tokens
 from internal.testing import ScriptedModel
@@ -40,7 +40,7 @@ async def test_the_analyst_is_sent_the_session_and_the_rules() -> None:
     async with ScriptedModel() as server:
         server.script("judge", {"topic": "Петров", "responses": [{"message": 2, "verdict": "correct"}]})
         chat = OpenAIChat(server.url)
-        reply = await ModelAnalyst(chat, AnalystConfig(model="judge")).ask(REQUEST)
+        reply = await ModelAnalyst(chat, AgentConfig(model="judge")).ask(REQUEST)
         await chat.aclose()
         (asked,) = server.requests
     assert parse(reply.text, REQUEST.transcript, REQUEST.rules).responses.keys() == {2}
@@ -51,11 +51,11 @@ async def test_the_analyst_is_sent_the_session_and_the_rules() -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(sent, encoding="utf-8")
     assert sent == GOLDEN.read_text(encoding="utf-8")
-    assert list(reply.prompt) == ModelAnalyst(chat, AnalystConfig(model="judge")).messages(REQUEST)
+    assert list(reply.prompt) == ModelAnalyst(chat, AgentConfig(model="judge")).messages(REQUEST)
 
 
 def test_the_instructions_stay_short() -> None:
     """They are the same for every session."""
     chat = OpenAIChat("http://127.0.0.1:9/v1")
-    system, _ = ModelAnalyst(chat, AnalystConfig()).messages(REQUEST)
+    system, _ = ModelAnalyst(chat, AgentConfig()).messages(REQUEST)
     assert count_tokens(system.content) <= MOST_TOKENS
