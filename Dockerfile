@@ -3,11 +3,20 @@ FROM python:3.11.14-slim-bookworm AS build
 
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /src
+# core: what is under permissive licences only; all: every option too. See docs/dependencies.md.
+ARG LOCK=all
+COPY deploy/locks deploy/locks
+RUN python -m venv /opt/laplaced \
+    && /opt/laplaced/bin/pip install --require-hashes -r "deploy/locks/${LOCK}.txt" \
+    && python -m venv /opt/sbom \
+    && /opt/sbom/bin/pip install --require-hashes -r deploy/locks/sbom.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY internal internal
 COPY migrations migrations
-RUN python -m venv /opt/laplaced && /opt/laplaced/bin/pip install '.[all]'
+RUN /opt/laplaced/bin/pip install --no-deps --no-build-isolation . \
+    && /opt/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+        --output-file /opt/laplaced/sbom.cdx.json /opt/laplaced/bin/python
 
 
 FROM python:3.11.14-slim-bookworm

@@ -6,6 +6,8 @@
 # make bench  the benchmarks of docs/benchmarks.md, some minutes
 # make scale  several processes, contexts and growth on a PostgreSQL of its own, for docs/scale.md; takes a while
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
+# make lock  writes deploy/locks anew after a change of the dependencies
+# make sbom  lists every installed package with its version and licence in sbom.cdx.json
 # make screenshots  takes the pictures of README anew, from a real conversation and the bot of make demo
 
 .DEFAULT_GOAL := help
@@ -17,7 +19,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 # More than there are processors: a good part of the suite waits for other processes.
 JOBS ?= 3
-WITH_TESTS := .[all,test]
 # A suite that starts hundreds of processes keeps what it compiled, whatever the shell says: or each compiles all anew.
 COMPILED := PYTHONDONTWRITEBYTECODE=
 CONFIG ?=
@@ -32,12 +33,15 @@ DEBIAN := chromium fonts-dejavu-core fonts-noto-color-emoji libfaketime pgbounce
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
-# uv takes a second where pip takes a quarter of a minute; where it cannot reach the index that pip is set up for, pip does it.
-install = $(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null \
-	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) \
-	|| { echo "uv could not install; pip does it"; $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); }
+# Installs a lock file of deploy/locks, then Laplaced itself, built with what the lock holds. uv takes seconds where pip takes
+# half a minute; where it cannot be had or cannot reach the index that pip is set up for, pip does it, with the same hashes.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+ITSELF := --no-deps --no-build-isolation -e .
+install = $(PIP) uv 2>/dev/null && $(UV) --require-hashes -r deploy/locks/$(1).txt && $(UV) $(ITSELF) \
+	|| { echo "uv could not install; pip does it"; $(PIP) --require-hashes -r deploy/locks/$(1).txt && $(PIP) $(ITSELF); }
 
-.PHONY: help run demo test lint bench scale recall torture screenshots debian
+.PHONY: help run demo test lint lock sbom bench scale recall torture screenshots debian
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
@@ -61,6 +65,19 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 	$(BIN)/hadolint Dockerfile
+
+# After a change of the dependencies in pyproject.toml. UPGRADE=--upgrade takes the newest versions that it allows.
+lock: | $(BIN)/python
+	@$(PIP) uv
+	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python -m deploy.lock $(UPGRADE)
+
+# The tool has an environment of its own, so that it does not list itself.
+sbom: $(VENV)/.installed
+	@[ -x $(VENV)/sbom/bin/cyclonedx-py ] || { $(BIN)/python -m venv $(VENV)/sbom \
+		&& $(VENV)/sbom/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/locks/sbom.txt; }
+	@$(VENV)/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file sbom.cdx.json \
+		$(abspath $(BIN))/python
+	@echo "wrote sbom.cdx.json, a list in CycloneDX's format of what $(VENV) holds"
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/start.py
@@ -105,14 +122,14 @@ $(BIN)/python:
 		|| { rm -rf $(VENV); \
 		echo "This Python makes no virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
+$(VENV)/.installed: pyproject.toml deploy/locks/run.txt | $(BIN)/python
 	@echo "installing Laplaced into $(VENV)"
-	@$(call install,-e .)
+	@$(call install,run)
 	@touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+$(VENV)/.installed-test: pyproject.toml deploy/locks/test.txt | $(BIN)/python
 	@echo "installing Laplaced and what its tests need into $(VENV)"
-	@$(call install,-e '$(WITH_TESTS)')
+	@$(call install,test)
 	@touch $@ $(VENV)/.installed
 
 # The browser tests drive Debian's own Chromium; only root may install it.

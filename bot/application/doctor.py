@@ -27,6 +27,7 @@ from internal.flows.operations.health_checks import (
     check_backups,
     check_clock,
     check_clocks,
+    check_dictionaries,
     check_half,
     check_integrity,
     check_private,
@@ -91,6 +92,7 @@ class Doctor:
         folder = str(self._config.data_dir)
         return [
             fine("config", f"read; data in {folder}", "config-read", folder=folder),
+            check_dictionaries(),
             *self._files(await self._size(database)),
             *stored,
             *(check for checks in reached for check in checks),

@@ -48,6 +48,7 @@ from internal.flows.turn.delivery import Delivery
 from internal.flows.turn.intake import Intake
 from internal.flows.turn.prompt import Prompts
 from internal.flows.turn.reminder_requests import Requests
+from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.recall.prompt.context import RecallLimits, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.scheduling.clock import Clock
@@ -319,6 +320,8 @@ async def _greet(app: App, api_base: str, server: RunningServers) -> None:
             print(f"The bot has no owner yet. Send it this message, once: /start {code}")
     if app.models.offline:
         print("No model key: the offline models answer, by rules and quotes. Set LAPLACED_LLM__API_KEY for real ones.")
+    if not has_ukrainian_dictionary():
+        log.warning("ukrainian_dictionary_missing", extra={"fix": INSTALL_UKRAINIAN})
     print(f"MCP: {server.mcp}")
     if server.console is not None:
         print(f"Console: {server.console} (log in with the key in {config.data_dir / 'server_api_key'}, or /console)")

@@ -83,7 +83,8 @@ def test_every_dependency_has_its_reason() -> None:
     rows = re.findall(r"^\| ([\w.-]+) \| \S", (ROOT / "docs/decisions.md").read_text(encoding="utf-8"), re.MULTILINE)
     project = PROJECT["project"]
     optional = project["optional-dependencies"]
-    declared = {requirement(item) for item in project["dependencies"] + optional["graph"] + optional["postgres"]}
+    options = [item for name in ("graph", "postgres", "ukrainian") for item in optional[name]]
+    declared = {requirement(item) for item in project["dependencies"] + options}
     assert {requirement(row) for row in rows} - {"package"} == declared
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from internal.agents.model import TranscriptLine
 from internal.language.names.entities import basic_form
 from internal.language.search.terms import document_terms
-from internal.language.text.morphology import parses
-from internal.language.text.spelling import Token, tokens, word_languages, words
+from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.spelling import Token, tokens, words
 
 MOST: Final = 3
 _OWNERS: Final = 2
@@ -69,7 +69,7 @@ def _word(token: Token, *, names: bool) -> str | None:
 
 def _noun(key: str) -> str | None:
     """The nominative of a noun by the first language that knows the word; None of another word."""
-    for language in word_languages(key):
+    for language in dictionary_languages(key):
         likeliest = next(iter(parses(key, language)), None)
         if likeliest is not None and likeliest.is_known:
             return str(likeliest.normal_form) if likeliest.tag.POS == "NOUN" else None

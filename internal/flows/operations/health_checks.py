@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from internal.access import repository as users
+from internal.language.text.morphology import INSTALL_UKRAINIAN, has_ukrainian_dictionary
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Owed
 from internal.scheduling import repository as runs
@@ -238,6 +239,13 @@ def check_room(folder: Path, free: int, database: int | None) -> Check:
         return fine("disk", told, "disk-room", **values)
     fix = f"make room in {folder}: {wanted / 1e9:.1f} GB let backups and restores work"
     return finding("disk", told, fix, "disk-full", **values, folder=str(folder), wanted=round(wanted / 1e9, 1))
+
+
+def check_dictionaries() -> Check:
+    if has_ukrainian_dictionary():
+        return fine("morphology", "the Russian and the Ukrainian dictionary are there", "morphology-both")
+    missing = "the Ukrainian dictionary is missing, so Ukrainian words are read by rules; to install it: "
+    return note("morphology", missing + INSTALL_UKRAINIAN, "morphology-no-ukrainian")
 
 
 def check_private(path: Path, mode: int) -> Check | None:

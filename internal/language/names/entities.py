@@ -14,7 +14,7 @@ from itertools import islice, product
 from typing import Any, Literal
 
 from internal.language.names.places import places
-from internal.language.text.morphology import dictionary_nominative, parses
+from internal.language.text.morphology import dictionary_languages, dictionary_nominative, parses, readings_by_rules
 from internal.language.text.romanisation import skeletons
 from internal.language.text.spelling import Language, name_key, word_languages
 
@@ -150,7 +150,7 @@ def place_form(name: str, language: Language) -> str:
 def goes_on(name: str) -> bool:
     """Whether a name is an adjective that asks for its noun: "в Новой" is not where anybody works, "Новая почта" is."""
     word = name_key(name)
-    readings = [one for language in word_languages(word) if language != "en" for one in parses(word, language)]
+    readings = [one for language in dictionary_languages(word) if language != "en" for one in parses(word, language)]
     return bool(readings) and all(one.tag.POS in ("ADJF", "PRTF", "NPRO") for one in readings if one.is_known)
 
 
@@ -163,7 +163,7 @@ def is_place(name: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _geographic(word: str) -> bool:
     """Known as a place and as nothing that employs people (МГУ is a form of a river's name too)."""
-    languages = [language for language in word_languages(word) if language != "en"]
+    languages = [language for language in dictionary_languages(word) if language != "en"]
     marks = {
         mark
         for language in languages
@@ -247,9 +247,11 @@ class _Nominatives:
 @lru_cache(maxsize=50_000)
 def _nominatives(word: str) -> _Nominatives:
     if not word.isascii():
-        languages = [language for language in word_languages(word) if language != "en"]
+        languages = [language for language in dictionary_languages(word) if language != "en"]
         readings = [one for language in languages for one in parses(word, language) if one.tag.POS in _NOMINAL]
         known = [one for one in readings if one.is_known]
+        if not known and (by_rules := readings_by_rules(word)):
+            return _Nominatives(False, tuple(reading.lemma for reading in by_rules))
         # A word that no dictionary holds is guessed at in its first language only.
         telling = known or [one for one in parses(word, languages[0]) if one.tag.POS in _NOMINAL] if languages else []
         if telling:

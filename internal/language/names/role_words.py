@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from internal.language.names.kinship import FORMER, MY, Relation, relations
-from internal.language.text.morphology import name_readings, parses
-from internal.language.text.spelling import Token, word_languages, words
+from internal.language.text.morphology import dictionary_languages, name_readings, parses
+from internal.language.text.spelling import Token, words
 
 _REACH_BEFORE = 3
 _REACH_AFTER = 5
@@ -166,7 +166,7 @@ def _name_cases(found: Sequence[Token], span: Span) -> frozenset[str]:
 def _word_cases(token: Token) -> frozenset[str]:
     return frozenset(
         str(parse.tag.case)
-        for language in word_languages(token.key)
+        for language in dictionary_languages(token.key)
         if language != "en"
         for parse in parses(token.key, language)
         if parse.tag.case is not None and parse.tag.POS in ("NOUN", "ADJF")

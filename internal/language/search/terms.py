@@ -15,11 +15,12 @@ from typing import Any, Final, NamedTuple
 
 from internal.language.names.given_names import english_relatives, given_names
 from internal.language.names.places import places
-from internal.language.text.morphology import name_readings, parses
+from internal.language.text.morphology import dictionary_languages, has_ukrainian_dictionary, name_readings, parses
 from internal.language.text.romanisation import skeletons
-from internal.language.text.spelling import Language, name_key, word_languages, words
+from internal.language.text.spelling import Language, name_key, words
+from internal.language.text.ukrainian import ukrainian_stem
 
-ANALYZER: Final = "words-1"
+ANALYZER: Final = "words-1" if has_ukrainian_dictionary() else "words-1 without uk"
 """The version of these rules: terms that another one made are made anew."""
 
 OR: Final = "|"
@@ -143,7 +144,7 @@ def _document_word(written: str, capital: bool, named: bool, username: bool) -> 
     sounds = _sounds([*names, *forms] or [key]) if may_be_name else []
     groups = _groups(key) if capital else []
     places = _places([key, *names, *forms]) if capital else []
-    return tuple(dict.fromkeys([key, *names, *forms, *sounds, *groups, *places]))
+    return tuple(dict.fromkeys([key, *names, *forms, *_rule_stems(key, forms), *sounds, *groups, *places]))
 
 
 @lru_cache(maxsize=50_000)
@@ -158,7 +159,8 @@ def _query_word(written: str, capital: bool, named: bool, username: bool) -> Wor
     names = _names(key)
     sounds = _sounds([*names, *forms, key]) if capital or len(key) >= _SHORTEST_SOUND else []
     related = [*_groups(key), *sorted(english_relatives(key))] if capital or _is_given_name(key) else []
-    return _weighted([key, *names, *forms, *_places([key, *names, *forms])], sounds, related)
+    exact = [key, *names, *forms, *_rule_stems(key, forms), *_places([key, *names, *forms])]
+    return _weighted(exact, sounds, related)
 
 
 def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str] = ()) -> Word:
@@ -168,11 +170,16 @@ def _weighted(exact: Iterable[str], sounds: Iterable[str], related: Iterable[str
 
 def _dictionary_forms(key: str) -> list[str]:
     """The dictionary forms of an ordinary word that is known, likeliest first; of an English one its stem."""
-    languages = word_languages(key)
+    languages = dictionary_languages(key)
     if languages == ("en",):
         return [english_stem(key)] if key.isascii() else []
     found = (form for language in languages for form in _lemmas(key, language))
     return list(dict.fromkeys(found))
+
+
+def _rule_stems(key: str, forms: Sequence[str]) -> list[str]:
+    """The stem by rules of a Cyrillic word that no dictionary knows, where the Ukrainian dictionary is missing."""
+    return [] if forms or key.isascii() or has_ukrainian_dictionary() else [ukrainian_stem(key)]
 
 
 def _lemmas(key: str, language: Language) -> list[str]:
@@ -204,7 +211,7 @@ def _names(key: str) -> list[str]:
 
 
 def _has_name_reading(key: str) -> bool:
-    languages = word_languages(key)
+    languages = dictionary_languages(key)
     if languages == ("en",):
         return True
     found = (parse for language in languages for parse in parses(key, language))
@@ -224,7 +231,7 @@ def _is_given_name(key: str) -> bool:
     """Whether a word in small letters is likely a first name: "саша", but not "вера" or "will"."""
     if key.isascii():
         return False
-    return bool(given_names(key)) and all(_is_name(parse) for parse in parses(key, word_languages(key)[0])[:1])
+    return bool(given_names(key)) and all(_is_name(parse) for parse in parses(key, dictionary_languages(key)[0])[:1])
 
 
 def _is_name(parse: Any) -> bool:
@@ -241,7 +248,7 @@ def _is_function_word(key: str) -> bool:
     """Whether a word carries no meaning of its own: pronouns, prepositions, conjunctions, particles, auxiliaries."""
     if key in _STOP:
         return True
-    languages = word_languages(key)
+    languages = dictionary_languages(key)
     return languages != ("en",) and any(_is_function_word_of(key, language) for language in languages)
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from internal.language.names import entities
 from internal.language.search.terms import SOUND, document_terms, words_of
-from internal.language.text.morphology import parses
-from internal.language.text.spelling import name_key, word_languages, words
+from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.spelling import name_key, words
 
 WORDS = "words"
 """The same words in whatever forms; other reasons are those of `entities`."""
@@ -119,7 +119,7 @@ def _guessed(forms: Sequence[str]) -> Iterator[str]:
     """The basic forms of words that no dictionary holds: микросервисы."""
     for form in forms:
         if form[:1].isalpha() and not form.isascii():
-            for language in word_languages(form):
+            for language in dictionary_languages(form):
                 if language != "en" and (readings := parses(form, language)) and not readings[0].is_known:
                     yield name_key(readings[0].normal_form)
 

@@ -14,8 +14,8 @@ from typing import Final, Literal
 from internal.language.dates.units import fold
 from internal.language.search.terms import english_stem
 from internal.language.tasks.titles import nominative_person
-from internal.language.text.morphology import parses
-from internal.language.text.spelling import name_key, sentences, word_languages, words
+from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.spelling import name_key, sentences, words
 
 Outcome = Literal["done", "cancelled"]
 
@@ -206,7 +206,7 @@ def _read(text: str, *, title: bool) -> _Said:
 def _forms(word: str) -> tuple[frozenset[str], bool, bool]:
     """The dictionary forms of a Cyrillic word, whether it is a verb, and whether in the past tense."""
     key = name_key(word)
-    found = [parse for language in word_languages(key) if language != "en" for parse in parses(key, language)]
+    found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
     known = [parse for parse in found if parse.is_known] or found[:1]
     marks = [parse.tag.grammemes for parse in known]
     verbs = [one for one in marks if one & {"VERB", "INFN", "GRND"}]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from internal.language.dates.units import Span, blanked, fold
-from internal.language.text.morphology import parses
-from internal.language.text.spelling import name_key, word_languages
+from internal.language.text.morphology import dictionary_languages, parses
+from internal.language.text.spelling import name_key
 
 LONGEST: Final = 200
 """Characters of a title."""
@@ -111,6 +111,6 @@ def _readings(key: str) -> list[tuple[frozenset[str], str]]:
 
     The two dictionaries know different grammemes, and pymorphy3 refuses to be asked for one it does not know.
     """
-    found = [parse for language in word_languages(key) if language != "en" for parse in parses(key, language)]
+    found = [parse for language in dictionary_languages(key) if language != "en" for parse in parses(key, language)]
     known = [parse for parse in found if parse.is_known]  # at a word of the other language it only guesses
     return [(parse.tag.grammemes, str(parse.normal_form)) for parse in known or found]

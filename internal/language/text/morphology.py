@@ -1,4 +1,7 @@
-"""Russian and Ukrainian morphology of names over pymorphy3, loaded on first use (60 MB, 0.25 s)."""
+"""Russian and Ukrainian morphology of names over pymorphy3, loaded on first use (60 MB, 0.25 s).
+
+The Ukrainian dictionary is an extra (`laplaced[ukrainian]`). Without it the Russian one reads Ukrainian words too.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from internal.language.text.spelling import Language, name_key, word_languages, words
+from internal.language.text.ukrainian import ukrainian_name_forms
 
 NameKind = Literal["first", "patronymic", "surname"]
 Gender = Literal["masc", "femn"]
@@ -28,6 +33,9 @@ _NEVER_ORDINARY = words(
 _WORD = re.compile("[\u0400-\u04ff'’ʼ`-]+")
 
 
+INSTALL_UKRAINIAN = "pip install '.[ukrainian]' in the folder of Laplaced"
+
+
 @dataclass(frozen=True, slots=True)
 class NameReading:
     """One way to read a written word as a singular name: its nominative and what the form says."""
@@ -41,10 +49,22 @@ class NameReading:
 
 
 @cache
+def has_ukrainian_dictionary() -> bool:
+    """Whether the extra `ukrainian` is installed. Imports nothing."""
+    return find_spec("pymorphy3_dicts_uk") is not None
+
+
+def dictionary_languages(word: str) -> tuple[Language, ...]:
+    """The languages whose dictionaries are asked for a word, in that order."""
+    languages = word_languages(word)
+    return ("ru",) if "uk" in languages and not has_ukrainian_dictionary() else languages
+
+
+@cache
 def analyzer(language: Language) -> Any:
     import pymorphy3
 
-    return pymorphy3.MorphAnalyzer(lang=language)
+    return pymorphy3.MorphAnalyzer(lang="ru" if language == "uk" and not has_ukrainian_dictionary() else language)
 
 
 def parses(word: str, language: Language) -> tuple[Any, ...]:
@@ -64,12 +84,20 @@ def name_readings(word: str) -> tuple[NameReading, ...]:
     """The ways to read a Cyrillic word as a first name, patronymic or surname in the singular."""
     found = dict.fromkeys(
         reading
-        for language in word_languages(word)
+        for language in dictionary_languages(word)
         if language != "en"
         for parse in parses(word, language)
         if (reading := _reading(parse, language))
     )
-    return tuple(found)
+    known = any(reading.known for reading in found)
+    return (() if known else readings_by_rules(word)) or tuple(found)
+
+
+def readings_by_rules(word: str) -> tuple[NameReading, ...]:
+    """A Ukrainian name by its ending alone, where the Ukrainian dictionary is missing; else nothing."""
+    if has_ukrainian_dictionary() or "uk" not in word_languages(word):
+        return ()
+    return tuple(NameReading(*form, language="uk", known=True) for form in ukrainian_name_forms(name_key(word)))
 
 
 def _reading(parse: Any, language: Language) -> NameReading | None:
@@ -102,7 +130,7 @@ def declined_forms(word: str) -> frozenset[str]:
     A masculine surname does not take the forms of the feminine one, and the other way round.
     """
     forms = {name_key(word)}
-    for language in word_languages(word):
+    for language in dictionary_languages(word):
         if language != "en":
             forms.update(_lexeme(word, language))
     return frozenset(forms | set(regular_forms(name_key(word))))
@@ -149,7 +177,7 @@ def ordinary(word: str) -> bool:
     key = name_key(word)
     if key in _NEVER_ORDINARY:
         return False
-    return any(_ordinary_in(key, language) for language in word_languages(key) if language != "en")
+    return any(_ordinary_in(key, language) for language in dictionary_languages(key) if language != "en")
 
 
 @lru_cache(maxsize=50_000)
@@ -157,7 +185,7 @@ def ordinary_namesakes(word: str) -> frozenset[str]:
     """Every form of the ordinary words that a name in the nominative is written like: мороз for Мороз."""
     return frozenset(
         name_key(form.word)
-        for language in word_languages(word)
+        for language in dictionary_languages(word)
         if language != "en" and _ordinary_in(word, language)
         for parse in _ordinary_parses(word, language)
         for form in parse.lexeme

@@ -48,6 +48,7 @@ check-telegram = Telegram
 check-config = Configuration
 check-embedding = Meaning of texts
 check-mirror = Mirror
+check-morphology = Dictionaries
 check-model = Models
 check-database = Database
 check-other-bot = Another bot

@@ -55,6 +55,8 @@ found-model-error-fix = проверьте llm.base_url, llm.api_key и имя �
 found-model-misconfigured = { $error }
 found-model-misconfigured-fix = исправьте llm.base_url и llm.api_key
 found-model-offline = Отвечают встроенные модели: ключ не задан
+found-morphology-both = Словари русского и украинского языков на месте
+found-morphology-no-ukrainian = Нет украинского словаря, украинские слова читаются по правилам; установить: pip install '.[ukrainian]' в папке Laplaced
 found-other-bot-waits = Сообщений другого бота, которые ждут его токена: { $count }; этот бот их не отправляет
 found-outbox-empty = Всё отправлено{ $held ->
     [0] {""}

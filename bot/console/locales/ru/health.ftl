@@ -48,6 +48,7 @@ check-telegram = Telegram
 check-config = Настройки
 check-embedding = Смысл текстов
 check-mirror = Зеркало
+check-morphology = Словари
 check-model = Модели
 check-database = База данных
 check-other-bot = Другой бот

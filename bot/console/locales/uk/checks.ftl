@@ -55,6 +55,8 @@ found-model-error-fix = перевірте llm.base_url, llm.api_key та ім'�
 found-model-misconfigured = { $error }
 found-model-misconfigured-fix = виправте llm.base_url та llm.api_key
 found-model-offline = Відповідають вбудовані моделі: ключ не задано
+found-morphology-both = Словники російської та української мов на місці
+found-morphology-no-ukrainian = Немає українського словника, українські слова читаються за правилами; встановити: pip install '.[ukrainian]' у теці Laplaced
 found-other-bot-waits = Повідомлень іншого бота, що чекають на його токен: { $count }; цей бот їх не надсилає
 found-outbox-empty = Усе надіслано{ $held ->
     [0] {""}

@@ -48,6 +48,7 @@ check-telegram = Telegram
 check-config = Налаштування
 check-embedding = Зміст текстів
 check-mirror = Дзеркало
+check-morphology = Словники
 check-model = Моделі
 check-database = База даних
 check-other-bot = Інший бот

@@ -11,8 +11,8 @@ from internal.agents.archivist.offline.date_phrases import ahead_in, past_in
 from internal.agents.archivist.offline.facts import statements
 from internal.agents.archivist.offline.people import Said
 from internal.language.search.word_match import WordForms, word_forms
-from internal.language.text.morphology import dictionary_nominative, parses
-from internal.language.text.spelling import Language, name_key, text_language, tokens, word_languages, words
+from internal.language.text.morphology import dictionary_languages, dictionary_nominative, parses
+from internal.language.text.spelling import Language, name_key, text_language, tokens, words
 
 Item = dict[str, Any]
 
@@ -225,14 +225,14 @@ def _is_adjective(word: str, language: Language) -> bool:
 
     The Ukrainian dictionary knows most of them as nouns too.
     """
-    possible = word_languages(word)
+    possible = dictionary_languages(word)
     readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
     return any(one.tag.POS in ("ADJF", "PRTF", "NPRO") and one.tag.case == "accs" for one in readings)
 
 
 def _noun(word: str, language: Language) -> str | None:
     """The nominative of an ordinary noun; None for what is none in the language of the sentence or of its letters."""
-    possible = word_languages(word)
+    possible = dictionary_languages(word)
     readings = [one for one in parses(word, language if language in possible else possible[0]) if one.is_known]
     noun = next((one for one in readings if one.tag.POS == "NOUN" and one.tag.case in ("accs", "gent", "nomn")), None)
     return name_key(dictionary_nominative(noun)) if noun is not None and readings[0].tag.POS == "NOUN" else None

@@ -1,0 +1,62 @@
+"""Ukrainian words by rules, for an installation without the Ukrainian dictionary: stems, and nominatives of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+_SHORTEST: Final = 3
+"""Letters that a stem keeps."""
+
+_ENDING: Final = re.compile(
+    "(?:"
+    "[ую]ва(?:ти|тиму|тиме|в|ла|ло|ли)|[ую](?:є|єш|ємо|єте|ють)|(?:ю|я|є|и|і|а|у)(?:ть|ш|мо|те)"
+    "|[аияії](?:ти|в|ла|ло|ли)|ого|ому|ими|ої|ою|ею|єю|ій|ий|их|им|ім|ями|ами|ові|еві|єві|ів|їв|ей|ах|ях|ам|ям|ом|ем|єм"
+    "|ся|сь|[аяоеєиіїуюьй]"
+    ")$"
+)
+
+
+def ukrainian_stem(key: str) -> str:
+    """A folded word without its ending: книга, книгу and книгою are книг. Rough: it joins some words that differ."""
+    match = _ENDING.search(key, _SHORTEST)
+    return key[: match.start()] if match else key
+
+
+_SURNAMES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("енк", {"о": "о", "а": "о", "у": "о", "ом": "о", "ові": "о"}),
+    ("чук", {"": "", "а": "", "у": "", "ом": "", "ові": ""}),
+    ("ьк", {"ий": "ий", "ого": "ий", "ому": "ий", "им": "ий", "ої": "а", "ій": "а", "ою": "а"}),
+)
+"""Stems of surnames, each with its endings and that of the nominative: Петренком, Ковальчуку, Вишневського."""
+
+_FIRST_NAMES: Final = {
+    "ією": "ія", "ії": "ія", "ію": "ія", "єю": "я", "ею": "я", "ою": "а", "єм": "й", "єві": "й", "ові": "", "еві": "", "ієм": "ій",
+}  # fmt: skip
+"""Endings that only one nominative has: Марією, Сергієм, Оленою. Whether it is a first name is not known."""
+
+_CASES: Final = {"о": "nomn", "": "nomn", "ий": "nomn", "а": "gent", "ого": "gent", "ої": "gent", "ії": "gent"}
+_DATIVES: Final = frozenset({"у", "ові", "еві", "ому", "ій", "єві"})
+
+NameForm = tuple[str, Literal["first", "surname"], Literal["masc", "femn"], str]
+"""The nominative, what kind of name, the gender and the case of the form that was read."""
+
+
+def ukrainian_name_forms(key: str) -> Iterator[NameForm]:
+    """The nominatives a folded name may have by its ending alone."""
+    for stem, endings in _SURNAMES:
+        head, middle, ending = key.rpartition(stem)
+        if len(head) >= 2 and middle and ending in endings:
+            nominative = endings[ending]
+            yield head + middle + nominative, "surname", "femn" if nominative == "а" else "masc", _case(ending)
+            return
+    for ending, nominative in sorted(_FIRST_NAMES.items(), key=lambda pair: -len(pair[0])):
+        if key.endswith(ending) and len(key) - len(ending) >= 2:
+            gender: Literal["masc", "femn"] = "femn" if nominative.endswith(("а", "я")) else "masc"
+            yield key.removesuffix(ending) + nominative, "first", gender, _case(ending)
+            return
+
+
+def _case(ending: str) -> str:
+    return _CASES.get(ending, "datv" if ending in _DATIVES else "accs" if ending == "ію" else "ablt")
