@@ -19,9 +19,13 @@ _ENDING: Final = re.compile(
 
 
 def ukrainian_stem(key: str) -> str:
-    """A folded word without its ending: книга, книгу and книгою are книг. Rough: it joins some words that differ."""
+    """A folded word without its ending: книга, книгу and книгою are книг. Rough: it joins some words that differ.
+
+    Nor does it keep an -ов, since -ові is the dative of men and the locative of розмова.
+    """
     match = _ENDING.search(key, _SHORTEST)
-    return key[: match.start()] if match else key
+    stem = key[: match.start()] if match else key
+    return stem[:-2] if stem.endswith(("ов", "ев", "єв")) and len(stem) >= _SHORTEST + 2 else stem
 
 
 _SURNAMES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
@@ -32,12 +36,16 @@ _SURNAMES: Final[tuple[tuple[str, dict[str, str]], ...]] = (
 """Stems of surnames, each with its endings and that of the nominative: Петренком, Ковальчуку, Вишневського."""
 
 _FIRST_NAMES: Final = {
-    "ією": "ія", "ії": "ія", "ію": "ія", "єю": "я", "ею": "я", "ою": "а", "єм": "й", "єві": "й", "ові": "", "еві": "", "ієм": "ій",
+    "ією": "ія", "ії": "ія", "ію": "ія", "єю": "я", "ею": "я", "ою": "а",
+    "єм": "й", "ієві": "ій", "ові": "", "еві": "",
 }  # fmt: skip
 """Endings that only one nominative has: Марією, Сергієм, Оленою. Whether it is a first name is not known."""
 
+_TOWNS: Final = {"києв": "київ", "львов": "львів", "харков": "харків", "чернігов": "чернігів", "миколаєв": "миколаїв"}
+"""Large towns whose stem changes: у Києві, зі Львова."""
+
 _CASES: Final = {"о": "nomn", "": "nomn", "ий": "nomn", "а": "gent", "ого": "gent", "ої": "gent", "ії": "gent"}
-_DATIVES: Final = frozenset({"у", "ові", "еві", "ому", "ій", "єві"})
+_DATIVES: Final = frozenset({"у", "ові", "еві", "ому", "ій", "ієві"})
 
 NameForm = tuple[str, Literal["first", "surname"], Literal["masc", "femn"], str]
 """The nominative, what kind of name, the gender and the case of the form that was read."""
@@ -45,6 +53,10 @@ NameForm = tuple[str, Literal["first", "surname"], Literal["masc", "femn"], str]
 
 def ukrainian_name_forms(key: str) -> Iterator[NameForm]:
     """The nominatives a folded name may have by its ending alone."""
+    for stem, town in _TOWNS.items():
+        if key.startswith(stem) and len(key) - len(stem) <= 2:
+            yield town, "surname", "masc", "loct"
+            return
     for stem, endings in _SURNAMES:
         head, middle, ending = key.rpartition(stem)
         if len(head) >= 2 and middle and ending in endings:
