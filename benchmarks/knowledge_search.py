@@ -82,7 +82,7 @@ async def quality() -> dict[str, dict[str, float]]:
     try:
         async with scratch() as database:
             ids = await database.write(lambda connection: _tell(connection, labelled))
-            await TermsBackfill(database, terms).follow_due()
+            await TermsBackfill(database, terms).analyse_due()
             await _embed(database, embedder, clock)
             asked = await _asked(embedder, terms, labelled)
             found = {}

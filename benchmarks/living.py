@@ -142,7 +142,7 @@ class Living:
         self.clock.advance(60)
         await app.runs.work_off(OWNER, WORK_S)
         await FragmentBackfill(app.database).follow_due()
-        await app.terms.follow_due()
+        await app.terms.analyse_due()
         await app.vectors.embed_due()
         await app.recorder.flush()
 

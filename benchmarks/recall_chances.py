@@ -62,7 +62,7 @@ async def facts() -> Cases:
     try:
         async with scratch() as database:
             ids = await database.write(lambda connection: _tell(connection, labelled))
-            await TermsBackfill(database, terms).follow_due()
+            await TermsBackfill(database, terms).analyse_due()
             await _embed(database, embedder, clock)
             asked = await _asked(embedder, terms, labelled)
             search = KnowledgeSearch(database, clock, embedder=embedder, terms=terms, names=WorkerNames(worker))

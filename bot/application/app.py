@@ -126,7 +126,7 @@ class App:
             fragments += await self.publication.backfill(backfill, owners, again=again)
         for owner in owners:
             await self.runs.work_off(owner, ARCHIVE_PATIENCE_S)
-        await self.terms.follow_due()
+        await self.terms.analyse_due()
         await self.vectors.embed_due(calls_for_messages=0)
         after = await self._runs_by_state(owners)
         return ArchiveReport(
@@ -204,7 +204,7 @@ class App:
                 Job("runs", self.runs.start_ready, everywhere=True),
                 Job("fragments", FragmentBackfill(self.database).follow_due),
                 Job("messages", following.follow_due),
-                Job("terms", self.terms.follow_due),
+                Job("terms", self.terms.analyse_due),
                 Job("vectors", self._embed_due),
                 Job("forgetting", self.eraser.erase_due),
                 Job("forgotten", self.eraser.follow, everywhere=True),

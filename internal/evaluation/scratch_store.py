@@ -120,7 +120,7 @@ class Stage:
 
     async def _follow_words(self) -> None:
         for _ in range(_PATIENCE):
-            await self.terms.follow_due()
+            await self.terms.analyse_due()
             if not await self.database.read(lambda c: item_repository.due_terms(c, limit=1)):
                 return
             await asyncio.sleep(_LOOK_S)

@@ -1,4 +1,4 @@
-"""Vectors follow the profiles: whatever is due is embedded in the background, in small batches, with progress."""
+"""Embeds profiles, facts, memories and messages that are due: in the background, in small batches, with progress."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from internal.storage.vectors import DueItem, Progress
 log = logging.getLogger(__name__)
 
 BATCH: Final = 32
-"""Texts of one call: 100 block the event loop for 99 ms when their JSON is read."""
+"""Texts of one call to the embedder: reading the JSON of 100 blocks the event loop for 99 ms."""
 
 _REMOVED_AT_ONCE: Final = 500
 
-_LOOKED_AT: Final = 256
-"""Due items of one look: those whose vectors are stored already cost no call."""
+_DUE_READ_AT_ONCE: Final = 256
+"""Due items read at once: those whose vectors are stored already cost no call."""
 
-_FIRST_OF_ALL: Final = 3
-"""So many texts that fail one by one, and none that does not: it is the embedder, and the rest need not be tried."""
+_FAILURES_TO_GIVE_UP: Final = 3
+"""When this many texts fail one by one and none succeeds, the embedder is at fault and the rest is not tried."""
 
 
 class VectorBackfill:
-    """Embeds what is due until nothing is; backs off while the embedder cannot be reached."""
+    """Embeds everything that is due; backs off while the embedder cannot be reached."""
 
     def __init__(
         self, database: Database, embedder: Embedder, clock: Clock, *, retry_base: timedelta, retry_max: timedelta
@@ -45,7 +45,7 @@ class VectorBackfill:
         self._failures = 0
         self._not_before: datetime | None = None
         self._seen_change = ""
-        self._disowned = False
+        self._others_marked_due = False
         self._foreign_removed = False
         self._more = False
         self._refused: set[tuple[int, str, str]] = set()
@@ -53,25 +53,25 @@ class VectorBackfill:
 
     @property
     def more(self) -> bool:
-        """Whether the last `embed_due` left messages for the next."""
+        """Whether the last `embed_due` left messages for the next call."""
         return self._more
 
     async def embed_due(self, *, calls_for_messages: int | None = None) -> int:
-        """Embeds everything that is due and returns how many vectors were stored (C11); messages last.
+        """Embeds everything that is due, messages last, and returns the number of vectors stored (C11).
 
-        With `calls_for_messages` the embedder is asked for messages so often at most, each time for BATCH. Costs one
-        look at the change log when nothing happened since. Never raises a model's error: the rest stays due and is
+        `calls_for_messages` limits the calls made for messages, each of at most BATCH texts. If nothing changed since
+        the last call, this costs one read of the change log. Never raises a model's error: the rest stays due and is
         tried again after a growing pause.
         """
         self._more = False
         now = self._clock.now()
-        # Further off than any pause, it was told by a clock that was set back since.
+        # A time further away than the longest pause was computed before the clock was set back.
         if self._not_before is not None and now < self._not_before <= now + self._retry_max:
             return 0
         change = await self._database.read(vectors.last_change)
         if change == self._seen_change:
             return 0
-        await self._disown()
+        await self._mark_others_due()
         stored, calls = 0, 0
         while batch := await self._next_batch():
             if batch[0].is_message:
@@ -92,18 +92,18 @@ class VectorBackfill:
         return stored
 
     async def progress(self) -> Progress:
-        """How far the vectors have followed."""
+        """How many of all vectors are up to date."""
         model, dimensions = self._embedder.name, self._embedder.dimensions
         return await self._database.read(lambda connection: vectors.progress(connection, model, dimensions))
 
     async def _report(self, batch: int) -> None:
-        """Tells how far a longer re-embedding is; a few changed people are not worth a line."""
+        """Logs the progress of a longer re-embedding; a few changed people are not worth a line."""
         if batch == BATCH:
             progress = await self.progress()
             log.info("vectors_following", extra={"done": progress.done, "total": progress.total})
 
     async def _next_batch(self) -> list[DueItem]:
-        """Due items of one owner, so that a call is billed to whom it is for; those come last whose texts failed."""
+        """Due items of one owner, so that a call is billed to that owner; owners whose texts failed come last."""
         batch = await self._batch_without(self._stuck)
         if not batch and self._stuck:
             self._stuck.clear()
@@ -111,47 +111,48 @@ class VectorBackfill:
         return batch
 
     async def _batch_without(self, owners: Collection[int]) -> list[DueItem]:
-        limit, spared = _LOOKED_AT + len(self._refused), tuple(owners)
+        limit, skipped = _DUE_READ_AT_ONCE + len(self._refused), tuple(owners)
         model, dimensions = self._embedder.name, self._embedder.dimensions
         while True:
-            due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=spared))
-            known = [one for one in due if one.known]
+            due = await self._database.read(lambda c: vectors.due(c, model, dimensions, limit=limit, without=skipped))
+            known = [item for item in due if item.known]
             if not known:
                 break
             await self._database.write(lambda c, known=known: self._acknowledge(c, known))  # type: ignore[misc]
-        wanted = (one for one in due if (one.user_id, one.item, one.text_hash) not in self._refused)
-        for _, group in itertools.groupby(wanted, key=lambda one: one.user_id):
-            mine = list(group)
-            return [one for one in mine if one.is_message == mine[0].is_message][:BATCH]
+        allowed = (item for item in due if (item.user_id, item.item, item.text_hash) not in self._refused)
+        for _, group in itertools.groupby(allowed, key=lambda item: item.user_id):
+            items = list(group)
+            return [item for item in items if item.is_message == items[0].is_message][:BATCH]
         return []
 
     def _acknowledge(self, connection: Connection, known: Sequence[DueItem]) -> None:
-        for one in known:
-            vectors.acknowledge(connection, one, self._embedder.name, self._embedder.dimensions)
+        for item in known:
+            vectors.acknowledge(connection, item, self._embedder.name, self._embedder.dimensions)
 
     async def _embed(self, batch: Sequence[DueItem]) -> int:
-        """All of `batch` are one owner's."""
+        """Embeds and stores a batch; all items of `batch` belong to one owner."""
         with acting_for(batch[0].user_id):
             try:
-                found = await self._ask(batch)
+                embedded = await self._ask(batch)
             except (ModelRefused, ModelReplyInvalid):
                 if len(batch) == 1:
                     raise
                 return await self._embed_singly(batch)
-            return await self._store(batch, found)
+            return await self._store(batch, embedded)
 
     async def _embed_singly(self, batch: Sequence[DueItem]) -> int:
-        """A text that the provider refuses, or has no vector for, is left out until it changes, or the next start.
+        """Embeds texts one by one; a text the provider refuses or returns no vector for is left out until it changes or
+        the next start.
 
-        If none of them comes back well, it is not the texts.
+        Raises the model's error if no text succeeds, for then the texts are not the cause.
         """
         stored, refused = 0, []
-        for place, one in enumerate(batch, 1):
+        for place, item in enumerate(batch, 1):
             try:
-                stored += await self._store([one], await self._ask([one]))
+                stored += await self._store([item], await self._ask([item]))
             except (ModelRefused, ModelReplyInvalid):
-                refused.append((one.user_id, one.item, one.text_hash))
-                if len(refused) == place and place in (_FIRST_OF_ALL, len(batch)):
+                refused.append((item.user_id, item.item, item.text_hash))
+                if len(refused) == place and place in (_FAILURES_TO_GIVE_UP, len(batch)):
                     raise
         self._refused.update(refused)
         if refused:
@@ -159,34 +160,36 @@ class VectorBackfill:
         return stored
 
     async def _ask(self, batch: Sequence[DueItem]) -> Vectors:
-        found = await self._embedder.embed_documents([one.text for one in batch], user_id=batch[0].user_id)
-        if found.shape != (len(batch), self._embedder.dimensions) or not np.isfinite(found).all():
-            raise ModelReplyInvalid(f"vectors of shape {found.shape} came back")
-        if not found.any(axis=1).all():
+        embedded = await self._embedder.embed_documents([item.text for item in batch], user_id=batch[0].user_id)
+        if embedded.shape != (len(batch), self._embedder.dimensions) or not np.isfinite(embedded).all():
+            raise ModelReplyInvalid(f"vectors of shape {embedded.shape} came back")
+        if not embedded.any(axis=1).all():
             raise ModelReplyInvalid("a vector of nothing but zeros came back")
-        return found
+        return embedded
 
-    async def _store(self, batch: Sequence[DueItem], found: Vectors) -> int:
-        """Stores the vectors of texts that are still the same; what changed meanwhile is due again."""
+    async def _store(self, batch: Sequence[DueItem], embedded: Vectors) -> int:
+        """Stores the vectors of texts that did not change meanwhile; changed ones are due again."""
         model = self._embedder.name
 
         def put(connection: Connection) -> int:
-            return sum(vectors.put(connection, one, model, vector) for one, vector in zip(batch, found, strict=True))
+            return sum(
+                vectors.put(connection, item, model, vector) for item, vector in zip(batch, embedded, strict=True)
+            )
 
         return await self._database.write(put, point="C11")
 
-    async def _disown(self) -> None:
-        """Once a start: what another model or size embedded is due again."""
+    async def _mark_others_due(self) -> None:
+        """Marks as due, once per start, what another model or size embedded."""
         model, dimensions = self._embedder.name, self._embedder.dimensions
 
         def disown(connection: Connection) -> int:
             return vectors.disown(connection, model, dimensions, limit=_REMOVED_AT_ONCE)
 
-        while not self._disowned:
-            self._disowned = await self._database.write(disown) < _REMOVED_AT_ONCE
+        while not self._others_marked_due:
+            self._others_marked_due = await self._database.write(disown) < _REMOVED_AT_ONCE
 
     async def _remove_foreign(self) -> None:
-        """Once all is embedded, the vectors of other models and sizes go."""
+        """Removes the vectors of other models and sizes once everything is embedded."""
         model, dimensions = self._embedder.name, self._embedder.dimensions
 
         def remove(connection: Connection) -> int:

@@ -1,4 +1,4 @@
-"""The order of facts that were found: what took a fact's place before it, what is near a centre before what is far."""
+"""The order of facts that were found: successors before what they replaced, facts near a centre node first."""
 
 from __future__ import annotations
 
@@ -20,58 +20,60 @@ from internal.recall.index.hits import FactHit, Reasons
 from internal.recall.index.items import Moment
 
 _HOPS: Final = 3
-"""How far from the centre hops are counted; whatever is farther comes last."""
+"""Maximum number of hops counted from the centre; facts farther away come last."""
 
 
 def successors_first(
-    connection: Connection, user_id: int, hits: Sequence[FactHit], wanted: FactFilter, now: datetime
+    connection: Connection, user_id: int, hits: Sequence[FactHit], fact_filter: FactFilter, now: datetime
 ) -> list[FactHit]:
-    """The same facts and whatever took the place of one of them, each of those before what it replaced."""
+    """Returns the same facts and all their successors, each successor before the fact it replaced."""
     by_id = {hit.fact.id: hit for hit in hits}
     pairs: dict[str, str] = {}
-    fresh = [hit.fact for hit in hits]
-    while fresh:
-        found = _successors(connection, user_id, fresh)
-        pairs |= found
-        missing = sorted(set(found.values()) - by_id.keys())
-        facts = service.facts(connection, user_id, missing, wanted=wanted, now=now)
+    unread = [hit.fact for hit in hits]
+    while unread:
+        successors = _successors(connection, user_id, unread)
+        pairs |= successors
+        missing = sorted(set(successors.values()) - by_id.keys())
+        facts = service.facts(connection, user_id, missing, wanted=fact_filter, now=now)
         by_id |= {fact_id: FactHit(fact, -math.inf, Reasons(None, 0.0, 0.0)) for fact_id, fact in facts.items()}
-        fresh = list(facts.values())
-    for old in sorted(pairs, key=lambda one: by_id[one].fact.created_at):
+        unread = list(facts.values())
+    for old in sorted(pairs, key=lambda fact_id: by_id[fact_id].fact.created_at):
         new = by_id.get(pairs[old])
         if new is not None and new.score < by_id[old].score:
-            by_id[new.fact.id] = _raised(new, by_id[old])
+            by_id[new.fact.id] = _with_score_of(new, by_id[old])
     return sorted(by_id.values(), key=lambda hit: (-hit.score, hit.fact.id in pairs, -hit.fact.created_at.timestamp()))
 
 
 def nearest_first(
     connection: Connection, user_id: int, hits: Sequence[FactHit], center: str, moment: Moment
 ) -> list[FactHit]:
-    """By hops from the centre to the nearer end, then as they were. NotFound for an unknown centre."""
+    """Sorts by hops from the centre to the nearer end, otherwise keeps the order. Raises NotFound for an unknown
+    centre.
+    """
     edges = EdgeFilter(at=moment.as_of, known_at=moment.known_at, include_invalid=moment.include_invalid)
-    away = traversal.distances(connection, user_id, center, hops=_HOPS, now=moment.now, edges=edges)
+    distance_of = traversal.distances(connection, user_id, center, hops=_HOPS, now=moment.now, edges=edges)
 
     def hops(fact: Fact) -> int | None:
-        return min((away[end] for end in (fact.source, fact.target) if end in away), default=None)
+        return min((distance_of[end] for end in (fact.source, fact.target) if end in distance_of), default=None)
 
     placed = [replace(hit, hops=hops(hit.fact)) for hit in hits]
     return sorted(placed, key=lambda hit: _HOPS + 1 if hit.hops is None else hit.hops)
 
 
-def _raised(new: FactHit, old: FactHit) -> FactHit:
-    """A successor with the score of what it replaced, and its reasons if it was not found by itself."""
-    reasons = new.reasons if math.isfinite(new.score) else old.reasons
-    return replace(new, score=old.score, reasons=reasons)
+def _with_score_of(successor: FactHit, old: FactHit) -> FactHit:
+    """A successor with the score of the fact it replaced, and that fact's reasons if it was not found by itself."""
+    reasons = successor.reasons if math.isfinite(successor.score) else old.reasons
+    return replace(successor, score=old.score, reasons=reasons)
 
 
 def _successors(connection: Connection, user_id: int, facts: Sequence[Fact]) -> dict[str, str]:
-    """Old fact -> what stands in its place: its latest version, or what holds of the same relation now."""
+    """Maps each old fact to its latest version, or to the fact that now holds of the same relation."""
     latest = _latest_versions(connection, user_id, [fact.id for fact in facts if fact.expired_at is not None])
     for fact in facts:
         if fact.id not in latest and fact.invalid_at is not None and fact.name in FUNCTIONAL:
-            standing = item_repository.standing_of(connection, user_id, fact.source, fact.name)
-            if standing and standing[-1] != fact.id:
-                latest[fact.id] = standing[-1]
+            current = item_repository.current_facts_of(connection, user_id, fact.source, fact.name)
+            if current and current[-1] != fact.id:
+                latest[fact.id] = current[-1]
     return latest
 
 

@@ -1,4 +1,4 @@
-"""What a search of knowledge gives back: the thing that was found, and why."""
+"""Results of a search of knowledge: what was found, and why."""
 
 from __future__ import annotations
 
@@ -9,28 +9,34 @@ from internal.graph.model import Node
 from internal.knowledge.model import Episode, Fact
 from internal.language.names.person_names import NAMED
 
-ENOUGH_WORDS: Final = 0.25
-"""A share of a question's words from which something found by them alone belongs to it."""
+MIN_WORDS_SHARE: Final = 0.25
+"""The minimum share of a question's words for something found by words alone to be relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why something was found: its cosine, its share of the question's words, how plainly an end of it is named."""
+    """Why something was found: its cosine, its share of the question's words, how clearly the question names an end of
+    it (0 to 1).
+    """
 
     meaning: float | None
     words: float
     name: float
 
     def relevant(self, threshold: float) -> bool:
-        """Whether it belongs to the question at all, by any one channel."""
+        """Whether any one channel makes it relevant to the question; `threshold` is the least cosine."""
         return (
-            self.words >= ENOUGH_WORDS or self.name >= NAMED or (self.meaning is not None and self.meaning >= threshold)
+            self.words >= MIN_WORDS_SHARE
+            or self.name >= NAMED
+            or (self.meaning is not None and self.meaning >= threshold)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class FactHit:
-    """A fact that was found. `score` compares within one search; `hops` from the centre, None if none or far away."""
+    """A fact that was found. `score` compares within one search only; `hops` from the centre, None without a centre or
+    far away.
+    """
 
     fact: Fact
     score: float
@@ -58,9 +64,9 @@ class EpisodeHit:
 
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
-    """A typed memory that was found, or came along with one that was.
+    """A typed memory that was found, or was added because it is linked to one that was.
 
-    `via` is then the one found (its node id) to which a link of that `strength` leads; `reasons` are None for it.
+    For an added one `via` is the node id of the memory found, `strength` that of the link, and `reasons` is None.
     """
 
     node: Node

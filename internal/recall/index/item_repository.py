@@ -1,4 +1,6 @@
-"""What searches of facts, entities, memories and episodes read: terms, vectors and times, and whose terms are due."""
+"""Statements over the search items of facts, entities, memories and episodes: terms, vectors, times, and terms that are
+due.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,14 @@ KINDS: Final[tuple[ItemKind, ...]] = ("fact", "entity", "episode", "node")
 """`node` is every label of the memory graph but Entity."""
 
 IMPORTED: Final = "imported"
-"""The source of an episode that nobody said here."""
+"""The source of an episode that was imported, not written in a chat."""
 
 TERMS_CHANGE: Final = "terms"
 EPISODE_CHANGE: Final = "episode"
 
 ALWAYS: Final = -(1 << 62)
 FOREVER: Final = 1 << 62
-"""Microseconds that stand for an unknown beginning and an end that has not come."""
+"""Microseconds that stand for an unknown beginning and for an end that has not come."""
 
 _VISIBLE_PERSON: Final = (people.c.merged_into.is_(None), people.c.hidden_until.is_(None))
 
@@ -95,9 +97,9 @@ _CHANGED_KINDS: Final[Mapping[str, Sequence[ItemKind]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One thing that can be found. `terms` are those of its current text; until it has them, `text` is that text.
+    """A search item. `terms` are those of its current text; until they are stored, `text` is that text.
 
-    It held from `begins` to `ends`, and was known from `known` to `gone` (microseconds). `source` and `target` are a
+    It is valid from `begins` to `ends` and was known from `known` to `gone` (microseconds). `source` and `target` are a
     fact's ends; the `source` of a node is its label, of an import IMPORTED.
     """
 
@@ -115,7 +117,7 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True)
 class DueText:
-    """A text whose terms are missing, of an older text or of other rules."""
+    """A text whose terms are missing, outdated, or made by another analyzer."""
 
     user_id: int
     item: str
@@ -125,7 +127,7 @@ class DueText:
 
 @dataclass(frozen=True, slots=True)
 class VectorKind:
-    """Whose vectors are read: those of this model in this size."""
+    """Which vectors are read: those of this model in this size."""
 
     model: str
     dimensions: int
@@ -135,12 +137,12 @@ def rows(
     connection: Connection,
     user_id: int,
     kind: ItemKind,
-    of: VectorKind | None,
+    vectors_of: VectorKind | None,
     analyzer: str,
     ref_ids: Iterable[str] | None = None,
 ) -> Iterator[ItemRow]:
-    """Everything of a kind that may be found (of these ids), each as it is stored now."""
-    for query in _queries(user_id, kind, of, analyzer):
+    """Yields the visible items of a kind (with these ids) as they are stored now."""
+    for query in _queries(user_id, kind, vectors_of, analyzer):
         if ref_ids is None:
             yield from map(_item, connection.execute(query))
             continue
@@ -150,7 +152,7 @@ def rows(
 
 
 def count(connection: Connection, user_id: int, kind: ItemKind) -> int:
-    """About how many there are."""
+    """The approximate number of items of a kind."""
     query = select(func.count()).where(search_items.c.user_id == user_id, of_kind(kind))
     return connection.execute(query.select_from(search_items)).scalar_one()
 
@@ -159,28 +161,28 @@ def touched(
     connection: Connection, user_id: int, kind: ItemKind, entries: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The ids of this kind that changes are about, each once."""
-    found = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
+    ids = {ref for change, ref in entries if kind in _CHANGED_KINDS.get(change, ())}
     prefix = f"{kind}:"
-    found |= {
+    ids |= {
         ref.removeprefix(prefix) for change, ref in entries if change not in _CHANGED_KINDS and ref.startswith(prefix)
     }
     if kind == "entity":
-        found |= _entities_of(connection, user_id, entries)
-    return tuple(sorted(found))
+        ids |= _entities_of(connection, user_id, entries)
+    return tuple(sorted(ids))
 
 
 def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[str, str]]) -> set[str]:
-    """The entities of the people that changes are about, visible or not."""
+    """The entities of the people that changes are about, hidden ones included."""
     ids = sorted({number for change, ref in entries if (number := person_of_change(change, ref)) is not None})
     found: set[str] = set()
     for chunk in chunks(ids):
-        one = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
-        found |= set(connection.execute(select(people.c.entity_id).where(one)).scalars())
+        among = (merely_compared(people.c.user_id) == user_id) & people.c.id.in_(chunk)
+        found |= set(connection.execute(select(people.c.entity_id).where(among)).scalars())
     return found
 
 
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """All names of these nodes: name and aliases, of a person's also those of the profile, the username with its @."""
+    """All names of these nodes: name and aliases, for a person also those of the profile and the username with its @."""
     found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
     for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
         aliases = row.props.get("aliases") or ()
@@ -192,13 +194,13 @@ def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]
 
 
 def last_said(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, Any]:
-    """When each fact was said last; facts that nobody said are left out."""
-    found = connection.execute(_LAST_SAID, {"owner": user_id, "ids": list(fact_ids)})
-    return {row.edge_id: row.said_at for row in found}
+    """When each fact was said last; facts without claims are left out."""
+    rows = connection.execute(_LAST_SAID, {"owner": user_id, "ids": list(fact_ids)})
+    return {row.edge_id: row.said_at for row in rows}
 
 
 def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str], *, limit: int) -> dict[str, set[str]]:
-    """For each of these entities the memories that mention it, the newest first where there are too many."""
+    """The ids of the memories that mention each of these entities; with more than `limit` the newest ones."""
     found: dict[str, set[str]] = {}
     for row in connection.execute(_MENTIONING, {"owner": user_id, "ids": list(node_ids), "most": limit}):
         found.setdefault(row.target, set()).add(row.source)
@@ -206,14 +208,14 @@ def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str]
 
 
 def versions_after(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, str]:
-    """The next version of each of these facts that has one."""
+    """Maps each of these facts to its next version; facts without one are left out."""
     query = select(facts.c.supersedes, facts.c.edge_id).where(
         facts.c.user_id == user_id, facts.c.supersedes.in_(fact_ids)
     )
     return {row.supersedes: row.edge_id for row in connection.execute(query)}
 
 
-def standing_of(connection: Connection, user_id: int, source: str, name: str) -> list[str]:
+def current_facts_of(connection: Connection, user_id: int, source: str, name: str) -> list[str]:
     """The facts of one source and relation that have not ended, earliest first."""
     query = (
         select(graph_edges.c.id)
@@ -232,7 +234,7 @@ def standing_of(connection: Connection, user_id: int, source: str, name: str) ->
 
 
 def due_terms(connection: Connection, *, limit: int) -> list[DueText]:
-    """Texts to analyse, one owner after the other."""
+    """Texts to analyse, ordered by owner."""
     query = (
         select(search_items.c.user_id, search_items.c.item, search_items.c.text, search_items.c.text_hash)
         .where(search_items.c.terms_hash.is_distinct_from(search_items.c.text_hash))
@@ -242,8 +244,8 @@ def due_terms(connection: Connection, *, limit: int) -> list[DueText]:
     return [DueText(*row) for row in connection.execute(query)]
 
 
-def foreign_terms(connection: Connection, analyzer: str) -> int:
-    """Marks as due all terms that other rules made; how many there were."""
+def mark_foreign_terms_due(connection: Connection, analyzer: str) -> int:
+    """Marks as due all terms made by another analyzer and returns their number."""
     stale = search_items.c.terms_hash.is_not(None) & search_items.c.analyzer.is_distinct_from(analyzer)
     return connection.execute(update(search_items).where(stale).values(terms_hash=None)).rowcount
 
@@ -260,7 +262,7 @@ _STORE_TERMS = (
 
 
 def store_terms(connection: Connection, due: DueText, terms: str, analyzer: str) -> bool:
-    """Stores the terms of a text; False if it has changed or is gone since it was read."""
+    """Stores the terms of a text; returns False if the text has changed or is gone."""
     values = {"owner": due.user_id, "place": due.item, "hash": due.text_hash, "found": terms, "by": analyzer}
     if connection.execute(_STORE_TERMS, values).rowcount == 0:
         return False
@@ -268,21 +270,21 @@ def store_terms(connection: Connection, due: DueText, terms: str, analyzer: str)
     return True
 
 
-def _queries(user_id: int, kind: ItemKind, of: VectorKind | None, analyzer: str) -> list[Select[Any]]:
+def _queries(user_id: int, kind: ItemKind, vectors_of: VectorKind | None, analyzer: str) -> list[Select[Any]]:
     match kind:
         case "fact":
-            return [_facts(user_id, of, analyzer)]
+            return [_facts(user_id, vectors_of, analyzer)]
         case "entity":
-            return [_nodes(user_id, of, analyzer), _people(user_id, of, analyzer)]
+            return [_nodes(user_id, vectors_of, analyzer), _people(user_id, vectors_of, analyzer)]
         case "node":
-            return [_memories(user_id, of, analyzer)]
+            return [_memories(user_id, vectors_of, analyzer)]
         case "episode":
-            return [_episodes(user_id, of, analyzer)]
+            return [_episodes(user_id, vectors_of, analyzer)]
 
 
-def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _facts(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     edge = graph_edges.c
-    query = found_by(graph_edges, literal("fact:") + edge.id, of, analyzer, edge.id).add_columns(
+    query = searchable_rows(graph_edges, literal("fact:") + edge.id, vectors_of, analyzer, edge.id).add_columns(
         micros(edge.valid_at).label("begins"),
         micros(edge.invalid_at).label("ends"),
         micros(edge.created_at).label("known"),
@@ -293,29 +295,31 @@ def _facts(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
     return query.where(edge.user_id == user_id, edge.type == "FACT", edge.hidden_until.is_(None))
 
 
-def _nodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
-    query = found_by(graph_nodes, literal("entity:") + graph_nodes.c.id, of, analyzer, graph_nodes.c.id)
+def _nodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+    query = searchable_rows(graph_nodes, literal("entity:") + graph_nodes.c.id, vectors_of, analyzer, graph_nodes.c.id)
     return _timeless(query).where(graph_nodes.c.user_id == user_id, *_visible_node())
 
 
-def _memories(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
+def _memories(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
     node = graph_nodes.c
-    query = found_by(graph_nodes, literal("node:") + node.id, of, analyzer, node.id)
+    query = searchable_rows(graph_nodes, literal("node:") + node.id, vectors_of, analyzer, node.id)
     return _timeless(query, source=node.label).where(node.user_id == user_id, *_visible_node())
 
 
-def _people(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
-    """A person's entity is found by the profile."""
-    query = found_by(people, literal(PERSON_PREFIX) + cast(people.c.id, Text), of, analyzer, people.c.entity_id)
+def _people(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+    """A person's entity has the profile's terms and vector."""
+    query = searchable_rows(
+        people, literal(PERSON_PREFIX) + cast(people.c.id, Text), vectors_of, analyzer, people.c.entity_id
+    )
     node = and_(graph_nodes.c.user_id == people.c.user_id, graph_nodes.c.id == people.c.entity_id)
     return (
         _timeless(query).join(graph_nodes, node).where(people.c.user_id == user_id, *_VISIBLE_PERSON, *_visible_node())
     )
 
 
-def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]:
-    query = found_by(episodes, literal("episode:") + episodes.c.id, of, analyzer, episodes.c.id)
-    asked = select(forgettings.c.id).where(
+def _episodes(user_id: int, vectors_of: VectorKind | None, analyzer: str) -> Select[Any]:
+    query = searchable_rows(episodes, literal("episode:") + episodes.c.id, vectors_of, analyzer, episodes.c.id)
+    forgotten = select(forgettings.c.id).where(
         forgettings.c.user_id == user_id,
         forgettings.c.state == "pending",
         or_(
@@ -324,49 +328,49 @@ def _episodes(user_id: int, of: VectorKind | None, analyzer: str) -> Select[Any]
         ),
     )
     origin = case((episodes.c.first_seq.is_(None), IMPORTED), else_="")
-    return _timeless(query, source=origin).where(episodes.c.user_id == user_id, ~asked.exists())
+    return _timeless(query, source=origin).where(episodes.c.user_id == user_id, ~forgotten.exists())
 
 
 def _visible_node() -> tuple[ColumnElement[bool], ...]:
     return graph_nodes.c.merged_into.is_(None), graph_nodes.c.hidden_until.is_(None)
 
 
-def found_by(
-    table: Table, item: ColumnElement[Any], of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
+def searchable_rows(
+    table: Table, item: ColumnElement[Any], vectors_of: VectorKind | None, analyzer: str, ref_id: ColumnElement[Any]
 ) -> Select[Any]:
-    """Rows of a table with their terms and vectors; those that cannot be searched for are left out."""
+    """Rows of a table with their terms and vectors; rows without a search item are left out."""
     current = and_(search_items.c.terms_hash == search_items.c.text_hash, search_items.c.analyzer == analyzer)
     query = select(
         ref_id.label("ref_id"),
         case((current, search_items.c.terms)).label("terms"),
         case((or_(current.is_(None), ~current), search_items.c.text)).label("text"),
-        (null() if of is None else vectors.c.vec).label("vec"),
+        (null() if vectors_of is None else vectors.c.vec).label("vec"),
     )
     joined = table.join(search_items, and_(search_items.c.user_id == table.c.user_id, search_items.c.item == item))
-    if of is None:
+    if vectors_of is None:
         return query.select_from(joined)
     vector = and_(
         vectors.c.user_id == search_items.c.user_id,
         vectors.c.item == search_items.c.item,
-        vectors.c.model == of.model,
-        vectors.c.dim == of.dimensions,
+        vectors.c.model == vectors_of.model,
+        vectors.c.dim == vectors_of.dimensions,
         vectors.c.text_hash == search_items.c.text_hash,
     )
     return query.select_from(joined.outerjoin(vectors, vector))
 
 
 def _timeless(query: Select[Any], source: ColumnElement[str] = _NOTHING) -> Select[Any]:
-    nothing = [null().label(name) for name in ("begins", "ends", "known", "gone")]
-    return query.add_columns(*nothing, source.label("source"), _NOTHING.label("target"))
+    no_times = [null().label(name) for name in ("begins", "ends", "known", "gone")]
+    return query.add_columns(*no_times, source.label("source"), _NOTHING.label("target"))
 
 
 def micros(moment: ColumnElement[Any]) -> ColumnElement[int]:
-    """A time as it is stored: 20,000 datetimes would take longer to make than the search itself."""
+    """A time as stored, in microseconds: making 20,000 datetimes would take longer than the search itself."""
     return type_coerce(moment, BigInteger)
 
 
 def _item(row: Any) -> ItemRow:
-    # By place, as `found_by` and what is added to it ask for them: by name it takes longer than all else.
+    # By position, in the order of the select: access by name takes longer than all else.
     ref_id, terms, text, vec, begins, ends, known, gone, source, target = row
     return ItemRow(
         ref_id=ref_id,

@@ -1,4 +1,4 @@
-"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, right after every write."""
+"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, up to date after every commit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from internal.recall.index import item_repository, people_repository
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.item_repository import FOREVER, ItemKind, ItemRow, VectorKind
 from internal.recall.index.scoring import Mask, Scores
-from internal.recall.index.terms import TermTools, analysed
+from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import FIRST_ROWS, ByteCache, OwnerLocks, VectorRows
 from internal.storage.database import Database
 from internal.storage.types import to_micros
@@ -27,17 +27,18 @@ CACHE_BYTES: Final = 512 * 1024 * 1024
 """Memory for all owners together: some 250,000 facts of 384 dimensions."""
 
 _ITEM_BYTES: Final = 400
-"""About what one item takes besides its numbers: ids and the places where they are looked up."""
+"""Approximate memory of one item besides its numbers: ids and lookup tables."""
 
 _NAMES_BYTES: Final = 300
-"""About what the names of one entity take."""
+"""Approximate memory of the names of one entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Which facts count: what holds at `now` or later; `as_of`: what held then; `known_at`: what was known then.
+    """The point in time a search is about: facts that hold at `now` or later, that held at `as_of`, or that were known
+    at `known_at`.
 
-    With `until` as well: what held at any time in [as_of, until).
+    With `until` as well: facts that held at any time in [as_of, until).
     """
 
     now: datetime
@@ -48,17 +49,17 @@ class Moment:
 
 
 class ItemIndex:
-    """Everything of one kind an owner has. Not safe for threads that write."""
+    """All search items of one kind of an owner. Not thread-safe for writes."""
 
     def __init__(self, dimensions: int, seq: int = 0, rows: int = FIRST_ROWS) -> None:
-        """`seq` is the place in the change log up to which this is right; `commits` as in PeopleMatrix."""
+        """`seq` is the change log position up to which the index is current; `commits` as in PeopleMatrix."""
         self.seq = seq
         self.commits = -1
         self.version = 0
-        """Grows with every change: what was worked out from the rows of one version holds for that version only."""
-        self.unread: dict[str, str] = {}
+        """Grows with every change: results computed from the rows of one version are valid for that version only."""
+        self.unanalysed: dict[str, str] = {}
         self.names: dict[str, tuple[str, ...]] = {}
-        """What entities are called, as far as that was read since they changed last."""
+        """Names of entities, as far as they were read since the entity last changed."""
         self._rows: VectorRows[str] = VectorRows(
             dimensions,
             rows,
@@ -76,12 +77,12 @@ class ItemIndex:
         self._nodes: dict[str, int] = {}
 
     @classmethod
-    def load(cls, dimensions: int, seq: int, found: Iterable[ItemRow], *, expected: int) -> ItemIndex:
-        """An index of all these; of two with one id the later counts."""
+    def load(cls, dimensions: int, seq: int, items: Iterable[ItemRow], *, expected: int) -> ItemIndex:
+        """Builds an index of these rows; of two with the same id the later counts."""
         index = cls(dimensions, seq, max(expected, FIRST_ROWS))
-        items = list({item.ref_id: item for item in found}.values())
-        index._words = LexicalIndex.of(item.terms or "" for item in items)
-        for doc, item in enumerate(items):
+        unique = list({item.ref_id: item for item in items}.values())
+        index._words = LexicalIndex.of(item.terms or "" for item in unique)
+        for doc, item in enumerate(unique):
             index._terms[item.ref_id] = hash(item.terms or "")
             index._put_row(item, doc)
         return index
@@ -109,7 +110,7 @@ class ItemIndex:
         return self._rows.column("embedded")
 
     def rows_of(self, ref_ids: Iterable[str]) -> list[int]:
-        """The rows of those of these that may be found."""
+        """The rows of these ids; ids that are not in the index are left out."""
         return [row for ref_id in ref_ids if (row := self._rows.row_of(ref_id)) is not None]
 
     def lexical(self, query: Sequence[Word]) -> Scores:
@@ -117,8 +118,10 @@ class ItemIndex:
         scores: Scores = self._words.scores(query)[self._rows.column("doc")]
         return scores
 
-    def counting(self, moment: Moment) -> Mask:
-        """Which rows may be found. Knowledge of the past can only be judged row by row: then it holds too many."""
+    def valid_at(self, moment: Moment) -> Mask:
+        """Which rows count at a moment. The past known state can only be judged from stored rows: then the mask has too
+        many.
+        """
         known, gone = self._rows.column("known"), self._rows.column("gone")
         if moment.known_at is not None:
             then = to_micros(moment.known_at)
@@ -131,33 +134,33 @@ class ItemIndex:
         return mask if moment.include_invalid else mask & (self._rows.column("ends") > to_micros(moment.now))
 
     def source_in(self, node_ids: Collection[str]) -> Mask:
-        """Which facts begin at one of these nodes; which nodes are of one of these labels."""
+        """Which facts begin at one of these nodes, or which nodes have one of these labels."""
         return _is_in(self._rows.column("source"), self._numbers(node_ids))
 
     def target_in(self, node_ids: Collection[str]) -> Mask:
         """Which facts end at one of these nodes."""
         return _is_in(self._rows.column("target"), self._numbers(node_ids))
 
-    def follow(self, touched: Iterable[str], current: Sequence[ItemRow]) -> None:
-        """Takes over what became of those that were touched; those not among `current` are found no more."""
-        there = {item.ref_id: item for item in current}
+    def apply_changes(self, touched: Iterable[str], current: Sequence[ItemRow]) -> None:
+        """Applies changes: `touched` ids that are not among `current` are removed, the others replaced."""
+        visible = {item.ref_id: item for item in current}
         self.version += 1
         for ref_id in touched:
             self.names.pop(ref_id, None)
-            if ref_id not in there:
+            if ref_id not in visible:
                 self._drop(ref_id)
-        for item in there.values():
+        for item in visible.values():
             self._put(item)
-        self._tidy()
+        self._compact_words()
 
-    def read(self, terms: dict[str, str]) -> None:
-        """Takes over the terms of texts that had none stored yet."""
+    def set_terms(self, terms: dict[str, str]) -> None:
+        """Sets the terms of texts whose terms were not stored yet."""
         self.version += 1
-        for ref_id, found in terms.items():
+        for ref_id, text_terms in terms.items():
             row = self._rows.row_of(ref_id)
-            if row is not None and self.unread.pop(ref_id, None) is not None:
-                self._rows.column("doc")[row] = self._new_doc(ref_id, found, int(self._rows.column("doc")[row]))
-        self._tidy()
+            if row is not None and self.unanalysed.pop(ref_id, None) is not None:
+                self._rows.column("doc")[row] = self._new_doc(ref_id, text_terms, int(self._rows.column("doc")[row]))
+        self._compact_words()
 
     def _put(self, item: ItemRow) -> None:
         row = self._rows.row_of(item.ref_id)
@@ -169,9 +172,9 @@ class ItemIndex:
 
     def _put_row(self, item: ItemRow, doc: int) -> None:
         if item.terms is None:
-            self.unread[item.ref_id] = item.text or ""
+            self.unanalysed[item.ref_id] = item.text or ""
         else:
-            self.unread.pop(item.ref_id, None)
+            self.unanalysed.pop(item.ref_id, None)
         self._rows.put(
             item.ref_id,
             item.vector,
@@ -197,10 +200,10 @@ class ItemIndex:
             self._words.drop(int(self._rows.column("doc")[row]))
             self._rows.drop(ref_id)
             del self._terms[ref_id]
-            self.unread.pop(ref_id, None)
+            self.unanalysed.pop(ref_id, None)
 
-    def _tidy(self) -> None:
-        if self._words.wasteful:
+    def _compact_words(self) -> None:
+        if self._words.needs_compaction:
             renumbered = self._words.compact()
             docs = self._rows.column("doc")
             docs[:] = renumbered[docs]
@@ -213,16 +216,16 @@ class ItemIndex:
 
 
 def _is_in(values: NDArray[np.int64], numbers: Sequence[int]) -> Mask:
-    """Which values are among a few numbers: one comparison each is quicker than `np.isin`."""
-    found = np.zeros(len(values), dtype=np.bool_)
+    """Which values are among a few numbers: one comparison each is faster than `np.isin`."""
+    mask = np.zeros(len(values), dtype=np.bool_)
     for number in numbers:
-        found |= values == number
-    return found
+        mask |= values == number
+    return mask
 
 
 @dataclass(frozen=True, slots=True)
 class _Refreshed:
-    """What one read found: an index made anew, or the items that changed and may be found."""
+    """The result of one read: a newly built index, or the items that changed and are visible."""
 
     seq: int
     index: ItemIndex | None = None
@@ -231,18 +234,22 @@ class _Refreshed:
 
 
 class ItemIndexes:
-    """The indexes of the owners seen last. One instance serves all; whoever uses an index holds its owner's lock."""
+    """The indexes of the owners who searched last. One instance serves all owners; use an index only while holding its
+    owner's lock.
+    """
 
     def __init__(
         self,
         database: Database,
-        of: VectorKind | None,
+        vectors_of: VectorKind | None,
         terms: TermTools | None,
         *,
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
-        self._database, self._of, self._tools = database, of, terms
+        """Without `vectors_of` there are no vectors. Without `terms`, texts that are too new to have stored terms are
+        not found by words.
+        """
+        self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._cache: ByteCache[tuple[int, ItemKind], ItemIndex] = ByteCache(cache_bytes)
         self._locks: dict[ItemKind, OwnerLocks] = {kind: OwnerLocks() for kind in item_repository.KINDS}
 
@@ -251,48 +258,48 @@ class ItemIndexes:
         return self._cache.nbytes
 
     def lock(self, user_id: int, kind: ItemKind) -> asyncio.Lock:
-        """An owner's searches of one kind run one after the other."""
+        """The lock that makes an owner's searches of one kind run one after the other."""
         return self._locks[kind].of(user_id)
 
     def forget(self, user_id: int) -> None:
-        """Drops what is in memory of this owner; the next search reads it anew."""
+        """Drops this owner's data from memory; the next search reads it again."""
         for kind in item_repository.KINDS:
             self._cache.drop((user_id, kind))
 
     async def current(self, user_id: int, kind: ItemKind) -> ItemIndex:
-        """This owner's index with every committed write in it; to be called and used under the owner's lock."""
+        """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get((user_id, kind))
         commits = self._database.commits
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, kind, cached, commits)
-        if cached.unread and self._tools is not None:
-            found = await analysed(self._tools, cached.unread)
-            cached.read(found)
+        if cached.unanalysed and self._tools is not None:
+            terms = await analyse_new(self._tools, cached.unanalysed)
+            cached.set_terms(terms)
         return cached
 
     async def _refreshed(self, user_id: int, kind: ItemKind, cached: ItemIndex | None, commits: int) -> ItemIndex:
         after = None if cached is None else cached.seq
-        found = await self._database.read(lambda connection: self._look(connection, user_id, kind, after))
-        index = found.index if found.index is not None else cached
+        refreshed = await self._database.read(lambda connection: self._read(connection, user_id, kind, after))
+        index = refreshed.index if refreshed.index is not None else cached
         assert index is not None
-        if found.index is not None:
+        if refreshed.index is not None:
             self._cache.put((user_id, kind), index)
-        elif found.touched:
-            index.follow(found.touched, found.current)
+        elif refreshed.touched:
+            index.apply_changes(refreshed.touched, refreshed.current)
             self._cache.shrink()
-        index.seq, index.commits = found.seq, commits
+        index.seq, index.commits = refreshed.seq, commits
         return index
 
-    def _look(self, connection: Connection, user_id: int, kind: ItemKind, after: int | None) -> _Refreshed:
-        """On a database thread: an index of 20,000 items takes half a second to build."""
+    def _read(self, connection: Connection, user_id: int, kind: ItemKind, after: int | None) -> _Refreshed:
+        """Runs on a database thread: building an index of 20,000 items takes half a second."""
         if after is not None:
             log_after = people_repository.log_after(connection, user_id, after)
             if log_after.entries is not None:
                 touched = item_repository.touched(connection, user_id, kind, log_after.entries)
-                current = item_repository.rows(connection, user_id, kind, self._of, ANALYZER, touched)
+                current = item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER, touched)
                 return _Refreshed(log_after.seq, touched=touched, current=tuple(current))
         seq = people_repository.last_seq(connection, user_id)
         expected = item_repository.count(connection, user_id, kind)
-        everything = item_repository.rows(connection, user_id, kind, self._of, ANALYZER)
-        dimensions = self._of.dimensions if self._of is not None else 0
-        return _Refreshed(seq, ItemIndex.load(dimensions, seq, everything, expected=expected))
+        items = item_repository.rows(connection, user_id, kind, self._vectors_of, ANALYZER)
+        dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
+        return _Refreshed(seq, ItemIndex.load(dimensions, seq, items, expected=expected))

@@ -1,4 +1,4 @@
-"""One owner's people as rows of one matrix."""
+"""One owner's people as rows of a vector matrix."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from internal.storage.vectors import Vector
 
 _CODES = {circle: code for code, circle in enumerate(Circle)}
 _PROFILE_BYTES = 2_048
-"""About what one profile takes in memory."""
+"""Approximate memory of one profile."""
 
 
 class PeopleMatrix:
-    """Every visible person's profile; those with a current vector are rows. Not safe for threads that write."""
+    """The profiles of all visible people; those with a current vector are rows. Not thread-safe for writes."""
 
     def __init__(self, dim: int, seq: int = 0, rows: int = FIRST_ROWS) -> None:
-        """`seq` is the place in the change log up to which this is right; `rows` the capacity to begin with.
+        """`seq` is the change log position up to which the matrix is current, `rows` the initial capacity.
 
-        `commits` is the database's count at which that was checked last.
+        `commits` is the database's commit count when that was last checked.
         """
         self.dim, self.seq = dim, seq
         self.commits = -1
@@ -44,7 +44,7 @@ class PeopleMatrix:
 
     @property
     def count(self) -> int:
-        """How many have a vector."""
+        """The number of people with a vector."""
         return len(self._rows)
 
     @property
@@ -53,21 +53,21 @@ class PeopleMatrix:
 
     @property
     def unembedded(self) -> list[Person]:
-        """People whose vector is not there yet, or is of an older text."""
+        """People who have no vector yet, or one of an older text."""
         if self.count == len(self.profiles):
             return []
         return [person for person in self.profiles.values() if self._rows.row_of(person.id) is None]
 
     @property
     def inner_circle(self) -> list[Person]:
-        """Most mentioned first, then in the order in which they came."""
+        """Most mentioned first, then in order of creation."""
         if self._inner is None:
             inner = (person for person in self.profiles.values() if person.circle in INNER_CIRCLE)
             self._inner = sorted(inner, key=lambda person: (-person.mention_count, person.id))
         return self._inner
 
     def of_entities(self, entity_ids: Iterable[str]) -> list[Person]:
-        """The visible people who are these entities, in the order in which they came."""
+        """The visible people with these entity ids, in order of creation."""
         found = {person_id for entity_id in entity_ids if (person_id := self._of_entities.get(entity_id)) is not None}
         return [self.profiles[person_id] for person_id in sorted(found)]
 
@@ -90,33 +90,33 @@ class PeopleMatrix:
         rows: NDArray[np.bool_] = allowed[self._rows.column("circle")]
         return rows
 
-    def put(self, found: PersonVector) -> None:
-        """Adds a person or takes over what changed."""
-        person = found.person
+    def put(self, row: PersonVector) -> None:
+        """Adds or replaces a person."""
+        person = row.person
         self._inner = None
         self._of_entities[person.entity_id] = person.id
         self.profiles[person.id] = person
-        if found.vector is None:
+        if row.vector is None:
             self._rows.drop(person.id)
         else:
-            self._rows.put(person.id, found.vector, id=person.id, circle=_CODES[person.circle])
+            self._rows.put(person.id, row.vector, id=person.id, circle=_CODES[person.circle])
 
     def drop(self, person_id: int) -> None:
         self._inner = None
-        gone = self.profiles.pop(person_id, None)
-        if gone is not None and self._of_entities.get(gone.entity_id) == person_id:
-            del self._of_entities[gone.entity_id]
+        removed = self.profiles.pop(person_id, None)
+        if removed is not None and self._of_entities.get(removed.entity_id) == person_id:
+            del self._of_entities[removed.entity_id]
         self._rows.drop(person_id)
 
-    def follow(self, touched: Iterable[int], current: Sequence[PersonVector]) -> None:
-        """Takes over what became of the people that were touched; those not among `current` are visible no more."""
-        visible = {found.person.id for found in current}
+    def apply_changes(self, touched: Iterable[int], current: Sequence[PersonVector]) -> None:
+        """Applies changes: `touched` people who are not among `current` are removed, the others replaced."""
+        visible = {row.person.id for row in current}
         for person_id in touched:
             if person_id not in visible:
                 self.drop(person_id)
-        for found in current:
-            self.put(found)
+        for row in current:
+            self.put(row)
 
 
 MatrixCache = ByteCache[int, PeopleMatrix]
-"""The matrices of the owners seen last."""
+"""The matrices of the owners who searched last."""

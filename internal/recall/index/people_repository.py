@@ -1,4 +1,4 @@
-"""What searches of people read: their vectors, and what changed since a cache last looked."""
+"""Statements for searches of people: their vectors, and the changes since a cache was last read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from internal.storage.tables import changes, name_keys, people, search_items, ve
 from internal.storage.vectors import Vector, from_blob
 
 MANY_CHANGES = 5_000
-"""From here on reading everything anew is cheaper than following the log."""
+"""Above this number reading everything again is cheaper than applying changes."""
 
 
-# Asked before every search: built once, for building it takes longer than running it.
+# Run before every search: built once, for building it takes longer than running it.
 _CHANGES_AFTER = (
     select(changes.c.seq, changes.c.kind, changes.c.id)
     .where(changes.c.user_id == bindparam("owner"), changes.c.seq > bindparam("after"))
@@ -39,15 +39,17 @@ _CALLED = (
 
 @dataclass(frozen=True, slots=True)
 class PersonVector:
-    """A visible person as the search sees him; `vector` is None until the profile's current text is embedded."""
+    """A visible person; `vector` is None until the profile's current text is embedded."""
 
     person: Person
     vector: Vector | None
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """What happened to an owner's data, as (kind, id); `entries` None: so much that all must be read anew."""
+class ChangeLog:
+    """The changes of an owner's data as (kind, id) up to `seq`; `entries` None: too many, everything must be read
+    again.
+    """
 
     seq: int
     entries: Sequence[tuple[str, str]] | None
@@ -55,7 +57,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What happened to an owner's people after a place in the change log. `all`: everything must be read anew."""
+    """The changes of an owner's people after a change log position. `all`: everything must be read again."""
 
     seq: int
     person_ids: tuple[int, ...] = ()
@@ -63,7 +65,7 @@ class Changes:
 
 
 def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
-    """The people touched after `seq`, by a profile or by a vector."""
+    """The people whose profile or vector changed after `seq`."""
     log = log_after(connection, user_id, seq)
     if log.entries is None:
         return Changes(log.seq, all=True)
@@ -71,14 +73,14 @@ def changes_after(connection: Connection, user_id: int, seq: int) -> Changes:
     return Changes(log.seq, tuple(sorted(ids)))
 
 
-def log_after(connection: Connection, user_id: int, seq: int) -> Log:
-    """What the change log tells after `seq`."""
+def log_after(connection: Connection, user_id: int, seq: int) -> ChangeLog:
+    """The entries of the change log after `seq`."""
     rows = connection.execute(_CHANGES_AFTER, {"owner": user_id, "after": seq}).all()
     if not rows:
-        return Log(seq, ())
+        return ChangeLog(seq, ())
     if len(rows) > MANY_CHANGES or any(row.kind == EVERYTHING for row in rows):
-        return Log(last_seq(connection, user_id), None)
-    return Log(rows[-1].seq, tuple((row.kind, row.id) for row in rows))
+        return ChangeLog(last_seq(connection, user_id), None)
+    return ChangeLog(rows[-1].seq, tuple((row.kind, row.id) for row in rows))
 
 
 def last_seq(connection: Connection, user_id: int) -> int:
@@ -91,22 +93,22 @@ def count_people(connection: Connection, user_id: int) -> int:
     return connection.execute(query.select_from(people)).scalar_one()
 
 
-def entities_called(connection: Connection, user_id: int, keys: Collection[str]) -> list[str]:
-    """The entities that are called by one of these keys, rejected aliases apart; some may be hidden."""
-    wanted = sorted(key for key in keys if key)[:CHUNK]
-    return list(connection.execute(_CALLED, {"owner": user_id, "keys": wanted}).scalars())
+def entities_with_names(connection: Connection, user_id: int, keys: Collection[str]) -> list[str]:
+    """The entities that have one of these name keys, rejected aliases excluded; some may be hidden."""
+    searched = sorted(key for key in keys if key)[:CHUNK]
+    return list(connection.execute(_CALLED, {"owner": user_id, "keys": searched}).scalars())
 
 
 def people_vectors(
     connection: Connection, user_id: int, model: str, dim: int, ids: Sequence[int] | None = None
 ) -> Iterator[PersonVector]:
-    """Visible people (of these ids) with the vector of their current text, made by this model in this size."""
+    """Yields visible people (with these ids) and the vector of their current text, of this model and size."""
     if ids is None:
         yield from _vectors_of(connection, _query(model, dim).where(people.c.user_id == user_id))
         return
     for chunk in chunks(ids):
-        one = people.c.id.in_(chunk)
-        query = _query(model, dim).where(merely_compared(people.c.user_id) == user_id, one)
+        among = merely_compared(people.c.user_id) == user_id
+        query = _query(model, dim).where(among, people.c.id.in_(chunk))
         yield from _vectors_of(connection, query)
 
 
@@ -135,6 +137,6 @@ def _vectors_of(connection: Connection, query: Select[Any]) -> Iterator[PersonVe
 
 
 def person_of_change(kind: str, ref: str) -> int | None:
-    """The person a change is about; None if it is about something else."""
+    """The id of the person a change is about, or None."""
     number = ref if kind == PERSON else ref.removeprefix(ITEM_PREFIX) if ref.startswith(ITEM_PREFIX) else ""
     return int(number) if number.isdigit() else None

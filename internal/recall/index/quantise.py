@@ -1,4 +1,4 @@
-"""Vectors as bytes: a quarter of the memory, and products of them at a third of the time."""
+"""Vectors as bytes: a quarter of the memory, and products at a third of the time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from internal.storage.vectors import Vector
 
 _LARGEST: Final = 127
 _BLOCK_BYTES: Final = 4 * 1024 * 1024
-"""What one call of the library reads, a millisecond: it keeps the interpreter to itself meanwhile."""
+"""Bytes that one call of the library reads, a millisecond: it holds the interpreter lock meanwhile."""
 
 Codes = NDArray[np.int8]
 Scales = NDArray[np.float32]
 
 
-def coded(vectors: Vector) -> tuple[Codes, Scales]:
-    """Codes and scales of vectors, shape (rows, dimensions): `codes * scales[:, None]` is about the vectors.
+def quantise(vectors: Vector) -> tuple[Codes, Scales]:
+    """Returns codes, shape (rows, dimensions), and scales, shape (rows,): `codes * scales[:, None]` approximates the
+    vectors.
 
     A cosine of two such vectors is off by some 0.002 at 384 dimensions. The scale of a zero vector is 0.
     """
@@ -31,11 +32,11 @@ def coded(vectors: Vector) -> tuple[Codes, Scales]:
 
 def cosines(codes: Codes, scales: Scales, query: Vector) -> Vector:
     """The cosines of coded rows with a normalised query: shape (rows,), 0 for rows without a vector."""
-    of_query, scale = coded(query[np.newaxis])
-    found = np.empty(len(codes), dtype=np.float32)
+    query_codes, scale = quantise(query[np.newaxis])
+    result = np.empty(len(codes), dtype=np.float32)
     rows = max(1, _BLOCK_BYTES // max(1, codes.shape[1]))
     for start in range(0, len(codes), rows):
-        block = simsimd.cdist(of_query, codes[start : start + rows], metric="dot", out_dtype="float32")
-        found[start : start + rows] = np.asarray(block)[0]
-    found *= scales * scale[0]
-    return found
+        block = simsimd.cdist(query_codes, codes[start : start + rows], metric="dot", out_dtype="float32")
+        result[start : start + rows] = np.asarray(block)[0]
+    result *= scales * scale[0]
+    return result

@@ -1,4 +1,4 @@
-"""The arithmetic of one search of items: every row's score, and the best rows. Large ones run on a thread."""
+"""The score of every row in one search of items, and the best rows. Large indexes are computed on a thread."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from internal.language.search.memory_kinds import KindsAsked
 from internal.language.search.terms import Word
 from internal.recall.index.hits import Reasons
 from internal.recall.index.items import ItemIndex
-from internal.recall.index.scoring import TARGET_SHARE, Mask, Scores, fused, top
+from internal.recall.index.scoring import TARGET_SHARE, Mask, Scores, fuse, top
 from internal.storage.vectors import Vector
 
-_KIND_BESIDE: Final = 0.45
-"""What the kind counts for in "what did I decide about the car?": less than NAMED, so that by itself it finds none."""
+_KIND_SCORE: Final = 0.45
+"""What the kind counts for in "what did I decide about the car?": less than NAMED, so it alone makes no memory
+relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that may be what was asked for."""
+    """A row that may answer the question."""
 
     id: str
     score: float
@@ -29,10 +30,10 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched:
-    """Every row of an index against the vector and the words of a question, each array of the shape (rows,).
+class Match:
+    """Every row of an index compared with the vector and words of a question, each array of shape (rows,).
 
-    Right while `version` is that of the index. `cosines` are None without a vector.
+    Valid while `version` is that of the index. `cosines` is None without a vector.
     """
 
     index: ItemIndex
@@ -42,65 +43,65 @@ class Matched:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ItemScores:
-    """The same with how plainly each row is `named`; `all` is the fused score."""
+class ScoredItems:
+    """A match with how clearly each row is `named`, shape (rows,); `all` is the fused score."""
 
-    matched: Matched
+    match: Match
     named: Scores
     all: Scores
 
 
-def matched(index: ItemIndex, vector: Vector | None, words: Sequence[Word]) -> Matched:
-    """Every row against a question whose `vector` is normalised."""
+def match(index: ItemIndex, vector: Vector | None, words: Sequence[Word]) -> Match:
+    """Compares every row with a question; `vector` is normalised."""
     cosines = index.vectors @ vector if vector is not None else None
-    return Matched(index, index.version, cosines, index.lexical(words))
+    return Match(index, index.version, cosines, index.lexical(words))
 
 
-def scored(found: Matched, named: Scores) -> ItemScores:
-    """Every row by all that speaks for it; `named` is how plainly the question names each."""
-    return ItemScores(found, named, fused(found.cosines, found.index.embedded, found.words, named))
+def score_items(match: Match, named: Scores) -> ScoredItems:
+    """Fuses all channels of every row; `named` is how clearly the question names each row, shape (rows,)."""
+    return ScoredItems(match, named, fuse(match.cosines, match.index.embedded, match.words, named))
 
 
-def best(scores: ItemScores, counting: Mask | None, count: int) -> list[Candidate]:
-    """The best `count` rows of those that count, best first, equal ones by id."""
-    index, words = scores.matched.index, scores.matched.words
-    if counting is None:
+def best(scores: ScoredItems, mask: Mask | None, count: int) -> list[Candidate]:
+    """The best `count` rows among those allowed by the mask, best first, equal ones by id."""
+    index, words = scores.match.index, scores.match.words
+    if mask is None:
         rows = top(scores.all, count).tolist()
     else:
-        counted = np.flatnonzero(counting)
-        rows = counted[top(scores.all[counted], count)].tolist()
-    embedded, cosines = index.embedded, scores.matched.cosines
+        allowed = np.flatnonzero(mask)
+        rows = allowed[top(scores.all[allowed], count)].tolist()
+    embedded, cosines = index.embedded, scores.match.cosines
 
     def reasons(row: int) -> Reasons:
         meaning = float(cosines[row]) if cosines is not None and embedded[row] else None
         return Reasons(meaning, float(words[row]), float(scores.named[row]))
 
-    found = [Candidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
-    return sorted(found, key=lambda one: (-one.score, one.id))
+    candidates = [Candidate(index.ids[row], float(scores.all[row]), reasons(row)) for row in rows]
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.id))
 
 
-def of_entities(index: ItemIndex, named: Mapping[str, float]) -> Scores:
-    """How plainly the question names each entity."""
-    found = np.zeros(len(index), dtype=np.float32)
+def entity_names(index: ItemIndex, named: Mapping[str, float]) -> Scores:
+    """How clearly the question names each entity: shape (rows,)."""
+    scores = np.zeros(len(index), dtype=np.float32)
     for row in index.rows_of(named):
-        found[row] = named[index.ids[row]]
-    return found
+        scores[row] = named[index.ids[row]]
+    return scores
 
 
-def of_memories(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked) -> Scores:
-    """How plainly the question names what each memory mentions, or asks for its kind."""
-    found = np.zeros(len(index), dtype=np.float32)
+def memory_names(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked) -> Scores:
+    """How clearly the question names what each memory mentions, or asks for its kind: shape (rows,)."""
+    scores = np.zeros(len(index), dtype=np.float32)
     if kinds.labels:
-        found[index.source_in(kinds.labels)] = 1.0 if kinds.alone else _KIND_BESIDE
+        scores[index.source_in(kinds.labels)] = 1.0 if kinds.alone else _KIND_SCORE
     for row in index.rows_of(about):
-        found[row] = max(found[row], about[index.ids[row]])
-    return found
+        scores[row] = max(scores[row], about[index.ids[row]])
+    return scores
 
 
-def of_ends(index: ItemIndex, named: Mapping[str, float]) -> Scores:
-    """How plainly the question names the ends of each fact: the source counts whole, the target in part."""
-    found = np.zeros(len(index), dtype=np.float32)
+def fact_names(index: ItemIndex, named: Mapping[str, float]) -> Scores:
+    """How clearly the question names the ends of each fact: the source counts fully, the target in part. Shape (rows,)."""
+    scores = np.zeros(len(index), dtype=np.float32)
     for node_id, boost in named.items():
-        whole, part = index.source_in([node_id]), index.target_in([node_id])
-        found += np.float32(boost) * whole + np.float32(boost * TARGET_SHARE) * part
-    return np.minimum(found, np.float32(1 + TARGET_SHARE))
+        at_source, at_target = index.source_in([node_id]), index.target_in([node_id])
+        scores += np.float32(boost) * at_source + np.float32(boost * TARGET_SHARE) * at_target
+    return np.minimum(scores, np.float32(1 + TARGET_SHARE))

@@ -1,4 +1,4 @@
-"""What a ranking in memory found, as it stands in the store: what is gone or hidden meanwhile is left out."""
+"""Reads ranked candidates from the store; what was removed or hidden meanwhile is left out."""
 
 from __future__ import annotations
 
@@ -18,39 +18,55 @@ from internal.recall.index.ranking import Candidate
 
 
 @dataclass(frozen=True, slots=True)
-class FactsWanted:
-    """Which facts are to be read: `fitting` says it to the store, `moment` to the ranking. `centre` is a node."""
+class FactRequest:
+    """Which facts to read: `fact_filter` is the filter for the store, `moment` that of the ranking, `centre` a node id."""
 
-    fitting: FactFilter
+    fact_filter: FactFilter
     moment: Moment
     centre: str | None = None
 
 
-def facts_of(
-    connection: Connection, user_id: int, candidates: Sequence[Candidate], wanted: FactsWanted
+def read_facts(
+    connection: Connection, user_id: int, candidates: Sequence[Candidate], request: FactRequest
 ) -> list[FactHit]:
-    """These facts, best first, those nearest to the centre before all others. NotFound for an unknown centre."""
-    now = wanted.moment.now
-    facts = service.facts(connection, user_id, [one.id for one in candidates], wanted=wanted.fitting, now=now)
-    found = [FactHit(facts[one.id], one.score, one.reasons) for one in candidates if one.id in facts]
-    # Of several versions that were found the one that was known then stands for all.
-    hits = list({hit.fact.id: hit for hit in reversed(found)}.values())[::-1]
-    if wanted.moment.include_invalid:
-        hits = successors_first(connection, user_id, hits, wanted.fitting, now)
-    if wanted.centre is not None:
-        hits = nearest_first(connection, user_id, hits, wanted.centre, wanted.moment)
+    """Reads these facts, best first, those nearest to the centre before all others. Raises NotFound for an unknown
+    centre.
+    """
+    now = request.moment.now
+    facts = service.facts(
+        connection, user_id, [candidate.id for candidate in candidates], wanted=request.fact_filter, now=now
+    )
+    all_hits = [
+        FactHit(facts[candidate.id], candidate.score, candidate.reasons)
+        for candidate in candidates
+        if candidate.id in facts
+    ]
+    # Of several versions that were found only the one that was known then is kept.
+    hits = list({hit.fact.id: hit for hit in reversed(all_hits)}.values())[::-1]
+    if request.moment.include_invalid:
+        hits = successors_first(connection, user_id, hits, request.fact_filter, now)
+    if request.centre is not None:
+        hits = nearest_first(connection, user_id, hits, request.centre, request.moment)
     return hits
 
 
-def nodes_of(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[NodeHit]:
-    """These nodes, best first."""
-    nodes = store.nodes_by_ids(connection, user_id, [one.id for one in candidates])
-    return [NodeHit(nodes[one.id], one.score, one.reasons) for one in candidates if one.id in nodes]
+def read_nodes(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[NodeHit]:
+    """Reads these nodes, best first."""
+    nodes = store.nodes_by_ids(connection, user_id, [candidate.id for candidate in candidates])
+    return [
+        NodeHit(nodes[candidate.id], candidate.score, candidate.reasons)
+        for candidate in candidates
+        if candidate.id in nodes
+    ]
 
 
-def episodes_of(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[EpisodeHit]:
-    """These episodes, best first."""
+def read_episodes(connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[EpisodeHit]:
+    """Reads these episodes, best first."""
     if not candidates:
         return []
-    found = episodes.episodes_by_ids(connection, user_id, [one.id for one in candidates])
-    return [EpisodeHit(found[one.id], one.score, one.reasons) for one in candidates if one.id in found]
+    episodes_by_id = episodes.episodes_by_ids(connection, user_id, [candidate.id for candidate in candidates])
+    return [
+        EpisodeHit(episodes_by_id[candidate.id], candidate.score, candidate.reasons)
+        for candidate in candidates
+        if candidate.id in episodes_by_id
+    ]

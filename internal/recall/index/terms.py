@@ -1,4 +1,4 @@
-"""Terms follow the texts as vectors do, and what recall asks of the language room about words."""
+"""Keeps the stored terms of texts up to date, and calls the language process for terms."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 BATCH: Final = 64
-"""Texts of one call: 20 ms of the language process, in which no question can pass."""
+"""Texts of one call: 20 ms of the language process, during which no question is served."""
 
 
 _ANALYSED_AT_ONCE: Final = 200
-"""Texts too new to have stored terms that a search analyses itself; more of them wait for the background."""
+"""Most texts without stored terms that a search analyses itself; the others wait for the background job."""
 
 _ANALYSIS_TIMEOUT: Final = 3.0
 
 
 class TermTools(Protocol):
-    """Words over case and declension. Both calls may raise ModelUnavailable or LanguageCallFailed."""
+    """Terms of texts in dictionary form. Both calls may raise ModelUnavailable or LanguageCallFailed."""
 
     async def document_terms(self, texts: Sequence[str], *, urgent: bool = False) -> list[str]:
-        """What each text is found by, as it is stored."""
+        """The terms of each text, as they are stored."""
         ...
 
     async def query_terms(self, text: str) -> list[Word]:
-        """The words to look for."""
+        """The words to search for."""
         ...
 
 
 class WorkerTerms:
-    """The term tools in the language process."""
+    """The term tools of the language process."""
 
     def __init__(self, worker: LanguageWorker) -> None:
         self._worker = worker
@@ -56,33 +56,35 @@ class WorkerTerms:
         return await self._worker.run(language.query_terms, text)
 
 
-async def analysed(tools: TermTools, waiting: Mapping[str, str]) -> dict[str, str]:
-    """The terms of texts too new to have stored ones, by id: what was just written is found by its words.
+async def analyse_new(tools: TermTools, texts: Mapping[str, str]) -> dict[str, str]:
+    """The terms by id of texts that have no stored ones yet, so that new texts are found at once.
 
-    Of very many the newest; none if the language process cannot be asked: they wait for the background.
+    Only the newest are analysed if there are many; returns nothing if the language process fails.
     """
-    newest = dict(list(waiting.items())[-_ANALYSED_AT_ONCE:])
+    newest = dict(list(texts.items())[-_ANALYSED_AT_ONCE:])
     try:
         async with asyncio.timeout(_ANALYSIS_TIMEOUT):
-            found = await tools.document_terms(list(newest.values()), urgent=True)
+            terms = await tools.document_terms(list(newest.values()), urgent=True)
     except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
         log.warning("terms_missing", extra={"reason": type(error).__name__})
         return {}
-    return dict(zip(newest, found, strict=True))
+    return dict(zip(newest, terms, strict=True))
 
 
 class TermsBackfill:
-    """Analyses what is due until nothing is. What the language process cannot read now stays due."""
+    """Analyses everything that is due. Texts that the language process cannot read now stay due."""
 
     def __init__(self, database: Database, tools: TermTools) -> None:
         self._database, self._tools = database, tools
         self._seen_change = ""
         self._checked = False
 
-    async def follow_due(self) -> int:
-        """Analyses every text that is due; how many. Costs one look at the change log when nothing happened since."""
+    async def analyse_due(self) -> int:
+        """Analyses every text that is due and returns their number. Costs one read of the change log when nothing
+        changed.
+        """
         if not self._checked:
-            await self._database.write(lambda connection: item_repository.foreign_terms(connection, ANALYZER))
+            await self._database.write(lambda connection: item_repository.mark_foreign_terms_due(connection, ANALYZER))
             self._checked = True
         change = await self._database.read(vectors.last_change)
         if change == self._seen_change:
@@ -90,18 +92,18 @@ class TermsBackfill:
         stored = 0
         while batch := await self._database.read(lambda c: item_repository.due_terms(c, limit=BATCH)):
             try:
-                stored += await self._follow(batch)
+                stored += await self._analyse(batch)
             except (ModelUnavailable, LanguageCallFailed) as error:
                 log.warning("terms_postponed", extra={"reason": type(error).__name__})
                 return stored
         self._seen_change = change
         return stored
 
-    async def _follow(self, batch: Sequence[DueText]) -> int:
-        found = await self._tools.document_terms([one.text for one in batch])
+    async def _analyse(self, batch: Sequence[DueText]) -> int:
+        all_terms = await self._tools.document_terms([due.text for due in batch])
 
         def store(connection: Connection) -> int:
-            each = zip(batch, found, strict=True)
-            return sum(item_repository.store_terms(connection, one, terms, ANALYZER) for one, terms in each)
+            each = zip(batch, all_terms, strict=True)
+            return sum(item_repository.store_terms(connection, due, terms, ANALYZER) for due, terms in each)
 
         return await self._database.write(store)

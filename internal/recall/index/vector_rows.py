@@ -1,4 +1,4 @@
-"""Vectors of keys as rows of one matrix, with columns of numbers beside them, and one budget of memory for many."""
+"""Vectors by key as rows of one matrix, with numeric columns beside them, and a cache with one memory budget."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 class VectorRows(Generic[K]):
-    """One row a key; the last row takes the place of one that goes. Not safe for threads that write."""
+    """One row per key; a removed row is filled with the last one. Not thread-safe for writes."""
 
     def __init__(self, dim: int, rows: int = FIRST_ROWS, **columns: DTypeLike) -> None:
-        """`rows` is the capacity to begin with; `columns` are the types of the numbers kept for each row."""
+        """`rows` is the initial capacity; `columns` are the types of the numbers kept for each row."""
         self.count = 0
         self.keys: list[K] = []
         self._row_of: dict[K, int] = {}
@@ -39,7 +39,7 @@ class VectorRows(Generic[K]):
 
     @property
     def vectors(self) -> Vector:
-        """Shape (count, dim), each row of length 1, or of length 0 for a key that has no vector."""
+        """Shape (count, dim); each row has length 1, or 0 for a key without a vector."""
         return self._vectors[: self.count]
 
     def column(self, name: str) -> NDArray[Any]:
@@ -50,7 +50,7 @@ class VectorRows(Generic[K]):
         return self._row_of.get(key)
 
     def put(self, key: K, vector: Vector | None, **numbers: float) -> int:
-        """Adds a key or takes over what changed; its row."""
+        """Adds or replaces a key and returns its row."""
         row = self._row_of.get(key)
         if row is None:
             row = self._new_row(key)
@@ -60,7 +60,7 @@ class VectorRows(Generic[K]):
         return row
 
     def drop(self, key: K) -> bool:
-        """Takes a key out; whether it was there. Its vector does not stay in memory."""
+        """Removes a key and wipes its vector from memory. Returns whether it was there."""
         row = self._row_of.pop(key, None)
         if row is None:
             return False
@@ -85,18 +85,18 @@ class VectorRows(Generic[K]):
 
     def _grow(self) -> None:
         rows = int(len(self._vectors) * _GROWTH) + 1
-        self._vectors = _grown(self._vectors, self.count, rows)
-        self._columns = {name: _grown(column, self.count, rows) for name, column in self._columns.items()}
+        self._vectors = _enlarged(self._vectors, self.count, rows)
+        self._columns = {name: _enlarged(column, self.count, rows) for name, column in self._columns.items()}
 
 
-def _grown(old: NDArray[Any], count: int, rows: int) -> NDArray[Any]:
-    grown = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
-    grown[:count] = old[:count]
-    return grown
+def _enlarged(old: NDArray[Any], count: int, rows: int) -> NDArray[Any]:
+    larger = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
+    larger[:count] = old[:count]
+    return larger
 
 
 class OwnerLocks:
-    """A lock for each owner, for as long as somebody holds or awaits it: owners who are silent take no memory."""
+    """One lock per owner, freed when nobody holds or awaits it."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -111,7 +111,7 @@ class OwnerLocks:
 class Sized(Protocol):
     @property
     def nbytes(self) -> int:
-        """What it takes in memory, about."""
+        """Approximate memory in bytes."""
         ...
 
 
@@ -119,34 +119,34 @@ V = TypeVar("V", bound=Sized)
 
 
 class ByteCache(Generic[K, V]):
-    """What was used last, at most `budget` bytes together; one that is larger alone is kept alone."""
+    """A least-recently-used cache of at most `budget` bytes; a single larger value is kept."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
-        self._kept: OrderedDict[K, V] = OrderedDict()
+        self._values: OrderedDict[K, V] = OrderedDict()
 
     @property
     def nbytes(self) -> int:
-        return sum(one.nbytes for one in self._kept.values())
+        return sum(one.nbytes for one in self._values.values())
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._values)
 
     def get(self, key: K) -> V | None:
-        found = self._kept.get(key)
-        if found is not None:
-            self._kept.move_to_end(key)
-        return found
+        value = self._values.get(key)
+        if value is not None:
+            self._values.move_to_end(key)
+        return value
 
     def put(self, key: K, value: V) -> None:
-        self._kept[key] = value
-        self._kept.move_to_end(key)
+        self._values[key] = value
+        self._values.move_to_end(key)
         self.shrink()
 
     def shrink(self) -> None:
-        """Drops what was used longest ago until the rest fits; what was used last stays."""
-        while len(self._kept) > 1 and self.nbytes > self._budget:
-            self._kept.popitem(last=False)
+        """Drops the least recently used values until the rest fits; the last used one stays."""
+        while len(self._values) > 1 and self.nbytes > self._budget:
+            self._values.popitem(last=False)
 
     def drop(self, key: K) -> None:
-        self._kept.pop(key, None)
+        self._values.pop(key, None)

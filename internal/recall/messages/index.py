@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal.recall.index.bm25 import LexicalIndex
-from internal.recall.index.quantise import coded
+from internal.recall.index.quantise import quantise
 from internal.recall.index.vector_rows import FIRST_ROWS
 from internal.recall.messages.rows import GAP, NOBODY, MessageRows, Numbers, by_session, lengths_of
 from internal.storage.vectors import Vector
@@ -100,7 +100,7 @@ class MessageIndex:
                 batch = []
         index._append(batch)
         index._words = LexicalIndex.of(stored)
-        index._columns["rarity"][: len(stored)] = index._words.rarities()
+        index._columns["rarity"][: len(stored)] = index._words.mean_idfs()
         index._in_line = False
         return index
 
@@ -206,7 +206,7 @@ class MessageIndex:
     def _new_row(self, ref_id: str, terms: str) -> int:
         row = self._words.put(terms)
         self._reserve(row + 1)
-        self._columns["rarity"][row] = self._words.rarity(terms)
+        self._columns["rarity"][row] = self._words.mean_idf(terms)
         self._row_of[ref_id] = row
         self._terms[ref_id] = hash(terms)
         return row
@@ -217,7 +217,7 @@ class MessageIndex:
         if message.vector is None:
             self._vectors[row], self._columns["scales"][row] = 0, 0
         else:
-            codes, scales = coded(message.vector[np.newaxis])
+            codes, scales = quantise(message.vector[np.newaxis])
             self._vectors[row], self._columns["scales"][row] = codes[0], scales[0]
 
     def _append(self, batch: Sequence[MessageRow]) -> None:
@@ -236,7 +236,7 @@ class MessageIndex:
             self._columns[name][first : first + len(batch)] = [one[name] for one in values]
         embedded = [place for place, message in enumerate(batch) if message.vector is not None]
         if embedded:
-            codes, scales = coded(np.stack([vector for message in batch if (vector := message.vector) is not None]))
+            codes, scales = quantise(np.stack([vector for message in batch if (vector := message.vector) is not None]))
             rows = first + np.array(embedded)
             self._vectors[rows], self._columns["scales"][rows] = codes, scales
 
@@ -324,7 +324,7 @@ class MessageIndex:
         )
 
     def _tidy(self) -> None:
-        if not self._words.wasteful:
+        if not self._words.needs_compaction:
             return
         size = self._words.size
         renumbered = padded_links(self._words.compact())
@@ -335,7 +335,7 @@ class MessageIndex:
                 column[: len(kept)] = renumbered[column[: len(kept)]]
         self._vectors[: len(kept)] = self._vectors[kept]
         self._vectors[len(kept) : size] = 0
-        self._columns["rarity"][: len(kept)] = self._words.rarities()
+        self._columns["rarity"][: len(kept)] = self._words.mean_idfs()
         self._row_of = {ref_id: int(renumbered[row]) for ref_id, row in self._row_of.items()}
         self._in_line = False
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from internal.recall.index import people_repository as changes
 from internal.recall.index.item_repository import VectorKind
-from internal.recall.index.terms import TermTools, analysed
+from internal.recall.index.terms import TermTools, analyse_new
 from internal.recall.index.vector_rows import ByteCache, OwnerLocks
 from internal.recall.messages import repository
 from internal.recall.messages.index import OWNER, MessageIndex, MessageRow
@@ -61,7 +61,7 @@ class MessageIndexes:
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, cached, commits)
         if cached.unread and self._tools is not None:
-            found = await analysed(self._tools, cached.unread)
+            found = await analyse_new(self._tools, cached.unread)
             await asyncio.to_thread(cached.read, found)
         return cached
 

@@ -11,7 +11,7 @@ from internal.dialogue.erase_repository import CHANGE_KIND as MESSAGE_CHANGE
 from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
 from internal.language.search.terms import ANALYZER
-from internal.recall.index.item_repository import VectorKind, found_by, micros
+from internal.recall.index.item_repository import VectorKind, micros, searchable_rows
 from internal.recall.messages.index import MessageRow
 from internal.storage.chunks import chunks
 from internal.storage.erasure.forgettings import EVERYTHING
@@ -73,7 +73,7 @@ def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int
 
 
 def _searchable(of: VectorKind | None) -> Select[Any]:
-    return found_by(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
+    return searchable_rows(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
         messages.c.user_id,
         messages.c.seq,
         micros(messages.c.timestamp).label("moment"),

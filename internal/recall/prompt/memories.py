@@ -73,7 +73,7 @@ class MemoryRecall:
         self, connection: Connection, user_id: int, likely: Sequence[Candidate], limit: int = MAX_MEMORIES
     ) -> list[MemoryHit]:
         """As `recall`, of what is likely."""
-        hits = [hit for hit in stored_items.nodes_of(connection, user_id, likely) if _says_something(hit.node)]
+        hits = [hit for hit in stored_items.read_nodes(connection, user_id, likely) if _says_something(hit.node)]
         return self._with_associations(connection, user_id, hits, limit) if hits else []
 
     def _with_associations(

@@ -219,7 +219,7 @@ class PassageReader:
     def _of_imports(self, connection: Connection) -> list[FoundPassage]:
         """Of each import the line that holds most of the question's words, with those beside it."""
         words, found = self.asked.words, []
-        for hit in stored_items.episodes_of(connection, self.user_id, self.imports):
+        for hit in stored_items.read_episodes(connection, self.user_id, self.imports):
             parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, 1, _MOST_SEGMENTS)
             said = [part for part in parts if part.text]
             if not said:

@@ -26,9 +26,9 @@ from internal.recall.index import item_repository, ranking, stored_items
 from internal.recall.index.hits import EpisodeHit, FactHit, NodeHit
 from internal.recall.index.item_repository import IMPORTED, VectorKind
 from internal.recall.index.items import CACHE_BYTES, ItemIndex, ItemIndexes, Moment
-from internal.recall.index.ranking import Candidate, Matched, of_entities
+from internal.recall.index.ranking import Candidate, Match, entity_names
 from internal.recall.index.scoring import Scores, normalised
-from internal.recall.index.stored_items import FactsWanted
+from internal.recall.index.stored_items import FactRequest
 from internal.recall.index.terms import TermTools
 from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.named_entities import EntityNaming
@@ -161,12 +161,12 @@ class KnowledgeSearch:
             until=until,
         )
         moment = Moment(self._clock.now(), as_of, known_at, include_invalid, until)
-        wanted = FactsWanted(fitting, moment, center_node)
+        wanted = FactRequest(fitting, moment, center_node)
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         candidates = await self._likely_facts(user_id, asked, _depth(limit, wanted), moment, about)
         if not candidates:
             return []
-        found = await self._database.read(lambda c: stored_items.facts_of(c, user_id, candidates, wanted))
+        found = await self._database.read(lambda c: stored_items.read_facts(c, user_id, candidates, wanted))
         return found[:limit]
 
     async def likely_facts(
@@ -177,8 +177,8 @@ class KnowledgeSearch:
 
     def read_facts(self, connection: Connection, user_id: int, candidates: Sequence[Candidate]) -> list[FactHit]:
         """Those of these facts that hold now, in this order."""
-        wanted = FactsWanted(FactFilter(), Moment(self._clock.now()))
-        return stored_items.facts_of(connection, user_id, candidates, wanted) if candidates else []
+        wanted = FactRequest(FactFilter(), Moment(self._clock.now()))
+        return stored_items.read_facts(connection, user_id, candidates, wanted) if candidates else []
 
     async def nodes(
         self,
@@ -198,8 +198,8 @@ class KnowledgeSearch:
         async with self._indexes.lock(user_id, "entity"):
             index = await self._indexes.current(user_id, "entity")
             depth = len(index) if types else max(limit, _AT_LEAST)
-            candidates = await self._ranked(index, asked, partial(of_entities, index, named), (), depth)
-        hits = await self._database.read(lambda c: stored_items.nodes_of(c, user_id, candidates))
+            candidates = await self._ranked(index, asked, partial(entity_names, index, named), (), depth)
+        hits = await self._database.read(lambda c: stored_items.read_nodes(c, user_id, candidates))
         return [hit for hit in hits if not types or self._is_of(hit.node, types)][:limit]
 
     async def memories(
@@ -211,7 +211,7 @@ class KnowledgeSearch:
         """
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         candidates = await self.likely_memories(user_id, asked, limit, labels=labels)
-        return await self._database.read(lambda c: stored_items.nodes_of(c, user_id, candidates))
+        return await self._database.read(lambda c: stored_items.read_nodes(c, user_id, candidates))
 
     async def likely_memories(
         self, user_id: int, asked: Asked, limit: int, *, labels: Sequence[str] = ("Memory",)
@@ -220,7 +220,7 @@ class KnowledgeSearch:
         about = await self._memories_about(user_id, asked)
         async with self._indexes.lock(user_id, "node"):
             index = await self._indexes.current(user_id, "node")
-            of_named = partial(ranking.of_memories, index, about, kinds_asked(asked.text))
+            of_named = partial(ranking.memory_names, index, about, kinds_asked(asked.text))
             return await self._ranked(index, asked, of_named, labels, limit)
 
     async def episodes(self, user_id: int, query: str | Asked, limit: int = 10) -> list[EpisodeHit]:
@@ -228,8 +228,8 @@ class KnowledgeSearch:
         asked = query if isinstance(query, Asked) else await self.ask(user_id, query)
         async with self._indexes.lock(user_id, "episode"):
             index = await self._indexes.current(user_id, "episode")
-            candidates = await self._ranked(index, asked, partial(of_entities, index, {}), (), limit)
-        return await self._database.read(lambda c: stored_items.episodes_of(c, user_id, candidates))
+            candidates = await self._ranked(index, asked, partial(entity_names, index, {}), (), limit)
+        return await self._database.read(lambda c: stored_items.read_episodes(c, user_id, candidates))
 
     async def likely_imports(self, user_id: int, asked: Asked, limit: int) -> list[Candidate]:
         """Those of the `limit` best episodes that nobody said here, by what is in memory, best first."""
@@ -238,7 +238,7 @@ class KnowledgeSearch:
             imported = index.source_in((IMPORTED,))
             if not imported.any():
                 return []
-            found = await self._ranked(index, asked, partial(of_entities, index, {}), (), limit)
+            found = await self._ranked(index, asked, partial(entity_names, index, {}), (), limit)
             return [one for one in found if imported[index.rows_of([one.id])].all()]
 
     async def words(self, query: str) -> Sequence[Word]:
@@ -300,7 +300,7 @@ class KnowledgeSearch:
         """The best rows of those of these labels (none = all), best first, equal ones by id."""
 
         def work() -> list[Candidate]:
-            scores = ranking.scored(ranking.matched(index, asked.vector, asked.words), named())
+            scores = ranking.score_items(ranking.match(index, asked.vector, asked.words), named())
             return ranking.best(scores, index.source_in(labels) if labels else None, count)
 
         return await self._computed(index, work)
@@ -315,8 +315,8 @@ class KnowledgeSearch:
             matched = await self._matched(index, asked)
 
             def work() -> list[Candidate]:
-                scores = ranking.scored(matched, ranking.of_ends(index, named))
-                counting = index.counting(moment)
+                scores = ranking.score_items(matched, ranking.fact_names(index, named))
+                counting = index.valid_at(moment)
                 if about:
                     counting &= index.source_in(about) | index.target_in(about)
                 return ranking.best(scores, counting, count)
@@ -327,11 +327,11 @@ class KnowledgeSearch:
         async with self._indexes.lock(user_id, "fact"):
             await self._matched(await self._indexes.current(user_id, "fact"), asked)
 
-    async def _matched(self, index: ItemIndex, asked: Asked) -> Matched:
+    async def _matched(self, index: ItemIndex, asked: Asked) -> Match:
         """A question's facts are compared with it once, however often it asks; under the owner's lock."""
-        known: Matched | None = asked.shared.kept("facts")
+        known: Match | None = asked.shared.kept("facts")
         if known is None or known.index is not index or known.version != index.version:
-            known = await self._computed(index, lambda: ranking.matched(index, asked.vector, asked.words))
+            known = await self._computed(index, lambda: ranking.match(index, asked.vector, asked.words))
             asked.shared.keep("facts", known)
         return known
 
@@ -353,7 +353,7 @@ class KnowledgeSearch:
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
 
 
-def _depth(limit: int, wanted: FactsWanted) -> int:
+def _depth(limit: int, wanted: FactRequest) -> int:
     """How many candidates are read (0.3 ms each): more where only stored rows can tell whether they count."""
-    judged_later = wanted.centre is not None or wanted.fitting.entity_types or wanted.moment.known_at is not None
+    judged_later = wanted.centre is not None or wanted.fact_filter.entity_types or wanted.moment.known_at is not None
     return max(limit * 10, _AT_LEAST) if judged_later else limit

@@ -25,7 +25,7 @@ from internal.people.model import Circle, Person, names_of
 from internal.recall.index import people_repository
 from internal.recall.index.people_matrix import MatrixCache, PeopleMatrix
 from internal.recall.index.people_repository import PersonVector
-from internal.recall.index.scoring import normalised, product, top
+from internal.recall.index.scoring import dot_product, normalised, top
 from internal.recall.index.vector_rows import OwnerLocks
 from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.recall.search.names import NameTools
@@ -105,7 +105,7 @@ class PeopleSearch:
         least = self._embedder.people_threshold if threshold is None else threshold
         async with self._locks.of(user_id):
             matrix = await self._matrix(user_id)
-            scores = await product(matrix.vectors, query)
+            scores = await dot_product(matrix.vectors, query)
             named = np.zeros(len(scores), dtype=np.bool_)
             if query_text and self._names is not None and matrix.count:
                 named = await self._boost(user_id, matrix, scores, query_text, self._names)
@@ -155,7 +155,7 @@ class PeopleSearch:
             return found.matrix
         assert cached is not None
         if found.touched:
-            cached.follow(found.touched, found.current)
+            cached.apply_changes(found.touched, found.current)
             self._cache.shrink()
         cached.seq, cached.commits = found.seq, commits
         return cached
@@ -205,7 +205,7 @@ class PeopleSearch:
         words = [token.key for token in tokens(text)]
         keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
         called = await self._database.read(
-            lambda connection: people_repository.entities_called(connection, user_id, keys)
+            lambda connection: people_repository.entities_with_names(connection, user_id, keys)
         )
         named = matrix.of_entities(called)
         return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}

@@ -104,7 +104,7 @@ class LifeOfPeople(RuleBasedStateMachine):
     def follow_changes(self) -> None:
         changed = recall.changes_after(self.connection, OWNER, self.matrix.seq)
         current = list(recall.people_vectors(self.connection, OWNER, MODEL, DIM, changed.person_ids))
-        self.matrix.follow(changed.person_ids, current)
+        self.matrix.apply_changes(changed.person_ids, current)
         self.matrix.seq = changed.seq
 
     def _try(self, change: object) -> None:

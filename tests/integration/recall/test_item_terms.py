@@ -57,8 +57,8 @@ async def test_every_text_gets_its_terms(database: Database) -> None:
     await put(database, *texts)
     await put(database, "Інша людина", user_id=STRANGER)
     following = TermsBackfill(database, DirectTerms())
-    assert await following.follow_due() == 71
-    assert await following.follow_due() == 0
+    assert await following.analyse_due() == 71
+    assert await following.analyse_due() == 0
     found = await stored(database)
     assert {analyzer for _, analyzer in found} == {ANALYZER}
     assert {terms for terms, _ in found} == set(document_terms([*texts, "Інша людина"]))
@@ -68,9 +68,9 @@ async def test_a_changed_text_is_due_again(database: Database) -> None:
     """Only what changed is analysed anew, and the change log tells caches of it."""
     await put(database, "первый", "второй")
     following = TermsBackfill(database, DirectTerms())
-    await following.follow_due()
+    await following.analyse_due()
     await put(database, "первый", "другой")
-    assert await following.follow_due() == 1
+    assert await following.analyse_due() == 1
     told = await database.read(
         lambda c: list(
             c.execute(select(changes.c.id).where(changes.c.kind == "terms").order_by(changes.c.seq)).scalars()
@@ -89,16 +89,16 @@ async def test_a_text_that_changes_meanwhile_keeps_no_old_terms(database: Databa
             return await super().document_terms(texts, urgent=urgent)
 
     await put(database, "старый текст")
-    assert await TermsBackfill(database, Slow()).follow_due() == 1
+    assert await TermsBackfill(database, Slow()).analyse_due() == 1
     assert await stored(database) == [(document_terms(["новый текст"])[0], ANALYZER)]
 
 
 async def test_terms_of_other_rules_are_made_anew(database: Database) -> None:
     """A new version of the analyzer finds all old terms due at its first look."""
     await put(database, "Петров работает")
-    await TermsBackfill(database, DirectTerms()).follow_due()
+    await TermsBackfill(database, DirectTerms()).analyse_due()
     await database.write(lambda c: c.execute(update(items).values(analyzer="words-0", terms="старьё")).rowcount)
-    assert await TermsBackfill(database, DirectTerms()).follow_due() == 1
+    assert await TermsBackfill(database, DirectTerms()).analyse_due() == 1
     assert await stored(database) == [(document_terms(["Петров работает"])[0], ANALYZER)]
 
 
@@ -107,9 +107,9 @@ async def test_a_language_process_that_is_down_loses_nothing(database: Database)
     await put(database, "Петров работает")
     tools = Failing()
     following = TermsBackfill(database, tools)
-    assert await following.follow_due() == 0
+    assert await following.analyse_due() == 0
     tools.down = False
-    assert await following.follow_due() == 1
+    assert await following.analyse_due() == 1
 
 
 async def test_old_terms_of_a_new_text_are_not_searched(known: Known) -> None:

@@ -112,7 +112,7 @@ class Known:
 
     async def follow(self) -> None:
         """Lets terms and vectors follow."""
-        await TermsBackfill(self.database, DirectTerms()).follow_due()
+        await TermsBackfill(self.database, DirectTerms()).analyse_due()
         wait = timedelta(seconds=1)
         await VectorBackfill(self.database, self.embedder, self.clock, retry_base=wait, retry_max=wait).embed_due()
 

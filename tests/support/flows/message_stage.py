@@ -81,7 +81,7 @@ class Talk:
 
     async def follow(self) -> None:
         """Terms and vectors of all that is due."""
-        await TermsBackfill(self.database, self.terms).follow_due()
+        await TermsBackfill(self.database, self.terms).analyse_due()
         if self.embedder is not None:
             waits = {"retry_base": timedelta(seconds=2), "retry_max": timedelta(minutes=15)}
             await VectorBackfill(self.database, self.embedder, self.clock, **waits).embed_due()

@@ -98,11 +98,11 @@ def test_what_is_dropped_leaves_the_vocabulary() -> None:
 def test_waste_is_told() -> None:
     """Neither dead documents nor fresh lists pile up unseen."""
     index = LexicalIndex.of(["слово"] * 100)
-    assert not index.wasteful
+    assert not index.needs_compaction
     for doc in range(30):
         index.drop(doc)
-    assert index.wasteful
+    assert index.needs_compaction
     index.compact()
-    assert not index.wasteful
+    assert not index.needs_compaction
     assert len(index) == index.size == 70
     assert index.nbytes > 0

@@ -56,11 +56,11 @@ def test_changes_lead_to_the_same_index_as_reading_all_anew(
     index = ItemIndex.load(DIM, 0, first, expected=len(first))
     there = {item.ref_id: item for item in first}
     for changed, gone in steps:
-        index.follow([*(item.ref_id for item in changed), *(f"f{number}" for number in gone)], changed)
+        index.apply_changes([*(item.ref_id for item in changed), *(f"f{number}" for number in gone)], changed)
         there = {ref_id: item for ref_id, item in there.items() if int(ref_id[1:]) not in gone}
         there |= {item.ref_id: item for item in changed}
     assert contents(index) == contents(ItemIndex.load(DIM, 0, there.values(), expected=1))
-    assert index.unread == {ref_id: item.text for ref_id, item in there.items() if item.terms is None}
+    assert index.unanalysed == {ref_id: item.text for ref_id, item in there.items() if item.terms is None}
     assert len(index) == len(there)
 
 
@@ -69,9 +69,9 @@ def test_terms_that_come_later_are_taken_over_once() -> None:
     index = ItemIndex.load(
         DIM, 0, [ItemRow("f1", None, "текст", None), ItemRow("f2", None, "другой", None)], expected=2
     )
-    index.follow(["f2"], [])
-    index.read({"f1": "a", "f2": "a"})
-    assert index.unread == {}
+    index.apply_changes(["f2"], [])
+    index.set_terms({"f1": "a", "f2": "a"})
+    assert index.unanalysed == {}
     assert index.lexical([(("a", 1.0),)]).tolist() == [pytest.approx(1.0, abs=0.01)]
 
 
@@ -111,5 +111,5 @@ def test_which_facts_count(asked: dict[str, int | bool], found: set[str]) -> Non
     index = ItemIndex.load(0, 0, FACTS, expected=len(FACTS))
     times = {name: NOON + timedelta(days=value) for name, value in asked.items() if not isinstance(value, bool)}
     moment = Moment(NOON, include_invalid=bool(asked.get("include_invalid")), **times)
-    counting = index.counting(moment)
+    counting = index.valid_at(moment)
     assert {ref_id for row, ref_id in enumerate(index.ids) if counting[row]} == found

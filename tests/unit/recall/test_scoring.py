@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from internal.recall.index.scoring import fused, normalised, top
+from internal.recall.index.scoring import fuse, normalised, top
 
 NOTHING = np.zeros(4, dtype=np.float32)
 ALL = np.ones(4, dtype=np.bool_)
@@ -16,13 +16,13 @@ def array(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 def test_words_alone_can_win() -> None:
     """A text that holds the whole question stands above one that is only near in meaning."""
     cosines = array(0.90, 0.80, 0.79, 0.78)
-    assert int(np.argmax(fused(cosines, ALL, array(0, 0, 0, 1.0), NOTHING))) == 3
+    assert int(np.argmax(fuse(cosines, ALL, array(0, 0, 0, 1.0), NOTHING))) == 3
 
 
 def test_meaning_alone_can_win() -> None:
     """A text that stands out by meaning is above one that shares a common word."""
     cosines = array(0.90, 0.80, 0.79, 0.78)
-    assert int(np.argmax(fused(cosines, ALL, array(0, 0, 0, 0.2), NOTHING))) == 0
+    assert int(np.argmax(fuse(cosines, ALL, array(0, 0, 0, 0.2), NOTHING))) == 0
 
 
 def test_the_spread_of_a_model_does_not_matter() -> None:
@@ -30,13 +30,13 @@ def test_the_spread_of_a_model_does_not_matter() -> None:
     narrow = array(0.90, 0.80, 0.75, 0.70)
     wide = (narrow - 0.8) * 5 + 0.4
     words = array(0, 0.5, 0, 0)
-    assert fused(narrow, ALL, words, NOTHING) == pytest.approx(fused(wide, ALL, words, NOTHING), abs=1e-4)
+    assert fuse(narrow, ALL, words, NOTHING) == pytest.approx(fuse(wide, ALL, words, NOTHING), abs=1e-4)
 
 
 def test_what_has_no_vector_yet_is_neither_first_nor_last() -> None:
     """Until its vector comes, a row counts as an average one."""
     embedded = np.array([True, True, True, False])
-    scores = fused(array(0.9, 0.7, 0.8, 0.0), embedded, NOTHING, NOTHING)
+    scores = fuse(array(0.9, 0.7, 0.8, 0.0), embedded, NOTHING, NOTHING)
     assert scores[1] < scores[3] < scores[0]
     assert scores[3] == 0
 
@@ -45,7 +45,7 @@ def test_what_has_no_vector_yet_is_neither_first_nor_last() -> None:
 def test_without_vectors_words_and_names_count(cosines: object) -> None:
     """No embedder, or no vector yet: the other channels rank."""
     nobody = np.zeros(4, dtype=np.bool_)
-    scores = fused(cosines, nobody, array(0, 0.9, 0, 0), array(0, 0, 1, 0))  # type: ignore[arg-type]
+    scores = fuse(cosines, nobody, array(0, 0.9, 0, 0), array(0, 0, 1, 0))  # type: ignore[arg-type]
     assert np.argsort(-scores).tolist()[:2] == [1, 2]
 
 
