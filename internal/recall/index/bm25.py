@@ -236,7 +236,9 @@ class LexicalIndex:
         return self._vocabulary.setdefault(term, len(self._vocabulary))
 
     def _length_weights(self, documents: int) -> Scores:
-        """What BM25 adds to the count in the denominator: K1 for a document of average length, more for a longer one."""
+        """What BM25 adds to the count in the denominator: K1 for a document of average length, more for a longer
+        one.
+        """
         lengths = self._lengths[: self._size]
         mean = max(float(lengths.sum()) / documents, 1e-9)
         return np.float32(K1) * (np.float32(1 - B) + np.float32(B / mean) * lengths)

@@ -182,7 +182,9 @@ def _entities_of(connection: Connection, user_id: int, entries: Sequence[tuple[s
 
 
 def names_of_nodes(connection: Connection, user_id: int, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """All names of these nodes: name and aliases, for a person also those of the profile and the username with its @."""
+    """All names of these nodes: name and aliases, for a person also those of the profile and the username with its
+    @.
+    """
     found: dict[str, dict[str, None]] = {node_id: {} for node_id in node_ids}
     for row in connection.execute(_NODE_NAMES, {"owner": user_id, "ids": list(node_ids)}).all():
         aliases = row.props.get("aliases") or ()

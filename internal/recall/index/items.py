@@ -1,4 +1,6 @@
-"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, up to date after every commit."""
+"""One owner's facts, entities, memories or episodes in memory: vectors, words and times, up to date after every
+commit.
+"""
 
 from __future__ import annotations
 

@@ -99,7 +99,9 @@ def memory_names(index: ItemIndex, about: Mapping[str, float], kinds: KindsAsked
 
 
 def fact_names(index: ItemIndex, named: Mapping[str, float]) -> Scores:
-    """How clearly the question names the ends of each fact: the source counts fully, the target in part. Shape (rows,)."""
+    """How clearly the question names the ends of each fact: the source counts fully, the target in part. Shape
+    (rows,).
+    """
     scores = np.zeros(len(index), dtype=np.float32)
     for node_id, boost in named.items():
         at_source, at_target = index.source_in([node_id]), index.target_in([node_id])

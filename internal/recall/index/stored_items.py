@@ -19,7 +19,9 @@ from internal.recall.index.ranking import Candidate
 
 @dataclass(frozen=True, slots=True)
 class FactRequest:
-    """Which facts to read: `fact_filter` is the filter for the store, `moment` that of the ranking, `centre` a node id."""
+    """Which facts to read: `fact_filter` is the filter for the store, `moment` that of the ranking, `centre` a node
+    id.
+    """
 
     fact_filter: FactFilter
     moment: Moment

@@ -1,4 +1,4 @@
-"""One owner's messages in memory: who said what when, beside what, by words and by meaning."""
+"""One owner's messages in memory: sender, time and neighbours, searchable by words and by meaning."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from internal.storage.vectors import Vector
 
 OWNER: Final = 0
 BOT: Final = 1
-"""The senders that are always there; forwarded people follow."""
+"""The senders that always exist; senders of forwarded messages follow."""
 
 _GAP: Final = GAP // (GAP.resolution)
 _GROWTH: Final = 1.5
-_BATCH: Final = 4_096
-"""Messages whose vectors wait as numbers while many are loaded."""
+_LOAD_BATCH: Final = 4_096
+"""Messages quantised at once while an index is loaded."""
 
 _MESSAGE_BYTES: Final = 250
-"""About what one message takes besides its numbers: its id and the places where it is looked up."""
+"""Approximate memory of one message besides its numbers: its id and lookup tables."""
 
 _COLUMNS: Final[dict[str, Any]] = {
     "seq": np.int64,
@@ -37,16 +37,16 @@ _COLUMNS: Final[dict[str, Any]] = {
     "previous": np.int32,
     "following": np.int32,
     "session": np.int32,
-    "rarity": np.float32,
+    "mean_idf": np.float32,
     "scales": np.float32,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """A message that may be found. `terms` are those of its current text; until it has them, `text` is that text.
+    """A searchable message. `terms` are those of its current text; until they are stored, `text` is that text.
 
-    `moment` is in microseconds; `name` is whose words a forwarded message holds.
+    `moment` is in microseconds; `name` is the author of a forwarded message.
     """
 
     ref_id: str
@@ -62,17 +62,19 @@ class MessageRow:
 
 
 class MessageIndex:
-    """Everything that was said. A row is a document of the words: a changed text gets a new one. Not thread-safe."""
+    """All messages of an owner. A row is a document of the word index: a changed text gets a new row. Not
+    thread-safe.
+    """
 
     def __init__(self, dimensions: int, seq: int = 0) -> None:
-        """`seq` is the place in the change log up to which this is right; `commits` as in ItemIndex."""
+        """`seq` is the change log position up to which the index is current; `commits` as in ItemIndex."""
         self.seq = seq
         self.commits = -1
-        self.unread: dict[str, str] = {}
+        self.unanalysed: dict[str, str] = {}
         self.senders: list[str] = ["", ""]
-        """Names by number; the bot has none, the owner that of his account."""
+        """Names by number; the bot has none, the owner that of the account."""
         self.sender_terms: dict[int, frozenset[str]] = {}
-        """What the senders' names are found by, as far as it was asked for."""
+        """The terms of the senders' names, as far as they were requested."""
         self._sender_numbers: dict[str, int] = {}
         self._words = LexicalIndex()
         self._columns: dict[str, NDArray[Any]] = {name: np.zeros(FIRST_ROWS, kind) for name, kind in _COLUMNS.items()}
@@ -83,25 +85,25 @@ class MessageIndex:
         self._last: dict[int, int] = {}
         self._newest = -1
         self._sessions = 0
-        self._in_line = True
+        self._linked = True
         self._rows: MessageRows | None = None
 
     @classmethod
-    def load(cls, dimensions: int, seq: int, found: Iterable[MessageRow]) -> MessageIndex:
-        """An index of all these."""
+    def load(cls, dimensions: int, seq: int, messages: Iterable[MessageRow]) -> MessageIndex:
+        """Builds an index of all these messages."""
         index = cls(dimensions, seq)
         batch: list[MessageRow] = []
-        stored: list[str] = []
-        for message in found:
+        all_terms: list[str] = []
+        for message in messages:
             batch.append(message)
-            stored.append(message.terms or "")
-            if len(batch) == _BATCH:
+            all_terms.append(message.terms or "")
+            if len(batch) == _LOAD_BATCH:
                 index._append(batch)
                 batch = []
         index._append(batch)
-        index._words = LexicalIndex.of(stored)
-        index._columns["rarity"][: len(stored)] = index._words.mean_idfs()
-        index._in_line = False
+        index._words = LexicalIndex.of(all_terms)
+        index._columns["mean_idf"][: len(all_terms)] = index._words.mean_idfs()
+        index._linked = False
         return index
 
     def __len__(self) -> int:
@@ -114,50 +116,50 @@ class MessageIndex:
         return arrays + derived + self._words.nbytes + len(self._row_of) * _MESSAGE_BYTES
 
     def row_of(self, ref_id: str) -> int | None:
-        """The row of a message; None if it may not be found."""
+        """The row of a message, or None if it is not in the index."""
         return self._row_of.get(ref_id)
 
     @property
     def ready(self) -> bool:
-        """Whether `rows` costs nothing."""
+        """Whether `rows` returns at once."""
         return self._rows is not None
 
     def rows(self) -> MessageRows:
-        """The arrays as they are now, valid until the next change; the first call after one costs some milliseconds."""
+        """The arrays, valid until the next change; the first call after a change costs some milliseconds."""
         if self._rows is None:
-            self._tidy()
-            if not self._in_line:
+            self._compact()
+            if not self._linked:
                 self._relink()
-            self._rows = self._view()
+            self._rows = self._make_rows()
         return self._rows
 
     def rename(self, sender: int, name: str) -> None:
-        """Takes over what a sender is called."""
+        """Sets the name of a sender."""
         if self.senders[sender] != name:
             self.senders[sender] = name
             self.sender_terms.pop(sender, None)
 
-    def follow(self, touched: Iterable[str], current: Sequence[MessageRow]) -> None:
-        """Takes over what became of those that were touched; those not among `current` are found no more."""
-        there = {message.ref_id for message in current}
+    def apply_changes(self, touched: Iterable[str], current: Sequence[MessageRow]) -> None:
+        """Applies changes: `touched` ids that are not among `current` are removed, the others replaced."""
+        visible = {message.ref_id for message in current}
         for ref_id in touched:
-            if ref_id not in there:
+            if ref_id not in visible:
                 self._drop(ref_id)
         for message in current:
             self._put(message)
 
-    def read(self, terms: dict[str, str]) -> None:
-        """Takes over the terms of texts that had none stored yet."""
-        for ref_id, found in terms.items():
-            if self.unread.pop(ref_id, None) is not None and ref_id in self._row_of:
-                self._replace(ref_id, found)
+    def set_terms(self, terms: dict[str, str]) -> None:
+        """Sets the terms of texts whose terms were not stored yet."""
+        for ref_id, message_terms in terms.items():
+            if self.unanalysed.pop(ref_id, None) is not None and ref_id in self._row_of:
+                self._replace(ref_id, message_terms)
 
     def _put(self, message: MessageRow) -> None:
         self._rows = None
         if message.terms is None:
-            self.unread[message.ref_id] = message.text or ""
+            self.unanalysed[message.ref_id] = message.text or ""
         else:
-            self.unread.pop(message.ref_id, None)
+            self.unanalysed.pop(message.ref_id, None)
         row = self._row_of.get(message.ref_id)
         terms = message.terms or ""
         if row is None:
@@ -167,29 +169,29 @@ class MessageIndex:
             return
         if message.terms is not None and hash(terms) != self._terms[message.ref_id]:
             row = self._replace(message.ref_id, terms)
-        moved = (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row])
+        position_before = (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row])
         self._fill(row, message)
-        if moved != (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row]):
-            self._in_line = False
+        if position_before != (self._columns["seq"][row], self._columns["moment"][row], self._columns["lane"][row]):
+            self._linked = False
 
     def _drop(self, ref_id: str) -> None:
         row = self._row_of.pop(ref_id, None)
         if row is None:
             return
-        self._rows, self._in_line = None, False
+        self._rows, self._linked = None, False
         self._words.drop(row)
         self._vectors[row] = 0
         del self._terms[ref_id]
-        self.unread.pop(ref_id, None)
+        self.unanalysed.pop(ref_id, None)
 
     def _replace(self, ref_id: str, terms: str) -> int:
-        """Gives a message other words, in a row of its own that takes the place of the old one; that row."""
+        """Gives a message new words in a new row that takes the place of the old one, and returns that row."""
         self._rows = None
         old = self._row_of[ref_id]
         self._words.drop(old)
         row = self._new_row(ref_id, terms)
         for name, column in self._columns.items():
-            if name != "rarity":
+            if name != "mean_idf":
                 column[row] = column[old]
         self._vectors[row] = self._vectors[old]
         self._vectors[old] = 0
@@ -206,7 +208,7 @@ class MessageIndex:
     def _new_row(self, ref_id: str, terms: str) -> int:
         row = self._words.put(terms)
         self._reserve(row + 1)
-        self._columns["rarity"][row] = self._words.mean_idf(terms)
+        self._columns["mean_idf"][row] = self._words.mean_idf(terms)
         self._row_of[ref_id] = row
         self._terms[ref_id] = hash(terms)
         return row
@@ -221,7 +223,7 @@ class MessageIndex:
             self._vectors[row], self._columns["scales"][row] = codes[0], scales[0]
 
     def _append(self, batch: Sequence[MessageRow]) -> None:
-        """Adds many at once, without words and unlinked."""
+        """Adds many messages at once, without words and unlinked."""
         if not batch:
             return
         first = len(self._row_of)
@@ -230,11 +232,11 @@ class MessageIndex:
             self._row_of[message.ref_id] = row
             self._terms[message.ref_id] = hash(message.terms or "")
             if message.terms is None:
-                self.unread[message.ref_id] = message.text or ""
+                self.unanalysed[message.ref_id] = message.text or ""
         values = [self._values(message) for message in batch]
         for name in values[0]:
-            self._columns[name][first : first + len(batch)] = [one[name] for one in values]
-        embedded = [place for place, message in enumerate(batch) if message.vector is not None]
+            self._columns[name][first : first + len(batch)] = [values_of_one[name] for values_of_one in values]
+        embedded = [i for i, message in enumerate(batch) if message.vector is not None]
         if embedded:
             codes, scales = quantise(np.stack([vector for message in batch if (vector := message.vector) is not None]))
             rows = first + np.array(embedded)
@@ -262,29 +264,29 @@ class MessageIndex:
         return number
 
     def _reserve(self, rows: int) -> None:
-        held = len(self._vectors)
-        if rows <= held:
+        capacity = len(self._vectors)
+        if rows <= capacity:
             return
-        spare = max(rows, int(held * _GROWTH)) - held
+        spare = max(rows, int(capacity * _GROWTH)) - capacity
         for name, column in self._columns.items():
             self._columns[name] = np.concatenate((column, np.zeros(spare, dtype=column.dtype)))
         width = self._vectors.shape[1]
         self._vectors = np.concatenate((self._vectors, np.zeros((spare, width), dtype=np.int8)))
 
     def _link(self, row: int) -> None:
-        """Puts a new message behind the last one of its lane; one that belongs further back has all linked anew."""
+        """Links a new message to the last one of its lane; one that is older has all messages linked again."""
         columns = self._columns
         seq, lane = int(columns["seq"][row]), int(columns["lane"][row])
         columns["previous"][row] = columns["following"][row] = NOBODY
-        if not self._in_line or seq < self._newest:
-            self._in_line = False
+        if not self._linked or seq < self._newest:
+            self._linked = False
             return
         self._newest = seq
-        before = self._last.get(lane)
+        last = self._last.get(lane)
         self._last[lane] = row
-        if before is not None and abs(int(columns["moment"][row]) - int(columns["moment"][before])) <= _GAP:
-            columns["previous"][row], columns["following"][before] = before, row
-            columns["session"][row] = columns["session"][before]
+        if last is not None and abs(int(columns["moment"][row]) - int(columns["moment"][last])) <= _GAP:
+            columns["previous"][row], columns["following"][last] = last, row
+            columns["session"][row] = columns["session"][last]
         else:
             columns["session"][row] = self._sessions
             self._sessions += 1
@@ -302,14 +304,14 @@ class MessageIndex:
         columns["session"][order[1:]] = np.cumsum(~near)
         self._sessions = int(np.count_nonzero(~near)) + 1 if len(order) else 0
         self._newest = int(columns["seq"][order].max(initial=-1))
-        self._last = {int(columns["lane"][row]): int(row) for row in order[_ends(lane)]}
-        self._in_line = True
+        self._last = {int(columns["lane"][row]): int(row) for row in order[_lane_ends(lane)]}
+        self._linked = True
 
-    def _view(self) -> MessageRows:
+    def _make_rows(self) -> MessageRows:
         size = self._words.size
-        shown: dict[str, NDArray[Any]] = {name: column[:size] for name, column in self._columns.items()}
-        del shown["lane"]
-        previous, following, session = shown["previous"], shown["following"], shown["session"]
+        columns: dict[str, NDArray[Any]] = {name: column[:size] for name, column in self._columns.items()}
+        del columns["lane"]
+        previous, following, session = columns["previous"], columns["following"], columns["session"]
         sessions = max(1, self._sessions)
         order, starts, begun = by_session(self._words.alive, session)
         return MessageRows(
@@ -320,33 +322,33 @@ class MessageIndex:
             order=order,
             starts=starts,
             begun=begun,
-            **shown,
+            **columns,
         )
 
-    def _tidy(self) -> None:
+    def _compact(self) -> None:
         if not self._words.needs_compaction:
             return
         size = self._words.size
         renumbered = padded_links(self._words.compact())
-        kept = np.flatnonzero(renumbered[:size] != NOBODY)
+        old_rows = np.flatnonzero(renumbered[:size] != NOBODY)
         for name, column in self._columns.items():
-            column[: len(kept)] = column[kept]
+            column[: len(old_rows)] = column[old_rows]
             if name in ("previous", "following"):
-                column[: len(kept)] = renumbered[column[: len(kept)]]
-        self._vectors[: len(kept)] = self._vectors[kept]
-        self._vectors[len(kept) : size] = 0
-        self._columns["rarity"][: len(kept)] = self._words.mean_idfs()
+                column[: len(old_rows)] = renumbered[column[: len(old_rows)]]
+        self._vectors[: len(old_rows)] = self._vectors[old_rows]
+        self._vectors[len(old_rows) : size] = 0
+        self._columns["mean_idf"][: len(old_rows)] = self._words.mean_idfs()
         self._row_of = {ref_id: int(renumbered[row]) for ref_id, row in self._row_of.items()}
-        self._in_line = False
+        self._linked = False
 
 
 def padded_links(renumbered: Numbers) -> Numbers:
-    """New numbers by old ones, with one more place so that NOBODY stays NOBODY."""
+    """New row numbers by old ones, with one more place so that NOBODY stays NOBODY."""
     return np.concatenate((renumbered, np.array([NOBODY], dtype=np.int32)))
 
 
-def _ends(lane: Numbers) -> NDArray[np.intp]:
-    """Where the last message of each lane stands, in rows that are ordered by lane."""
-    last = np.ones(len(lane), dtype=np.bool_)
-    last[:-1] = lane[1:] != lane[:-1]
-    return np.flatnonzero(last)
+def _lane_ends(lane: Numbers) -> NDArray[np.intp]:
+    """The positions of the last message of each lane, for rows ordered by lane."""
+    is_last = np.ones(len(lane), dtype=np.bool_)
+    is_last[:-1] = lane[1:] != lane[:-1]
+    return np.flatnonzero(is_last)

@@ -1,4 +1,4 @@
-"""The message indexes of the owners seen last, right after every committed write."""
+"""The message indexes of the owners who searched last, current with every committed write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CACHE_BYTES: Final = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Refreshed:
-    """What one read found: an index made anew, or the messages that changed and may be found."""
+    """The result of one read: a newly built index, or the messages that changed and are visible."""
 
     seq: int
     owner: str
@@ -32,13 +32,20 @@ class _Refreshed:
 
 
 class MessageIndexes:
-    """One instance serves all owners; whoever uses an index holds its owner's lock."""
+    """One instance serves all owners; use an index only while holding its owner's lock."""
 
     def __init__(
-        self, database: Database, of: VectorKind | None, terms: TermTools | None, *, cache_bytes: int = CACHE_BYTES
+        self,
+        database: Database,
+        vectors_of: VectorKind | None,
+        terms: TermTools | None,
+        *,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        """`of` None: there are no vectors. `terms` None: texts too new to have stored terms are not found by words."""
-        self._database, self._of, self._tools = database, of, terms
+        """Without `vectors_of` there are no vectors. Without `terms`, texts that are too new to have stored terms are
+        not found by words.
+        """
+        self._database, self._vectors_of, self._tools = database, vectors_of, terms
         self._cache: ByteCache[int, MessageIndex] = ByteCache(cache_bytes)
         self._locks = OwnerLocks()
 
@@ -47,48 +54,48 @@ class MessageIndexes:
         return self._cache.nbytes
 
     def lock(self, user_id: int) -> asyncio.Lock:
-        """An owner's searches run one after the other."""
+        """The lock that makes an owner's searches run one after the other."""
         return self._locks.of(user_id)
 
     def forget(self, user_id: int) -> None:
-        """Drops what is in memory of this owner; the next search reads it anew."""
+        """Drops this owner's data from memory; the next search reads it again."""
         self._cache.drop(user_id)
 
     async def current(self, user_id: int) -> MessageIndex:
-        """This owner's index with every committed write in it; to be called and used under the owner's lock."""
+        """This owner's index, current with every committed write. Call and use it under the owner's lock."""
         cached = self._cache.get(user_id)
         commits = self._database.commits
         if cached is None or cached.commits != commits:
             cached = await self._refreshed(user_id, cached, commits)
-        if cached.unread and self._tools is not None:
-            found = await analyse_new(self._tools, cached.unread)
-            await asyncio.to_thread(cached.read, found)
+        if cached.unanalysed and self._tools is not None:
+            terms = await analyse_new(self._tools, cached.unanalysed)
+            await asyncio.to_thread(cached.set_terms, terms)
         return cached
 
     async def _refreshed(self, user_id: int, cached: MessageIndex | None, commits: int) -> MessageIndex:
         after = None if cached is None else cached.seq
-        found = await self._database.read(lambda connection: self._look(connection, user_id, after))
-        index = found.index if found.index is not None else cached
+        refreshed = await self._database.read(lambda connection: self._read(connection, user_id, after))
+        index = refreshed.index if refreshed.index is not None else cached
         assert index is not None
-        if found.index is not None:
+        if refreshed.index is not None:
             self._cache.put(user_id, index)
-        elif found.touched:
-            await asyncio.to_thread(index.follow, found.touched, found.current)
+        elif refreshed.touched:
+            await asyncio.to_thread(index.apply_changes, refreshed.touched, refreshed.current)
             self._cache.shrink()
-        index.rename(OWNER, found.owner)
-        index.seq, index.commits = found.seq, commits
+        index.rename(OWNER, refreshed.owner)
+        index.seq, index.commits = refreshed.seq, commits
         return index
 
-    def _look(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
-        """On a database thread: an index of 100,000 messages takes seconds to build."""
+    def _read(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
+        """Runs on a database thread: building an index of 100,000 messages takes seconds."""
         owner = repository.owner_name(connection, user_id)
         if after is not None:
             log_after = changes.log_after(connection, user_id, after)
             if log_after.entries is not None:
                 touched = repository.touched(log_after.entries)
-                current = repository.rows(connection, user_id, self._of, touched)
+                current = repository.rows(connection, user_id, self._vectors_of, touched)
                 return _Refreshed(log_after.seq, owner, touched=touched, current=tuple(current))
         seq = changes.last_seq(connection, user_id)
-        dimensions = self._of.dimensions if self._of is not None else 0
-        index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._of))
+        dimensions = self._vectors_of.dimensions if self._vectors_of is not None else 0
+        index = MessageIndex.load(dimensions, seq, repository.rows(connection, user_id, self._vectors_of))
         return _Refreshed(seq, owner, index)

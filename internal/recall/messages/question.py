@@ -1,4 +1,4 @@
-"""A question as messages are searched for: its words without those that name a sender, and what else it tells."""
+"""A question as messages are searched for: its words without names of senders, and its kind, dates and senders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from internal.storage.vectors import Vector
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What features are computed against. `senders` are those whom it names, by number; `vector` is normalised."""
+    """The input of the features. `senders` are the numbers of the senders it names; `vector` is normalised."""
 
     words: Sequence[Word]
     vector: Vector | None = None
@@ -22,5 +22,5 @@ class Question:
 
 
 def without_names(words: Sequence[Word], names: Collection[str]) -> list[Word]:
-    """The words none of whose alternatives is among what the named senders are found by."""
+    """The words without those that have an alternative among the terms of the named senders."""
     return [word for word in words if not any(term in names for term, _ in word)]

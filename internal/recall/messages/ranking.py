@@ -1,6 +1,6 @@
-"""The learned order of messages: a weight for each feature, and the chance that a score means an answer.
+"""The learned ranking of messages: a weight for each feature, and the chance that a message with a score is an answer.
 
-The weights stand in `ranking.json`; `internal.recall.messages.fitting` makes them from judged questions.
+The weights are stored in `ranking.json`, written by `internal.recall.messages.fitting` from judged questions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from internal.recall.messages.rows import Floats
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A linear score of features, and its logistic calibration.
+    """A linear score of features and its logistic calibration.
 
     chance = 1 / (1 + exp(-(slope * score + lag * (score - the question's best) + offset))).
     """
@@ -33,39 +33,41 @@ class Ranking:
 
     def scores(self, matrix: Floats) -> Floats:
         """The score of each candidate, shape (candidates,); a feature without a weight counts nothing."""
-        found: Floats = matrix @ np.array([self.weights.get(name, 0.0) for name in NAMES], dtype=np.float32)
-        return found
+        scores: Floats = matrix @ np.array([self.weights.get(name, 0.0) for name in NAMES], dtype=np.float32)
+        return scores
 
     def chances(self, scores: Floats) -> Floats:
-        """How likely each is an answer, in [0, 1], by the scores of all candidates of one question."""
-        behind = scores - scores.max(initial=-np.inf)
-        found: Floats = 1 / (1 + np.exp(-np.clip(self.slope * scores + self.lag * behind + self.offset, -50, 50)))
-        return found
+        """The chance in [0, 1] that each candidate is an answer, from the scores of all candidates of one question."""
+        behind_best = scores - scores.max(initial=-np.inf)
+        chances: Floats = 1 / (
+            1 + np.exp(-np.clip(self.slope * scores + self.lag * behind_best + self.offset, -50, 50))
+        )
+        return chances
 
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """`lexical` for questions without a vector, `dense` for those with one."""
+    """`lexical` is for questions without a vector, `dense` for those with one."""
 
     lexical: Ranking
     dense: Ranking
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Rankings:
-        """As `stored` gave them. ValueError for a feature that is not computed."""
-        found = {name: Ranking(**stored[name]) for name in ("lexical", "dense")}
-        unknown = {name for ranking in found.values() for name in ranking.weights} - set(NAMES)
+        """Reads what `stored` returned. Raises ValueError for a weight of an unknown feature."""
+        rankings = {name: Ranking(**stored[name]) for name in ("lexical", "dense")}
+        unknown = {name for ranking in rankings.values() for name in ranking.weights} - set(NAMES)
         if unknown:
             raise ValueError(f"a ranking has weights for unknown features: {', '.join(sorted(unknown))}")
-        return cls(**found)
+        return cls(**rankings)
 
     def stored(self) -> dict[str, Any]:
-        """What `of` reads."""
+        """The rankings as `of` reads them."""
         return asdict(self)
 
 
 def read_rankings(path: Path) -> Rankings:
-    """The rankings of a file. OSError or ValueError if it holds none."""
+    """Reads rankings from a file. Raises OSError or ValueError if it holds none."""
     try:
         return Rankings.of(json.loads(path.read_text(encoding="utf-8")))
     except (KeyError, TypeError) as error:
@@ -73,11 +75,11 @@ def read_rankings(path: Path) -> Rankings:
 
 
 def write_rankings(path: Path, rankings: Rankings) -> None:
-    """Stores rankings, weights rounded to what is worth reading."""
+    """Writes rankings to a file, weights rounded to five digits."""
 
     def rounded(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {name: rounded(one) for name, one in value.items()}
+            return {name: rounded(item) for name, item in value.items()}
         return round(float(value), 5)
 
     path.write_text(json.dumps(rounded(rankings.stored()), indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What searches of messages read: who said what when, with terms and vectors, and the messages that were found."""
+"""Statements for searches of messages: rows of the index with terms and vectors, and the messages found."""
 
 from __future__ import annotations
 
@@ -31,49 +31,48 @@ _FORGOTTEN: Final = exists().where(
         and_(forgettings.c.kind == "message", forgettings.c.ref_id == messages.c.id),
     ),
 )
-# Run at every search: built once, for building a statement takes longer than running it.
-_FOUND: Final = select(messages).where(
+# Run by every search: built once, for building a statement takes longer than running it.
+_BY_SEQ: Final = select(messages).where(
     messages.c.user_id == bindparam("owner"), messages.c.seq.in_(bindparam("seqs", expanding=True)), ~_FORGOTTEN
 )
 
 
 def rows(
-    connection: Connection, user_id: int, of: VectorKind | None, ids: Iterable[str] | None = None
+    connection: Connection, user_id: int, vectors_of: VectorKind | None, ids: Iterable[str] | None = None
 ) -> Iterator[MessageRow]:
-    """Every message that may be found (of these ids) as it is stored now, in order."""
+    """Yields the visible messages (with these ids) as they are stored now, in order."""
     if ids is None:
-        query = _searchable(of).where(messages.c.user_id == user_id).order_by(messages.c.seq)
+        query = _searchable(vectors_of).where(messages.c.user_id == user_id).order_by(messages.c.seq)
         yield from map(_row, connection.execute(query))
         return
-    wanted, chosen = list(ids), list[Row[Any]]()
-    for chunk in chunks(wanted):
-        one = messages.c.id.in_(chunk)
-        chosen += connection.execute(_searchable(of).where(messages.c.user_id == user_id, one))
-    yield from map(_row, sorted(chosen, key=lambda row: row.seq))
+    query, found_rows = _searchable(vectors_of).where(messages.c.user_id == user_id), list[Row[Any]]()
+    for chunk in chunks(list(ids)):
+        found_rows += connection.execute(query.where(messages.c.id.in_(chunk)))
+    yield from map(_row, sorted(found_rows, key=lambda row: row.seq))
 
 
 def touched(entries: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """The ids of the messages that changes are about, each once, the oldest first."""
-    found = {ref for kind, ref in entries if kind == MESSAGE_CHANGE}
-    return tuple(sorted(found | {ref.removeprefix(_PREFIX) for _, ref in entries if ref.startswith(_PREFIX)}))
+    message_ids = {ref for kind, ref in entries if kind == MESSAGE_CHANGE}
+    return tuple(sorted(message_ids | {ref.removeprefix(_PREFIX) for _, ref in entries if ref.startswith(_PREFIX)}))
 
 
 def owner_name(connection: Connection, user_id: int) -> str:
-    """What the owner calls himself; empty if he did not say."""
+    """The owner's name, empty if unknown."""
     return connection.execute(select(users.c.name).where(users.c.user_id == user_id)).scalar_one_or_none() or ""
 
 
-def found(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int, Message]:
-    """Those of these messages that may still be shown: not those that are about to be forgotten."""
-    shown: dict[int, Message] = {}
+def messages_by_seq(connection: Connection, user_id: int, seqs: Sequence[int]) -> dict[int, Message]:
+    """Those of these messages that may be shown; messages about to be forgotten are left out."""
+    visible: dict[int, Message] = {}
     for chunk in chunks(seqs):
-        chosen = connection.execute(_FOUND, {"owner": user_id, "seqs": chunk}).all()
-        shown |= {row.seq: message_of(row) for row in chosen}
-    return shown
+        found_rows = connection.execute(_BY_SEQ, {"owner": user_id, "seqs": chunk}).all()
+        visible |= {row.seq: message_of(row) for row in found_rows}
+    return visible
 
 
-def _searchable(of: VectorKind | None) -> Select[Any]:
-    return searchable_rows(messages, literal(_PREFIX) + messages.c.id, of, ANALYZER, messages.c.id).add_columns(
+def _searchable(vectors_of: VectorKind | None) -> Select[Any]:
+    return searchable_rows(messages, literal(_PREFIX) + messages.c.id, vectors_of, ANALYZER, messages.c.id).add_columns(
         messages.c.user_id,
         messages.c.seq,
         micros(messages.c.timestamp).label("moment"),
@@ -86,7 +85,7 @@ def _searchable(of: VectorKind | None) -> Select[Any]:
 
 
 def _row(row: Any) -> MessageRow:
-    # By place, as `_searchable` asks for them: by name it takes three times as long, and an index reads 100,000.
+    # By position, in the order of `_searchable`: by name it takes three times as long, and an index reads 100,000.
     ref_id, terms, text, vec, _, seq, moment, role, chat_id, thread_id, name, traits = row
     vector = None if vec is None else from_blob(vec)
     lane = (chat_id, thread_id)

@@ -1,4 +1,4 @@
-"""The messages of one owner as arrays, as the features are computed from them."""
+"""The messages of one owner as arrays, from which the features are computed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Numbers = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 GAP: Final = timedelta(hours=3)
-"""A longer silence in a lane begins a new session there."""
+"""A longer silence in a lane starts a new session."""
 
 NOBODY: Final = -1
-"""The row of a neighbour that is not there: at this place every array of one value more than there are rows has 0."""
+"""The row of a missing neighbour: at this place every array of length rows + 1 has 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRows:
-    """Messages by row, n of them, some of which may be gone (`words.alive`). Every array has the shape (n,).
+    """n messages by row, some of which may be dropped (`words.alive`). Every array has shape (n,) unless noted.
 
-    `moment` is in microseconds, `sender` a number of the index, `traits` the bits of
-    `internal.language.search.message_traits`, `previous` and `following` the rows beside it in its
-    session or NOBODY, `session` counts from 0, `rarity` is the mean idf of its words.
-    `vectors` (n, dimensions) times `scales` are normalised; a scale of 0 means: none.
+    `moment` is in microseconds, `sender` a sender number, `traits` the bits of
+    `internal.language.search.message_traits`, `previous` and `following` the neighbouring rows in the session or
+    NOBODY, `session` counts from 0, `mean_idf` is that of the message's words. `vectors` (n, dimensions) times `scales`
+    are normalised; a scale of 0 means no vector.
     """
 
     words: LexicalIndex
@@ -42,24 +42,24 @@ class MessageRows:
     following: Numbers
     session: Numbers
     sessions: int
-    rarity: Floats
+    mean_idf: Floats
     vectors: NDArray[np.int8]
     scales: Floats
     lengths: Lengths
     order: NDArray[np.int64]
-    """The rows that are there, those of one session together."""
+    """The rows that were not dropped, sorted by session."""
     starts: NDArray[np.int64]
-    """Where in `order` each session begins; a session without rows is left out, see `begun`."""
+    """Where each session begins in `order`; sessions without rows are left out, see `begun`."""
     begun: Numbers
     """The sessions that have rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """How many words there are in a message (`own`), and what BM25 divides by besides the count: K1 for a text of
-    average length, more for a longer one. Texts are a message, it with the one before it, its window, and a session.
+    """The number of words in each message (`own`), and the length weights of BM25: K1 for a text of average length,
+    more for a longer one. Texts are a message, a message with the one before it, its window, and a session.
 
-    All but the last have one value more than there are rows; sessions have the shape (sessions,).
+    All but the last have shape (rows + 1,); sessions have shape (sessions,).
     """
 
     own: Floats
@@ -70,12 +70,12 @@ class Lengths:
 
 
 def padded(values: NDArray[Any]) -> NDArray[Any]:
-    """The values with a zero behind them, which stands for NOBODY."""
+    """The values with a zero at the end, which stands for NOBODY."""
     return np.concatenate((values, np.zeros(1, dtype=values.dtype)))
 
 
 def lengths_of(words: LexicalIndex, previous: Numbers, following: Numbers, session: Numbers, sessions: int) -> Lengths:
-    """All lengths from those of the messages and how they stand beside each other."""
+    """Computes all lengths from those of the messages and their neighbours."""
     own: Floats = padded(words.lengths)
     before, after = padded(previous), padded(following)
     before[NOBODY] = after[NOBODY] = NOBODY
@@ -83,12 +83,12 @@ def lengths_of(words: LexicalIndex, previous: Numbers, following: Numbers, sessi
     window = context + own[before[before]] + own[after]
     rows = max(1, len(words))
     session_lengths = np.bincount(session, own[:-1], minlength=sessions).astype(np.float32)
-    held = max(1, int(np.count_nonzero(session_lengths)))
+    nonempty_sessions = max(1, int(np.count_nonzero(session_lengths)))
 
-    def weights(lengths: Floats, whole: Floats, count: int) -> Floats:
-        mean = max(float(whole.sum(dtype=np.float64)) / count, 1e-9)
-        found: Floats = np.float32(K1 * (1 - B)) + np.float32(K1 * B / mean) * lengths
-        return found
+    def weights(lengths: Floats, counted: Floats, count: int) -> Floats:
+        mean = max(float(counted.sum(dtype=np.float64)) / count, 1e-9)
+        result: Floats = np.float32(K1 * (1 - B)) + np.float32(K1 * B / mean) * lengths
+        return result
 
     alive = padded(words.alive)
     return Lengths(
@@ -96,14 +96,14 @@ def lengths_of(words: LexicalIndex, previous: Numbers, following: Numbers, sessi
         weights(own, own, rows),
         weights(context, context * alive, rows),
         weights(window, window * alive, rows),
-        weights(session_lengths, session_lengths, held),
+        weights(session_lengths, session_lengths, nonempty_sessions),
     )
 
 
 def by_session(alive: Mask, session: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64], Numbers]:
     """`order`, `starts` and `begun` of MessageRows."""
-    there = np.flatnonzero(alive)
-    order = there[np.argsort(session[there], kind="stable")]
+    alive_rows = np.flatnonzero(alive)
+    order = alive_rows[np.argsort(session[alive_rows], kind="stable")]
     of_order = session[order]
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = of_order[1:] != of_order[:-1]

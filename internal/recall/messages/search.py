@@ -1,4 +1,4 @@
-"""Search of what was said: messages by words, meaning, neighbours, session, sender and date, in a learned order."""
+"""Search of messages by words, meaning, neighbours, session, sender and date, in a learned order."""
 
 from __future__ import annotations
 
@@ -43,24 +43,25 @@ log = logging.getLogger(__name__)
 
 _LANGUAGE_TIMEOUT: Final = 3.0
 _NAMED_CANDIDATES: Final = 64
-"""Senders that share a word with the question and are looked at by name."""
+"""Most senders sharing a word with the question whose names are compared with it."""
 
-_SPARE: Final = 5
-"""Found beyond the limit, for those that are about to be forgotten."""
+_EXTRA: Final = 5
+"""Candidates beyond the limit, to make up for messages about to be forgotten."""
 
-_TELLS_NOTHING: Final = 12.0
-"""What a message loses that tells nothing of its own: more than the messages of one question lie apart."""
+_EMPTY_PENALTY: Final = 12.0
+"""Subtracted from the score of a message that says nothing itself: more than the scores of one question differ."""
 
 _ROUNDS: Final = 3
-"""How often others are looked at where the best told nothing."""
+"""Most rounds of replacing best messages that say nothing."""
 
 _COLUMN: Final = {name: place for place, name in enumerate(NAMES)}
 
 
 @dataclass(frozen=True, slots=True)
 class MessageReasons:
-    """Why a message was found: its cosine, its share of the question's words, that with the line before it, whether
-    the question names who said it (a half: nobody or several), and whether it names its month or year."""
+    """Why a message was found: its cosine, its share of the question's words, that share with the line before it,
+    whether the question names its sender (0.5: nobody or several), and whether it names its month or year.
+    """
 
     meaning: float | None
     words: float
@@ -71,7 +72,9 @@ class MessageReasons:
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """A message that was found. `score` compares within one search; `chance` that it answers, in [0, 1], everywhere."""
+    """A message that was found. `score` compares within one search; `chance` in [0, 1] that it answers compares
+    everywhere.
+    """
 
     message: Message
     score: float
@@ -81,7 +84,7 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """A question's candidates with their features: matrix of the shape (candidates, features)."""
+    """A question's candidates with their features: matrix of shape (candidates, features)."""
 
     names: Sequence[str]
     message_ids: Sequence[str]
@@ -90,13 +93,13 @@ class TrainingRows:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """Which messages count; None: no limit."""
+    """Which messages may be found; None: no limit."""
 
     before_seq: int | None
     since: datetime | None
     until: datetime | None
 
-    def of(self, rows: MessageRows) -> Mask | None:
+    def mask(self, rows: MessageRows) -> Mask | None:
         if self.before_seq is None and self.since is None and self.until is None:
             return None
         allowed = np.ones(len(rows.seq), dtype=np.bool_)
@@ -110,15 +113,15 @@ class _Range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Candidates, with their `seq`."""
+class _RankedCandidates:
+    """Candidates with their `seq`."""
 
     candidates: Candidates
     seq: NDArray[np.int64]
 
 
 class MessageSearch:
-    """Searches what was said. Never raises a model's error: a channel that fails is left out."""
+    """Searches messages. Never raises a model's error: a channel that fails is left out."""
 
     def __init__(
         self,
@@ -137,131 +140,138 @@ class MessageSearch:
         self._terms, self._names = terms, names
         self._rankings = rankings or shipped_rankings()
         self._observer = observer or NoObserver()
-        of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
-        self._indexes = MessageIndexes(database, of, terms, cache_bytes=cache_bytes)
+        vectors_of = VectorKind(embedder.name, embedder.dimensions) if embedder is not None else None
+        self._indexes = MessageIndexes(database, vectors_of, terms, cache_bytes=cache_bytes)
 
     @property
     def cached_bytes(self) -> int:
         return self._indexes.nbytes
 
     async def prepare(self, user_id: int) -> None:
-        """Has this owner's messages in memory, ready to be searched."""
+        """Loads this owner's messages into memory."""
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id)
             await asyncio.to_thread(index.rows)
 
     def forget(self, user_id: int) -> None:
-        """Drops what is in memory of this owner; the next search reads it anew."""
+        """Drops this owner's data from memory; the next search reads it again."""
         self._indexes.forget(user_id)
 
     async def search(
         self,
         user_id: int,
-        asked: Asked,
+        query: Asked,
         limit: int = 10,
         *,
         before_seq: int | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[MessageHit]:
-        """The messages that answer a question best, best first: of those before a `seq`, said in [since, until).
+        """The messages that best answer a question, best first: those before a `seq`, sent in [since, until).
 
-        None where nothing speaks for any of them: no word, no vector and no sender.
+        Empty if the question has no words, no vector and names no sender.
         """
-        read = await self.likely(user_id, asked, limit, before_seq=before_seq, since=since, until=until)
+        read = await self.likely(user_id, query, limit, before_seq=before_seq, since=since, until=until)
         return await self._database.read(read)
 
     async def likely(
         self,
         user_id: int,
-        asked: Asked,
+        query: Asked,
         limit: int = 10,
         *,
         before_seq: int | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Work[list[MessageHit]]:
-        """As `search`, by what is in memory: what it gives back reads the messages."""
-        found = await self._candidates(user_id, asked, _Range(before_seq, since, until))
-        if found is None or not len(found.seq):
-            return _nothing
-        dense = not np.isnan(found.candidates.cosine).all()
-        ranking = self._rankings.dense if dense else self._rankings.lexical
+        """As `search`, from memory only: returns a function that reads the messages."""
+        ranked_candidates = await self._candidates(user_id, query, _Range(before_seq, since, until))
+        if ranked_candidates is None or not len(ranked_candidates.seq):
+            return _no_hits
+        has_vectors = not np.isnan(ranked_candidates.candidates.cosine).all()
+        ranking = self._rankings.dense if has_vectors else self._rankings.lexical
 
         def read(connection: Connection) -> list[MessageHit]:
-            ranked = ranking.scores(found.candidates.matrix)
-            shown, scores = _shown(connection, user_id, asked, found.seq, ranked, limit + _SPARE)
+            scores_before = ranking.scores(ranked_candidates.candidates.matrix)
+            messages, scores = _visible_messages(
+                connection, user_id, query, ranked_candidates.seq, scores_before, limit + _EXTRA
+            )
             chances = ranking.chances(scores)
             hits = (
-                MessageHit(shown[place], float(scores[place]), float(chances[place]), _reasons(found.candidates, place))
-                for place in _best_first(found.seq, scores, limit + _SPARE)
-                if place in shown
+                MessageHit(
+                    messages[place],
+                    float(scores[place]),
+                    float(chances[place]),
+                    _reasons(ranked_candidates.candidates, place),
+                )
+                for place in _best_first(ranked_candidates.seq, scores, limit + _EXTRA)
+                if place in messages
             )
             return list(hits)[:limit]
 
         return read
 
-    async def training_rows(self, user_id: int, asked: Asked) -> TrainingRows:
-        """A question's candidates as weights are learned from them."""
-        found = await self._candidates(user_id, asked, _Range(None, None, None))
-        if found is None:
+    async def training_rows(self, user_id: int, query: Asked) -> TrainingRows:
+        """A question's candidates as input for fitting weights."""
+        candidates = await self._candidates(user_id, query, _Range(None, None, None))
+        if candidates is None:
             return TrainingRows(NAMES, (), np.empty((0, len(NAMES)), dtype=np.float32))
-        seqs = found.seq.tolist()
-        shown = await self._database.read(lambda connection: repository.found(connection, user_id, seqs))
-        kept = [place for place, seq in enumerate(seqs) if seq in shown]
-        return TrainingRows(NAMES, [shown[seqs[place]].id for place in kept], found.candidates.matrix[kept])
+        seqs = candidates.seq.tolist()
+        messages = await self._database.read(lambda connection: repository.messages_by_seq(connection, user_id, seqs))
+        places = [place for place, seq in enumerate(seqs) if seq in messages]
+        return TrainingRows(NAMES, [messages[seqs[place]].id for place in places], candidates.candidates.matrix[places])
 
-    async def _candidates(self, user_id: int, asked: Asked, within: _Range) -> _Found | None:
+    async def _candidates(self, user_id: int, query: Asked, allowed_range: _Range) -> _RankedCandidates | None:
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id)
             if not len(index):
                 return None
-            question = await self._question(index, asked)
+            question = await self._question(index, query)
             if question.vector is None and not question.words and not question.senders:
                 return None
-            return await asyncio.to_thread(_computed, index, question, within)
+            return await asyncio.to_thread(_compute, index, question, allowed_range)
 
-    async def _question(self, index: MessageIndex, asked: Asked) -> Question:
-        named = await self._named(index, asked)
+    async def _question(self, index: MessageIndex, query: Asked) -> Question:
+        named = await self._named_senders(index, query)
         terms = frozenset[str]().union(*(index.sender_terms.get(sender, frozenset()) for sender in named))
-        senders = named or (frozenset({OWNER}) if names_oneself(asked.text) else frozenset())
+        senders = named or (frozenset({OWNER}) if names_oneself(query.text) else frozenset())
         return Question(
-            words=without_names(asked.words, terms),
-            vector=asked.vector,
+            words=without_names(query.words, terms),
+            vector=query.vector,
             senders=senders,
-            kind=question_kind(asked.text),
-            dates=named_dates(asked.text, self._clock.now()),
+            kind=question_kind(query.text),
+            dates=named_dates(query.text, self._clock.now()),
         )
 
-    async def _named(self, index: MessageIndex, asked: Asked) -> frozenset[int]:
-        """The senders whom a question names."""
-        await self._know_senders(index)
-        sought = {term for word in asked.words for term, _ in word}
-        likely = {number for number, terms in index.sender_terms.items() if not terms.isdisjoint(sought)}
+    async def _named_senders(self, index: MessageIndex, query: Asked) -> frozenset[int]:
+        """The senders that a question names."""
+        await self._analyse_senders(index)
+        query_terms = {term for word in query.words for term, _ in word}
+        likely = {number for number, terms in index.sender_terms.items() if not terms.isdisjoint(query_terms)}
         if not likely:
             return frozenset()
         names = {number: [index.senders[number]] for number in sorted(likely)[:_NAMED_CANDIDATES]}
         return frozenset(
-            number for number, boost in (await self._boosts(asked, index, names)).items() if boost >= NAMED
+            number for number, boost in (await self._boosts(query, index, names)).items() if boost >= NAMED
         )
 
-    async def _boosts(self, asked: Asked, index: MessageIndex, names: Mapping[int, list[str]]) -> Mapping[int, float]:
+    async def _boosts(self, query: Asked, index: MessageIndex, names: Mapping[int, list[str]]) -> Mapping[int, float]:
         if self._names is not None:
             try:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                    return await self._names.boosts(asked.whole, names)
+                    return await self._names.boosts(query.whole, names)
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
                 self._degraded("names", error)
-        return {number: _plain_boost(asked.words, index.sender_terms[number]) for number in names}
+        return {number: _plain_boost(query.words, index.sender_terms[number]) for number in names}
 
-    async def _know_senders(self, index: MessageIndex) -> None:
-        """Has the names of senders analysed that are new."""
+    async def _analyse_senders(self, index: MessageIndex) -> None:
+        """Analyses the names of new senders."""
         new = [number for number, name in enumerate(index.senders) if name and number not in index.sender_terms]
         if not new:
             return
-        found = await self._terms_of([index.senders[number] for number in new])
-        for number, stored in zip(new, found, strict=True):
-            index.sender_terms[number] = frozenset(stored.replace(OR, " ").split())
+        terms = await self._terms_of([index.senders[number] for number in new])
+        for number, sender_terms in zip(new, terms, strict=True):
+            index.sender_terms[number] = frozenset(sender_terms.replace(OR, " ").split())
 
     async def _terms_of(self, names: Sequence[str]) -> list[str]:
         if self._terms is not None:
@@ -277,7 +287,7 @@ class MessageSearch:
         log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
 
 
-def _nothing(connection: Connection) -> list[MessageHit]:
+def _no_hits(connection: Connection) -> list[MessageHit]:
     return []
 
 
@@ -287,61 +297,61 @@ def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]
     return best
 
 
-def _shown(
-    connection: Connection, user_id: int, asked: Asked, seq: NDArray[np.int64], scores: Floats, count: int
+def _visible_messages(
+    connection: Connection, user_id: int, query: Asked, seq: NDArray[np.int64], scores: Floats, count: int
 ) -> tuple[dict[int, Message], Floats]:
-    """The messages of the best places that may be shown, and the scores with those lowered that tell nothing.
+    """Reads the best messages that may be shown, and lowers the scores of those that say nothing themselves.
 
-    An answer that says again what was told leaves its place to whoever told it.
+    An answer of the assistant that repeats a message of the owner gives its score to that message.
     """
     scores, shown = scores.copy(), dict[int, Message]()
     read, lowered = set[int](), set[int]()
-    about_talk = asks_about_talk(asked.whole)
+    about_talk = asks_about_talk(query.whole)
     for _ in range(_ROUNDS):
         new = {int(seq[place]): place for place in _best_first(seq, scores, count) if place not in read}
         read |= set(new.values())
-        found = repository.found(connection, user_id, list(new))
-        shown |= {new[number]: message for number, message in found.items()}
+        messages = repository.messages_by_seq(connection, user_id, list(new))
+        shown |= {new[number]: message for number, message in messages.items()}
         if about_talk:
             break
-        empty = {new[number] for number, one in found.items() if _tells_nothing(one, asked.whole)}
-        for answer, told in _told_again({place: shown[place] for place in shown.keys() - lowered - empty}):
-            scores[told] = max(scores[told], scores[answer])
-            empty.add(answer)
-        if not empty:
+        without_content = {new[number] for number, message in messages.items() if _has_no_content(message, query.whole)}
+        for answer, source in _repetitions({place: shown[place] for place in shown.keys() - lowered - without_content}):
+            scores[source] = max(scores[source], scores[answer])
+            without_content.add(answer)
+        if not without_content:
             break
-        scores[list(empty)] -= _TELLS_NOTHING
-        lowered |= empty
+        scores[list(without_content)] -= _EMPTY_PENALTY
+        lowered |= without_content
     return shown, scores
 
 
-def _told_again(shown: Mapping[int, Message]) -> list[tuple[int, int]]:
-    """The places of answers that say again what the owner had told, each with the place of what he told."""
-    told = [(place, one) for place, one in shown.items() if one.role == "user"]
+def _repetitions(shown: Mapping[int, Message]) -> list[tuple[int, int]]:
+    """The places of assistant messages that repeat an earlier message of the owner, each with that message's place."""
+    of_owner = [(place, message) for place, message in shown.items() if message.role == "user"]
     return [
         (place, source)
         for place, answer in shown.items()
         if answer.role == "assistant"
-        for source, one in told
-        if one.seq < answer.seq and echoes(answer.content, one.content)
+        for source, message in of_owner
+        if message.seq < answer.seq and echoes(answer.content, message.content)
     ]
 
 
-def _tells_nothing(message: Message, question: str) -> bool:
-    """Whether the owner only asked the same before, or the assistant only said that it knew nothing."""
+def _has_no_content(message: Message, question: str) -> bool:
+    """Whether the owner only asked the same before, or the assistant only said that it knows nothing."""
     if message.role == "assistant":
         return knows_nothing(message.content)
     return message.forward is None and asks_again(message.content, question)
 
 
-def _computed(index: MessageIndex, question: Question, within: _Range) -> _Found:
+def _compute(index: MessageIndex, question: Question, allowed_range: _Range) -> _RankedCandidates:
     rows = index.rows()
-    found = features.candidates(rows, question, within.of(rows))
-    return _Found(found, rows.seq[found.rows])
+    best = features.candidates(rows, question, allowed_range.mask(rows))
+    return _RankedCandidates(best, rows.seq[best.rows])
 
 
 def _plain_boost(words: Sequence[Word], terms: frozenset[str]) -> float:
-    """How plainly a question names a sender where only its words can tell: its best alternative that fits."""
+    """How clearly a question names a sender judged by words alone: its best matching alternative."""
     return max((weight for word in words for term, weight in word if term in terms), default=0.0)
 
 

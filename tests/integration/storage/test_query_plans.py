@@ -160,7 +160,7 @@ async def test_the_lines_of_a_prompt_are_looked_up_one_by_one(database: Database
         said_before = dialogue.recent(connection, USER, limit=2)
         ids = [message.id for message in said_before]
         with watched(connection) as said:
-            found = message_rows.found(connection, USER, [message.seq for message in said_before])
+            found = message_rows.messages_by_seq(connection, USER, [message.seq for message in said_before])
             shown = passage_rows.shown(connection, USER, ids)
             passage_rows.beside(connection, USER, shown, gap=timedelta(hours=3), before_seq=None)
         assert [message.id for message in shown] == ids == [message.id for message in found.values()]

@@ -158,10 +158,10 @@ def test_features_are_those_of_the_formulas(
     for step in steps:
         if isinstance(step, str):
             there.pop(step, None)
-            index.follow([step], [])
+            index.apply_changes([step], [])
         elif step.seq not in {one.seq for one in there.values() if one.ref_id != step.ref_id}:
             there[step.ref_id] = step
-            index.follow([step.ref_id], [step])
+            index.apply_changes([step.ref_id], [step])
         if there:
             check(index, there, words, common)
     assert len(index) == len(there)
@@ -184,9 +184,9 @@ def test_a_thousand_messages_that_came_late_are_linked_as_if_loaded() -> None:
     lines = [line(chr(200 + n), f"w{n % 7} w{n % 11}", seq=n + 1, moment=START + n * HOUR // 2) for n in range(1_000)]
     index = MessageIndex(0)
     for start in range(0, len(lines), 100):
-        index.follow([], lines[start : start + 100])
+        index.apply_changes([], lines[start : start + 100])
         index.rows()
-    index.follow([one.ref_id for one in lines[::3]], [])
+    index.apply_changes([one.ref_id for one in lines[::3]], [])
     kept = [one for n, one in enumerate(lines) if n % 3]
     loaded, question = MessageIndex.load(0, 0, kept), Question([(("w3", 1.0),)])
     for ref_id in (kept[5].ref_id, kept[600].ref_id):
