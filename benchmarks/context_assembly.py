@@ -47,7 +47,7 @@ from internal.recall.index import items
 from internal.recall.index.terms import WorkerTerms
 from internal.recall.messages import indexes
 from internal.recall.messages.search import MessageSearch
-from internal.recall.prompt.context import Recalled, RecallLimits, TurnRecall
+from internal.recall.prompt.context import RecallLimits, RecallResult, TurnRecall
 from internal.recall.prompt.facts import FactRecall
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MemoryRecall
@@ -121,7 +121,7 @@ class Stage:
     def cached_bytes(self) -> int:
         return self.people.cached_bytes + self.knowledge.cached_bytes + self.messages.cached_bytes
 
-    async def recall(self, owner: int, question: Question) -> Recalled:
+    async def recall(self, owner: int, question: Question) -> RecallResult:
         self.embedder.ready = {question.text: question.vector}
         return await self.turns.recall(OwnerProfile(owner, "", None, "ru", "UTC"), question.text)
 
@@ -202,7 +202,7 @@ async def of_size(stage: Stage, database: Database, owner: int, size: Size, lang
         end = warm.begin()
         recalled = await stage.recall(owner, question)
         end()
-        hits.append(sum(recalled.hits.values()))
+        hits.append(sum(recalled.counts.values()))
     found = {"messages": size.messages, "first_ms": cold.wall[0], "first_cpu_ms": cold.cpu[0]}
     found |= warm.told("assembly") | alone.told("bare")
     found |= {"product_p50_ms": statistics.median(products.wall), "query_p50_ms": statistics.median(queries.wall)}

@@ -44,8 +44,9 @@ from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.hits import FactHit
 from internal.recall.index.scoring import normalised
 from internal.recall.index.terms import TermsBackfill, WorkerTerms
-from internal.recall.search.knowledge import Asked, KnowledgeSearch
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import WorkerNames
+from internal.recall.search.query import Query
 from internal.storage import vectors as stored_vectors
 from internal.storage.database import Database
 from internal.storage.migration import migrate
@@ -91,7 +92,7 @@ async def quality() -> dict[str, dict[str, float]]:
                     database, clock, embedder=embedder, terms=terms, names=names if by_name else None
                 )
                 ready = {
-                    text: Asked(
+                    text: Query(
                         text if by_name else "", one.vector if by_meaning else None, one.words if by_words else ()
                     )
                     for text, one in asked.items()
@@ -124,17 +125,17 @@ async def _embed(database: Database, embedder: Embedder, clock: FrozenClock) -> 
     await VectorBackfill(database, embedder, clock, retry_base=wait, retry_max=wait).embed_due()
 
 
-async def _asked(embedder: Embedder, terms: WorkerTerms, labelled: Any) -> dict[str, Asked]:
+async def _asked(embedder: Embedder, terms: WorkerTerms, labelled: Any) -> dict[str, Query]:
     """Every question of the set, analysed and embedded once."""
     texts = [*(question for question, _ in labelled["queries"]), *labelled["irrelevant"]]
     vectors_of = await embedder.embed_queries(texts)
     return {
-        text: Asked(text, normalised(vector, embedder.dimensions), await terms.query_terms(text))
+        text: Query(text, normalised(vector, embedder.dimensions), await terms.query_terms(text))
         for text, vector in zip(texts, vectors_of, strict=True)
     }
 
 
-async def _rates(search: KnowledgeSearch, asked: dict[str, Asked], labelled: Any, ids: list[str]) -> dict[str, float]:
+async def _rates(search: KnowledgeSearch, asked: dict[str, Query], labelled: Any, ids: list[str]) -> dict[str, float]:
     places, kept = [], []
     for question, [wanted] in labelled["queries"]:
         hits = await search.facts(OWNER, asked[question], IN_PROMPT)
@@ -173,7 +174,7 @@ async def speed(count: int, dimensions: int, rounds: int) -> dict[str, float]:
             questions = [chance.choice(texts).replace("работает", "где работает") for _ in range(rounds)]
             queries = normalised_rows(rounds, dimensions)
             began = time.perf_counter()
-            await search.facts(OWNER, await search.asked(questions[0], queries[0]), 14)
+            await search.facts(OWNER, await search.query_with_embedding(questions[0], queries[0]), 14)
             cold = (time.perf_counter() - began) * 1000
             warm, bare = [], []
             for question, query in zip(questions, queries, strict=True):
@@ -183,7 +184,7 @@ async def speed(count: int, dimensions: int, rounds: int) -> dict[str, float]:
                 words.scores(looked_for)
                 bare.append((time.perf_counter() - began) * 1000)
                 began = time.perf_counter()
-                await search.facts(OWNER, await search.asked(question, query), 14)
+                await search.facts(OWNER, await search.query_with_embedding(question, query), 14)
                 warm.append((time.perf_counter() - began) * 1000)
             return _timed(cold, warm, bare, search.cached_bytes)
     finally:

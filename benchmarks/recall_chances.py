@@ -38,7 +38,7 @@ from internal.language.names.person_names import NAME_WEIGHT, NAMED
 from internal.language.worker.process_pool import LanguageWorker
 from internal.llm.offline.embedder import PEOPLE_THRESHOLD, OfflineEmbedder
 from internal.recall.index.terms import TermsBackfill, WorkerTerms
-from internal.recall.prompt.passages import fullest
+from internal.recall.prompt.passages import best_match
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.names import WorkerNames
 from internal.storage import search_items
@@ -92,11 +92,11 @@ async def imports(vectors: Path) -> Cases:
         await stage.follow(Progress())
         for user_id, one in enumerate(conversations, 1):
             for question in one.questions[:QUESTIONS]:
-                asked = await stage.knowledge.ask(user_id, question.text)
+                asked = await stage.knowledge.prepare_query(user_id, question.text)
                 for hit in await stage.knowledge.episodes(user_id, asked, IMPORTS_IN_PROMPT):
                     if hit.reasons.relevant(stage.knowledge.threshold):
                         said = sessions[hit.episode.id]
-                        best = fullest([turn.text for turn in said], asked.words)
+                        best = best_match([turn.text for turn in said], asked.words)
                         shown = {turn.dia_id for turn in said[max(0, best - 1) : best + 2]}
                         cases.append((hit.score, not shown.isdisjoint(question.evidence)))
     return cases

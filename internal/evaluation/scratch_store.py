@@ -86,7 +86,7 @@ class Stage:
         total = sum(len(one.conversation.questions) for one in kept)
         for one in kept:
             for question in one.conversation.questions:
-                asked = await self.knowledge.ask(one.user_id, question.text)
+                asked = await self.knowledge.prepare_query(one.user_id, question.text)
                 hits = await self.messages.search(one.user_id, asked, DEPTH)
                 found = dict.fromkeys(one.turns[hit.message.id] for hit in hits)
                 ranked.append(Ranked(one.conversation, question, tuple(found)))
@@ -99,7 +99,7 @@ class Stage:
         total = sum(len(one.conversation.questions) for one in kept)
         for one in kept:
             for question in one.conversation.questions:
-                asked = await self.knowledge.ask(one.user_id, question.text)
+                asked = await self.knowledge.prepare_query(one.user_id, question.text)
                 rows = await self.messages.training_rows(one.user_id, asked)
                 turns = tuple(one.turns[message] for message in rows.message_ids)
                 samples.append(Sample(one.user_id, one.conversation, question, turns, rows.matrix))

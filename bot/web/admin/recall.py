@@ -13,9 +13,9 @@ from internal.dialogue.search_item_repository import words_of
 from internal.knowledge.model import Episode
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
-from internal.recall.prompt.memories import status_of, told_words
+from internal.recall.prompt.memories import memory_text, status_of
 from internal.recall.prompt.overview import Overview
-from internal.recall.search.calibration import of_episode, of_score
+from internal.recall.search.calibration import episode_chance, fact_chance
 
 RECALL_PATH: Final = "/admin/recall"
 MOST_RECALLED: Final = 100
@@ -91,7 +91,7 @@ def recall_router(recall: Recall) -> APIRouter:
 
 def _known(one_id: str, text: str, hit: FactHit | NodeHit | MemoryHit | EpisodeHit) -> RecalledLine:
     line = _line(one_id, text, hit.score)
-    line.chance = round(of_episode(hit.score) if isinstance(hit, EpisodeHit) else of_score(hit.score), 4)
+    line.chance = round(episode_chance(hit.score) if isinstance(hit, EpisodeHit) else fact_chance(hit.score), 4)
     if hit.reasons is not None:
         line.reasons = _rounded(meaning=hit.reasons.meaning, words=hit.reasons.words, name=hit.reasons.name)
     return line
@@ -128,7 +128,7 @@ def _remembered(hit: MemoryHit) -> str:
     """`Goal | run a marathon | active`; one that came along over a link says so, with the link's strength."""
     status = status_of(hit.node)
     beside = f"associated {hit.strength:.2f}" if hit.strength is not None else None
-    return " | ".join(filter(None, (hit.node.label, told_words(hit.node), status, beside)))
+    return " | ".join(filter(None, (hit.node.label, memory_text(hit.node), status, beside)))
 
 
 def _dated(episode: Episode) -> str:

@@ -118,7 +118,7 @@ class _Searching:
 
     async def _said(self, user_id: int, wanted: GraphSearchRequest) -> Found:
         zone = await self._database.read(lambda c: zone_of(c, user_id))
-        asked = await self._search.ask(user_id, wanted.query)
+        asked = await self._search.prepare_query(user_id, wanted.query)
         since, until = _moment("since", wanted.since, zone), _moment("until", wanted.until, zone)
         hits = await self._messages.search(user_id, asked, wanted.max_results, since=since, until=until)
         return [(hit.chance, MessageOut.of(hit)) for hit in hits]

@@ -15,7 +15,7 @@ from internal.graph.model import EdgeFilter
 from internal.knowledge import service
 from internal.knowledge.model import Fact, FactFilter
 from internal.knowledge.relations import FUNCTIONAL
-from internal.recall.index import item_repository
+from internal.recall.index import version_repository
 from internal.recall.index.hits import FactHit, Reasons
 from internal.recall.index.items import Moment
 
@@ -68,20 +68,13 @@ def _with_score_of(successor: FactHit, old: FactHit) -> FactHit:
 
 def _successors(connection: Connection, user_id: int, facts: Sequence[Fact]) -> dict[str, str]:
     """Maps each old fact to its latest version, or to the fact that now holds of the same relation."""
-    latest = _latest_versions(connection, user_id, [fact.id for fact in facts if fact.expired_at is not None])
+    latest = version_repository.latest_versions(
+        connection, user_id, [fact.id for fact in facts if fact.expired_at is not None]
+    )
     for fact in facts:
         if fact.id not in latest and fact.invalid_at is not None and fact.name in FUNCTIONAL:
-            current = item_repository.current_facts_of(connection, user_id, fact.source, fact.name)
-            if current and current[-1] != fact.id:
-                latest[fact.id] = current[-1]
-    return latest
-
-
-def _latest_versions(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, str]:
-    latest: dict[str, str] = {}
-    frontier = {fact_id: fact_id for fact_id in fact_ids}
-    while frontier:
-        following = item_repository.versions_after(connection, user_id, list(frontier))
-        latest |= {frontier[old]: new for old, new in following.items()}
-        frontier = {new: frontier[old] for old, new in following.items()}
+            current = version_repository.current_facts(connection, user_id, [fact.source], [fact.name])
+            current_id, _ = current.get((fact.source, fact.name), (fact.id, ""))
+            if current_id != fact.id:
+                latest[fact.id] = current_id
     return latest

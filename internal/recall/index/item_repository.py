@@ -39,7 +39,6 @@ from internal.storage.search_items import of_kind
 from internal.storage.tables import (
     claims,
     episodes,
-    facts,
     forgettings,
     graph_edges,
     graph_nodes,
@@ -207,32 +206,6 @@ def memories_about(connection: Connection, user_id: int, node_ids: Sequence[str]
     for row in connection.execute(_MENTIONING, {"owner": user_id, "ids": list(node_ids), "most": limit}):
         found.setdefault(row.target, set()).add(row.source)
     return found
-
-
-def versions_after(connection: Connection, user_id: int, fact_ids: Sequence[str]) -> dict[str, str]:
-    """Maps each of these facts to its next version; facts without one are left out."""
-    query = select(facts.c.supersedes, facts.c.edge_id).where(
-        facts.c.user_id == user_id, facts.c.supersedes.in_(fact_ids)
-    )
-    return {row.supersedes: row.edge_id for row in connection.execute(query)}
-
-
-def current_facts_of(connection: Connection, user_id: int, source: str, name: str) -> list[str]:
-    """The facts of one source and relation that have not ended, earliest first."""
-    query = (
-        select(graph_edges.c.id)
-        .join(facts, and_(facts.c.user_id == graph_edges.c.user_id, facts.c.edge_id == graph_edges.c.id))
-        .where(
-            graph_edges.c.user_id == user_id,
-            graph_edges.c.source == source,
-            graph_edges.c.type == "FACT",
-            facts.c.name == name,
-            graph_edges.c.invalid_at.is_(None),
-            graph_edges.c.expired_at.is_(None),
-            graph_edges.c.hidden_until.is_(None),
-        )
-    )
-    return list(connection.execute(query.order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)).scalars())
 
 
 def due_terms(connection: Connection, *, limit: int) -> list[DueText]:

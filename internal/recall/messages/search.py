@@ -32,9 +32,9 @@ from internal.recall.messages.indexes import CACHE_BYTES, MessageIndexes
 from internal.recall.messages.question import Question, without_names
 from internal.recall.messages.ranking import Rankings, shipped_rankings
 from internal.recall.messages.rows import Floats, Mask, MessageRows
-from internal.recall.search.knowledge import Asked
-from internal.recall.search.metrics import NoObserver, RecallObserver
+from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
+from internal.recall.search.query import Query
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database, Work
 from internal.storage.types import to_micros
@@ -160,7 +160,7 @@ class MessageSearch:
     async def search(
         self,
         user_id: int,
-        query: Asked,
+        query: Query,
         limit: int = 10,
         *,
         before_seq: int | None = None,
@@ -177,7 +177,7 @@ class MessageSearch:
     async def likely(
         self,
         user_id: int,
-        query: Asked,
+        query: Query,
         limit: int = 10,
         *,
         before_seq: int | None = None,
@@ -211,7 +211,7 @@ class MessageSearch:
 
         return read
 
-    async def training_rows(self, user_id: int, query: Asked) -> TrainingRows:
+    async def training_rows(self, user_id: int, query: Query) -> TrainingRows:
         """A question's candidates as input for fitting weights."""
         candidates = await self._candidates(user_id, query, _Range(None, None, None))
         if candidates is None:
@@ -221,7 +221,7 @@ class MessageSearch:
         places = [place for place, seq in enumerate(seqs) if seq in messages]
         return TrainingRows(NAMES, [messages[seqs[place]].id for place in places], candidates.candidates.matrix[places])
 
-    async def _candidates(self, user_id: int, query: Asked, allowed_range: _Range) -> _RankedCandidates | None:
+    async def _candidates(self, user_id: int, query: Query, allowed_range: _Range) -> _RankedCandidates | None:
         async with self._indexes.lock(user_id):
             index = await self._indexes.current(user_id)
             if not len(index):
@@ -231,7 +231,7 @@ class MessageSearch:
                 return None
             return await asyncio.to_thread(_compute, index, question, allowed_range)
 
-    async def _question(self, index: MessageIndex, query: Asked) -> Question:
+    async def _question(self, index: MessageIndex, query: Query) -> Question:
         named = await self._named_senders(index, query)
         terms = frozenset[str]().union(*(index.sender_terms.get(sender, frozenset()) for sender in named))
         senders = named or (frozenset({OWNER}) if names_oneself(query.text) else frozenset())
@@ -243,7 +243,7 @@ class MessageSearch:
             dates=named_dates(query.text, self._clock.now()),
         )
 
-    async def _named_senders(self, index: MessageIndex, query: Asked) -> frozenset[int]:
+    async def _named_senders(self, index: MessageIndex, query: Query) -> frozenset[int]:
         """The senders that a question names."""
         await self._analyse_senders(index)
         query_terms = {term for word in query.words for term, _ in word}
@@ -255,13 +255,13 @@ class MessageSearch:
             number for number, boost in (await self._boosts(query, index, names)).items() if boost >= NAMED
         )
 
-    async def _boosts(self, query: Asked, index: MessageIndex, names: Mapping[int, list[str]]) -> Mapping[int, float]:
+    async def _boosts(self, query: Query, index: MessageIndex, names: Mapping[int, list[str]]) -> Mapping[int, float]:
         if self._names is not None:
             try:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
-                    return await self._names.boosts(query.whole, names)
+                    return await self._names.boosts(query.text_with_preceding, names)
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-                self._degraded("names", error)
+                report_degraded(self._observer, "names", error)
         return {number: _plain_boost(query.words, index.sender_terms[number]) for number in names}
 
     async def _analyse_senders(self, index: MessageIndex) -> None:
@@ -279,12 +279,8 @@ class MessageSearch:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
                     return await self._terms.document_terms(names, urgent=True)
             except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-                self._degraded("terms", error)
+                report_degraded(self._observer, "terms", error)
         return [name_key(name) for name in names]
-
-    def _degraded(self, part: str, error: Exception) -> None:
-        self._observer.recall_degraded(part)
-        log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})
 
 
 def _no_hits(connection: Connection) -> list[MessageHit]:
@@ -298,7 +294,7 @@ def _best_first(seq: NDArray[np.int64], scores: Floats, count: int) -> list[int]
 
 
 def _visible_messages(
-    connection: Connection, user_id: int, query: Asked, seq: NDArray[np.int64], scores: Floats, count: int
+    connection: Connection, user_id: int, query: Query, seq: NDArray[np.int64], scores: Floats, count: int
 ) -> tuple[dict[int, Message], Floats]:
     """Reads the best messages that may be shown, and lowers the scores of those that say nothing themselves.
 
@@ -306,7 +302,7 @@ def _visible_messages(
     """
     scores, shown = scores.copy(), dict[int, Message]()
     read, lowered = set[int](), set[int]()
-    about_talk = asks_about_talk(query.whole)
+    about_talk = asks_about_talk(query.text_with_preceding)
     for _ in range(_ROUNDS):
         new = {int(seq[place]): place for place in _best_first(seq, scores, count) if place not in read}
         read |= set(new.values())
@@ -314,7 +310,9 @@ def _visible_messages(
         shown |= {new[number]: message for number, message in messages.items()}
         if about_talk:
             break
-        without_content = {new[number] for number, message in messages.items() if _has_no_content(message, query.whole)}
+        without_content = {
+            new[number] for number, message in messages.items() if _has_no_content(message, query.text_with_preceding)
+        }
         for answer, source in _repetitions({place: shown[place] for place in shown.keys() - lowered - without_content}):
             scores[source] = max(scores[source], scores[answer])
             without_content.add(answer)

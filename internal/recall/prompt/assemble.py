@@ -1,4 +1,4 @@
-"""What was found for a question, of every kind, and what of it stands in the prompt: one ranking, one budget."""
+"""Selects, of everything that was found for a question, what stands in the prompt: one ranking, one token budget."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from sqlalchemy import Connection
 from internal.agents.model import RecalledFact, RecalledPassage
 from internal.llm.tokens import count_tokens
 from internal.people.model import Person, candidate_line
+from internal.recall.index import version_repository
 from internal.recall.index.hits import FactHit, MemoryHit
-from internal.recall.prompt.facts import AROUND as AROUND_FACT
+from internal.recall.prompt.facts import LINE_TOKENS as AROUND_FACT
 from internal.recall.prompt.facts import MAX_FACTS, numbered
-from internal.recall.prompt.memories import AROUND as AROUND_MEMORY
-from internal.recall.prompt.memories import MAX_MEMORIES, told_words
-from internal.recall.prompt.passages import MAX_PASSAGES, FoundPassage, PassageReader, Receipt, passages_of
-from internal.recall.prompt.rank import Candidate, Chosen, Kind, choose
+from internal.recall.prompt.memories import LINE_TOKENS as AROUND_MEMORY
+from internal.recall.prompt.memories import MAX_MEMORIES, memory_text
+from internal.recall.prompt.passages import MAX_PASSAGES, PassageCandidate, PassageReader, SourceMessage, merge_passages
+from internal.recall.prompt.rank import Candidate, Kind, Selection, select_candidates
 from internal.recall.search import calibration, passage_repository
 
-MOST: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
-"""Most of each kind, whatever the budget; memories bring associations and what disputes them. People are picked."""
+MAX_OF_KIND: Final[Mapping[Kind, int]] = {"fact": MAX_FACTS, "memory": MAX_MEMORIES * 2, "passage": MAX_PASSAGES}
+"""Most of each kind, whatever the budget; memories bring associations and contradictions. People are picked by the
+reranker."""
 
 
-RECEIPT_SHARE: Final = 0.5
-"""How likely a message is that was not found, beside what was drawn from it: that answers, the rest may not."""
+SOURCE_MESSAGE_SHARE: Final = 0.5
+"""The chance of a message that was not found itself, as a share of the chance of what was drawn from it."""
 
-MOST_RECEIPTS: Final = 6
-"""Such messages that are looked at, each half a millisecond."""
+MAX_SOURCE_MESSAGES: Final = 6
+"""Most such messages that are read, each half a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallCandidates:
     """Everything that may stand in the prompt, people with their chances; `passages` None: there are to be none."""
 
     people: Sequence[tuple[Person, float]] = ()
@@ -52,88 +54,94 @@ class PromptContents:
     passages: Sequence[RecalledPassage]
 
 
-def chosen_of(connection: Connection, user_id: int, found: Found, tokens: int) -> PromptContents:
-    """The best of all kinds together, within so many tokens.
+def select_contents(connection: Connection, user_id: int, results: RecallCandidates, tokens: int) -> PromptContents:
+    """Selects the best of all kinds together, within `tokens`.
 
-    The messages from which the facts and memories were drawn compete too, found by themselves or not: so is reached
-    what was said of somebody whom the question only leads to.
+    The messages from which facts and memories were drawn compete too, even if they were not found themselves: this
+    reaches messages about somebody whom the question only leads to.
     """
-    known = [*_known(connection, user_id, found)]
-    passages = _passages(connection, known, found.passages) if found.passages is not None else []
-    chosen = choose([*known, *(passage.candidate for passage in passages)], tokens, MOST)
-    facts = {_fact_key(hit): hit for hit in found.facts}
-    memories = {_memory_key(hit): hit for hit in found.memories}
-    keys = {one.candidate.key for one in chosen}
+    candidates = [*_known_candidates(connection, user_id, results)]
+    passages = _passages(connection, candidates, results.passages) if results.passages is not None else []
+    selected = select_candidates([*candidates, *(passage.candidate for passage in passages)], tokens, MAX_OF_KIND)
+    facts = {_fact_key(hit): hit for hit in results.facts}
+    memories = {_memory_key(hit): hit for hit in results.memories}
+    keys = {selection.candidate.key for selection in selected}
     return PromptContents(
-        people=[person for person, _ in found.people if _person_key(person) in keys],
-        facts=numbered(connection, user_id, [facts[key] for key in _keys(chosen, "fact")]),
-        memories=[memories[key] for key in _keys(chosen, "memory")],
-        passages=passages_of((one for one in chosen if one.candidate.kind == "passage"), passages),
+        people=[person for person, _ in results.people if _person_key(person) in keys],
+        facts=numbered(connection, user_id, [facts[key] for key in _keys(selected, "fact")]),
+        memories=[memories[key] for key in _keys(selected, "memory")],
+        passages=merge_passages(
+            (selection for selection in selected if selection.candidate.kind == "passage"), passages
+        ),
     )
 
 
-def _keys(chosen: Iterable[Chosen], kind: Kind) -> list[str]:
-    return [one.candidate.key for one in chosen if one.candidate.kind == kind]
+def _keys(selected: Iterable[Selection], kind: Kind) -> list[str]:
+    return [selection.candidate.key for selection in selected if selection.candidate.kind == kind]
 
 
-def _passages(connection: Connection, known: Sequence[Candidate], reading: PassageReader) -> list[FoundPassage]:
-    """The passages that were found, and the receipts of what is known."""
-    found = reading.found(connection)
-    wanted = _wanted(known, {one.message.id for one in found})
-    return reading.passages(connection, found, reading.receipts(connection, wanted) if wanted else [])
+def _passages(connection: Connection, candidates: Sequence[Candidate], reader: PassageReader) -> list[PassageCandidate]:
+    """The passages that were found, and the source messages of what is known."""
+    messages = reader.found(connection)
+    sources = _source_messages(candidates, {message.message.id for message in messages})
+    return reader.passages(connection, messages, reader.source_messages(connection, sources) if sources else [])
 
 
-def _known(connection: Connection, user_id: int, found: Found) -> Iterable[Candidate]:
+def _known_candidates(connection: Connection, user_id: int, results: RecallCandidates) -> Iterable[Candidate]:
     """People, facts and memories, with the messages from which they were drawn if messages are to be shown."""
-    fact_ids = [hit.fact.id for hit in found.facts]
-    node_ids = [hit.node.id for hit in found.memories]
-    drawn = passage_repository.drawn_from(connection, user_id, fact_ids, node_ids) if found.passages is not None else {}
-    after = passage_repository.replaced_by(connection, user_id, fact_ids)
-    for person, chance in found.people:
-        told = candidate_line(person)
-        yield Candidate("person", _person_key(person), chance, count_tokens(told), told)
-    for hit in found.facts:
-        yield _fact(hit, drawn.get(hit.fact.id, frozenset()), after.get(hit.fact.id))
-    for memory in found.memories:
-        yield _memory(memory, drawn.get(memory.node.id, frozenset()))
+    fact_ids = [hit.fact.id for hit in results.facts]
+    node_ids = [hit.node.id for hit in results.memories]
+    message_ids = (
+        passage_repository.source_message_ids(connection, user_id, fact_ids, node_ids)
+        if results.passages is not None
+        else {}
+    )
+    successors = version_repository.next_versions(connection, user_id, fact_ids)
+    for person, chance in results.people:
+        line = candidate_line(person)
+        yield Candidate("person", _person_key(person), chance, count_tokens(line), line)
+    for hit in results.facts:
+        yield _fact_candidate(hit, message_ids.get(hit.fact.id, frozenset()), successors.get(hit.fact.id))
+    for memory in results.memories:
+        yield _memory_candidate(memory, message_ids.get(memory.node.id, frozenset()))
 
 
-def _wanted(known: Sequence[Candidate], there: Collection[str]) -> list[Receipt]:
-    """The messages of the likeliest facts and memories that are not `there`, likeliest first."""
-    chances_of: dict[str, float] = {}
-    told: dict[str, list[str]] = {}
-    for one in sorted(known, key=lambda one: -one.chance):
-        for message_id in one.said.difference(there):
-            chances_of.setdefault(message_id, one.chance * RECEIPT_SHARE)
-            told.setdefault(message_id, []).append(one.text)
+def _source_messages(candidates: Sequence[Candidate], already_found: Collection[str]) -> list[SourceMessage]:
+    """The source messages of the likeliest facts and memories that are not among `already_found`, likeliest first."""
+    chances: dict[str, float] = {}
+    texts: dict[str, list[str]] = {}
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.chance):
+        for message_id in candidate.message_ids.difference(already_found):
+            chances.setdefault(message_id, candidate.chance * SOURCE_MESSAGE_SHARE)
+            texts.setdefault(message_id, []).append(candidate.text)
     return [
-        Receipt(message_id, chance, tuple(told[message_id]))
-        for message_id, chance in itertools.islice(chances_of.items(), MOST_RECEIPTS)
+        SourceMessage(message_id, chance, tuple(texts[message_id]))
+        for message_id, chance in itertools.islice(chances.items(), MAX_SOURCE_MESSAGES)
     ]
 
 
-def _fact(hit: FactHit, said: frozenset[str], after: str | None) -> Candidate:
+def _fact_candidate(hit: FactHit, message_ids: frozenset[str], successor: str | None) -> Candidate:
     return Candidate(
         kind="fact",
         key=_fact_key(hit),
-        chance=calibration.of_score(hit.score),
+        chance=calibration.fact_chance(hit.score),
         tokens=count_tokens(hit.fact.fact) + AROUND_FACT,
         text=hit.fact.fact,
-        said=said,
-        replaced_by=frozenset({f"fact:{after}"} if after is not None else ()),
+        message_ids=message_ids,
+        replaced_by=frozenset({f"fact:{successor}"} if successor is not None else ()),
     )
 
 
-def _memory(hit: MemoryHit, said: frozenset[str]) -> Candidate:
-    """One that came along over a link is as likely as what it came with, less where the link is weak."""
-    text = told_words(hit.node)
+def _memory_candidate(hit: MemoryHit, message_ids: frozenset[str]) -> Candidate:
+    """A memory that was added over a link is as likely as the one it is linked to, times the link's strength."""
+    text = memory_text(hit.node)
     return Candidate(
         kind="memory",
         key=_memory_key(hit),
-        chance=calibration.of_score(hit.score),
+        chance=calibration.fact_chance(hit.score),
         tokens=count_tokens(text) + AROUND_MEMORY,
         text=text,
-        said=said,
+        message_ids=message_ids,
     )
 
 

@@ -1,4 +1,4 @@
-"""Recall for one turn: who is always in the prompt, and what belongs to this question, ranked against each other."""
+"""Recall for one turn: the people of every prompt, and what is relevant to this question, in one ranking."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ from internal.people import repository as people
 from internal.people.circle_words import circles_asked
 from internal.people.model import INNER_CIRCLE, Person, names_of
 from internal.recall.index.hits import FactHit, MemoryHit
-from internal.recall.prompt.assemble import Found, PromptContents, chosen_of
+from internal.recall.prompt.assemble import PromptContents, RecallCandidates, select_contents
 from internal.recall.prompt.facts import FactRecall, LikelyFacts
 from internal.recall.prompt.lessons import LessonRecall
 from internal.recall.prompt.memories import MAX_MEMORIES, MemoryRecall, numbered
 from internal.recall.prompt.passages import PassageReader, PassageRecall
 from internal.recall.search import calibration
-from internal.recall.search.knowledge import Asked
-from internal.recall.search.metrics import NoObserver, RecallObserver
+from internal.recall.search.metrics import NoObserver, RecallObserver, report_degraded
 from internal.recall.search.names import NameTools
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
-from internal.recall.search.query import QuestionReader
+from internal.recall.search.query import Query, QuestionReader
 from internal.storage.database import Database, Work
 from internal.storage.vectors import Vector
 
@@ -54,15 +53,15 @@ Fallback = Literal["off", "failed", "timeout", "unknown_ids"]
 
 _NAMES_TIMEOUT: Final = 3.0
 _MAX_NAMED: Final = 500
-"""Most people whose names are looked for in a question; an index over more takes seconds to build."""
+"""Most people whose names are searched for in a question; indexing more takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallLimits:
     """`candidates` go to the reranker, which keeps `max_people`; without it the best `fallback_people` are used.
 
-    `threshold` None = the embedding model's own. Times are seconds. `tokens` are for all that is recalled together:
-    people picked, facts, memories and passages.
+    `threshold` None = the embedding model's own. Times are seconds. `tokens` are for everything recalled together:
+    picked people, facts, memories and passages.
     """
 
     candidates: int = 50
@@ -87,13 +86,13 @@ class RecallLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """What a prompt is given. `relevant_people` are best first and never of the inner circle.
+class RecallResult:
+    """What is put into a prompt. `relevant_people` are best first and never of the inner circle.
 
     `facts`, `memories` and `passages` are numbered from 1, most relevant first. `query` is the question as it was
-    searched, with the turn before it on a line of its own where it leans on that; `scores` the candidates' by person id
-    (1.0 for somebody found by name alone); `reasons` the reranker's; `fallback` says why the reranker did not choose.
-    `lessons` are the few that matter now, most telling first.
+    searched for, with preceding turns on lines of their own if it depends on them; `scores` are the candidates' by
+    person id (1.0 for somebody found by name only); `reasons` the reranker's; `fallback` is why the reranker did not
+    pick. `lessons` are the few that matter now, most relevant first.
     """
 
     inner_circle: Sequence[Person]
@@ -108,11 +107,13 @@ class Recalled:
     lessons: Sequence[str] = ()
 
     @property
-    def hits(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """How much of each kind was recalled."""
-        found = {"person": self.relevant_people, "fact": self.facts, "memory": self.memories}
-        said = {kind: [one for one in self.passages if one.kind == kind] for kind in ("message", "episode")}
-        return {kind: len(one) for kind, one in (found | said).items()}
+        items = {"person": self.relevant_people, "fact": self.facts, "memory": self.memories}
+        passages = {
+            kind: [recalled for recalled in self.passages if recalled.kind == kind] for kind in ("message", "episode")
+        }
+        return {kind: len(recalled) for kind, recalled in (items | passages).items()}
 
 
 def _none(connection: Connection) -> Sequence[Any]:
@@ -160,23 +161,23 @@ class TurnRecall:
         recent: Sequence[TranscriptLine] = (),
         *,
         before_seq: int | None = None,
-    ) -> Recalled:
-        """What belongs to this question. `recent` are the lines before it, oldest first.
+    ) -> RecallResult:
+        """Recalls what is relevant to this question. `recent` are the lines before it, oldest first.
 
         Messages from `before_seq` on are left out: they stand in the prompt's own dialogue.
         """
-        inner, asked = await asyncio.gather(
+        inner, query = await asyncio.gather(
             self._search.inner_circle(owner.user_id),
             self._reader.read(owner, question, recent),
         )
-        began = time.perf_counter()
+        started = time.perf_counter()
         user_id = owner.user_id
         (candidates, picks, fallback), facts, memories, passages, lessons = await asyncio.gather(
-            self._people(owner, asked),
-            self._facts_of(user_id, asked),
-            self._memories_of(user_id, asked),
-            self._passages_of(owner, asked, before_seq),
-            self._lessons_for(user_id, asked.whole),
+            self._people(owner, query),
+            self._facts_of(user_id, query),
+            self._memories_of(user_id, query),
+            self._passages_of(owner, query, before_seq),
+            self._lessons_for(user_id, query.text_with_preceding),
         )
         by_id = {person.id: person for person, _ in candidates}
         scores = {person.id: score for person, score in candidates}
@@ -184,73 +185,73 @@ class TurnRecall:
         read_facts = await self._with_facts_about(user_id, facts, picked)
 
         def read(connection: Connection) -> PromptContents:
-            found = Found(
+            candidates = RecallCandidates(
                 people=[(person, self._chance_of(scores[person.id], fallback)) for person in picked],
                 facts=read_facts(connection),
                 memories=memories(connection),
                 passages=passages,
             )
-            return chosen_of(connection, user_id, found, self._limits.tokens)
+            return select_contents(connection, user_id, candidates, self._limits.tokens)
 
-        chosen = await self._database.read(read)
-        recalled = Recalled(
+        contents = await self._database.read(read)
+        recalled = RecallResult(
             inner_circle=inner,
-            relevant_people=chosen.people,
-            query=asked.whole,
+            relevant_people=contents.people,
+            query=query.text_with_preceding,
             scores=scores,
             reasons={pick.person_id: pick.reason for pick in picks if pick.reason},
             fallback=fallback,
-            facts=chosen.facts,
-            memories=numbered(chosen.memories),
-            passages=chosen.passages,
+            facts=contents.facts,
+            memories=numbered(contents.memories),
+            passages=contents.passages,
             lessons=lessons,
         )
-        self._observer.recalled(time.perf_counter() - began, recalled.hits)
+        self._observer.recalled(time.perf_counter() - started, recalled.counts)
         return recalled
 
     async def _people(
-        self, owner: OwnerProfile, asked: Asked
+        self, owner: OwnerProfile, query: Query
     ) -> tuple[list[tuple[Person, float]], list[PersonPick], Fallback | None]:
-        candidates = await self._candidates(owner.user_id, asked.whole, asked.vector)
-        picks, fallback = await self._pick(owner, asked.whole, [person for person, _ in candidates])
+        candidates = await self._candidates(owner.user_id, query.text_with_preceding, query.vector)
+        picks, fallback = await self._pick(owner, query.text_with_preceding, [person for person, _ in candidates])
         return candidates, picks, fallback
 
     def _chance_of(self, score: float, fallback: Fallback | None) -> float:
-        return calibration.of_person(score, self._threshold, picked=fallback is None)
+        return calibration.person_chance(score, self._threshold, picked=fallback is None)
 
-    async def _facts_of(self, user_id: int, asked: Asked) -> LikelyFacts | None:
-        return await self._facts.for_question(user_id, asked) if self._facts is not None else None
+    async def _facts_of(self, user_id: int, query: Query) -> LikelyFacts | None:
+        return await self._facts.for_question(user_id, query) if self._facts is not None else None
 
     async def _with_facts_about(
         self, user_id: int, likely: LikelyFacts | None, picked: Sequence[Person]
     ) -> Work[Sequence[FactHit]]:
-        """The facts of the question, then the best ones about those who were picked: nobody else named them."""
+        """The facts of the question, then the best facts about the people picked."""
         facts = self._facts
         if facts is None or likely is None:
             return _none
-        beside = await facts.beside_people(user_id, likely, [person.entity_id for person in picked])
-        return lambda connection: facts.read(connection, user_id, beside)
+        with_people = await facts.add_about(user_id, likely, [person.entity_id for person in picked])
+        return lambda connection: facts.read(connection, user_id, with_people)
 
-    async def _memories_of(self, user_id: int, asked: Asked) -> Work[Sequence[MemoryHit]]:
+    async def _memories_of(self, user_id: int, query: Query) -> Work[Sequence[MemoryHit]]:
         memories = self._memories
         if memories is None:
             return _none
-        likely = await memories.likely(user_id, asked, MAX_MEMORIES)
+        likely = await memories.likely(user_id, query, MAX_MEMORIES)
         return lambda connection: memories.read(connection, user_id, likely)
 
-    async def _passages_of(self, owner: OwnerProfile, asked: Asked, before_seq: int | None) -> PassageReader | None:
+    async def _passages_of(self, owner: OwnerProfile, query: Query, before_seq: int | None) -> PassageReader | None:
         if self._passages is None:
             return None
-        return await self._passages.likely(owner.user_id, owner.name, asked, before_seq)
+        return await self._passages.likely(owner.user_id, owner.name, query, before_seq)
 
     async def _lessons_for(self, user_id: int, query: str) -> Sequence[str]:
         return await self._lessons.for_question(user_id, query) if self._lessons is not None else ()
 
     async def _candidates(self, user_id: int, query: str, embedding: Vector | None) -> list[tuple[Person, float]]:
-        """People who may belong to the question, best first, at most `candidates`, none of the inner circle.
+        """People who may be relevant, best first, at most `candidates`, none of the inner circle.
 
-        Of a circle that it asks for as a whole ("кто мои друзья?") everybody comes first: no name and no meaning finds
-        them, and an answer from some of them would be wrong.
+        If the question asks for a whole circle ("кто мои друзья?"), everybody in it comes first: neither names nor
+        meaning find them, and an answer from some of them would be wrong.
         """
         inside = await self._search.of_circles(user_id, {*circles_asked(query)} - INNER_CIRCLE)
         if embedding is None:
@@ -268,14 +269,14 @@ class TurnRecall:
         return candidates[: self._limits.candidates]
 
     async def _named(self, query: str, known: Sequence[Person]) -> list[Person]:
-        """Those whom the question names outright, most plainly first: all there is without vectors."""
+        """The people whom the question clearly names, most clearly first: the only channel without vectors."""
         if self._names is None or not known:
             return []
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
                 boosts = await self._names.boosts(query, {person.id: names_of(person) for person in known})
         except (ModelError, LanguageCallFailed, TimeoutError) as error:
-            self._degraded("names", error)
+            report_degraded(self._observer, "names", error)
             return []
         named = [person for person in known if boosts.get(person.id, 0.0) >= NAMED]
         return sorted(named, key=lambda person: -boosts[person.id])
@@ -297,18 +298,14 @@ class TurnRecall:
             log.warning("reranker_failed", extra={"reason": type(error).__name__})
             return self._best(candidates, "unknown_ids" if isinstance(error, ModelReplyUnknownIds) else "failed")
         known = {person.id for person in candidates}
-        valid = list({pick.person_id: pick for pick in reversed(picks) if pick.person_id in known}.values())[::-1]
-        if picks and not valid:
+        known_picks = list({pick.person_id: pick for pick in reversed(picks) if pick.person_id in known}.values())[::-1]
+        if picks and not known_picks:
             return self._best(candidates, "unknown_ids")
-        chosen = valid[: self._limits.max_people]
-        self._observer.people_selected(owner.user_id, len(chosen))
-        return chosen, None
+        kept = known_picks[: self._limits.max_people]
+        self._observer.people_selected(owner.user_id, len(kept))
+        return kept, None
 
     def _best(self, candidates: Sequence[Person], reason: Fallback) -> tuple[list[PersonPick], Fallback]:
-        """What the search found best, unpicked."""
+        """The best candidates, unpicked."""
         self._observer.reranker_fallback(reason)
         return [PersonPick(person.id, "") for person in candidates[: self._limits.fallback_people]], reason
-
-    def _degraded(self, part: str, error: Exception) -> None:
-        self._observer.recall_degraded(part)
-        log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})

@@ -1,8 +1,8 @@
-"""The lessons of a prompt: the few that matter now of what the analyst taught in closed sessions.
+"""The lessons of a prompt: the few relevant now among those the analyst learnt from closed sessions.
 
-They are read from the Analyses at every turn, newest first, and ranked by words and age: nothing has to be kept in step
-with them, and what is erased there is gone here. For an owner with 200 sessions and 2,600 Analyses that takes 3 to 4 ms
-of a reading thread and some 5 ms more, besides the language process.
+They are read from the Analyses at every turn, newest first, and ranked by words and age: nothing has to be kept in
+sync, and erased lessons are gone at once. For an owner with 200 sessions and 2,600 Analyses that takes 3 to 4 ms of a
+reading thread and some 5 ms more, besides the language process.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -24,6 +24,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.tokens import count_tokens
 from internal.recall.index.bm25 import LexicalIndex
 from internal.recall.index.terms import TermTools
+from internal.recall.prompt.budget import within_budget
 from internal.recall.search.metrics import NoObserver, RecallObserver
 from internal.scheduling.clock import Clock
 from internal.storage.database import Database
@@ -32,30 +33,35 @@ log = logging.getLogger(__name__)
 
 MAX_LESSONS: Final = 3
 MAX_TOKENS: Final = 240
-"""Most lessons of one prompt, and of their words: three as long as the analyst may make them, in Cyrillic."""
+"""Most lessons of one prompt, and tokens of their texts: three of the greatest length the analyst may write, in
+Cyrillic."""
 
-LOOKED_AT: Final = 100
-"""Lessons that are looked through, the newest: those of some months."""
+MAX_READ: Final = 100
+"""Most lessons that are ranked, the newest: those of some months."""
 
 HALF_LIFE: Final = timedelta(days=30)
-"""A lesson that shares no word with the question counts for half after this time."""
+"""After this time a lesson that shares no word with the question counts for half."""
 
-FADED: Final = 0.2
-"""Where it is left out: one taught once after ten weeks, one taught by four sessions after five months."""
+MIN_SCORE: Final = 0.2
+"""The least score of a lesson: one learnt once falls below it after ten weeks, one of four sessions after five
+months."""
 
-_FRESH: Final = 1.0
-"""What a lesson of this moment counts for by its age alone; the words of a question it holds add up to `_WORDS`."""
-_WORDS: Final = 2.0
+_AGE_WEIGHT: Final = 1.0
+"""What a lesson of this moment counts for by its age alone; the words of a question it holds add up to
+`_WORDS_WEIGHT`.
+"""
+_WORDS_WEIGHT: Final = 2.0
+"""The weight of a lesson's age, full for one of this moment, and of the share of the question's words that it holds."""
 
-_SAME: Final = 0.7
-"""Share of words in which two lessons are the same one."""
+_SAME_SHARE: Final = 0.7
+"""Share of words from which two lessons are the same one."""
 
 _LANGUAGE_TIMEOUT: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson as it was last put. `sessions` taught it; `words` are what it is compared by."""
+    """A lesson in its latest wording. `sessions` are those it was learnt from; lessons are compared by `words`."""
 
     text: str
     at: datetime
@@ -74,18 +80,18 @@ class LessonRecall:
         self._observer = observer or NoObserver()
 
     async def for_question(self, user_id: int, question: str) -> list[str]:
-        """At most MAX_LESSONS lessons, most telling first, each once, within MAX_TOKENS."""
-        taught = await self._database.read(lambda c: lesson_repository.taught(c, user_id, limit=LOOKED_AT))
-        taught = _newest(taught, LOOKED_AT)
+        """At most MAX_LESSONS different lessons, most relevant first, within MAX_TOKENS."""
+        taught = await self._database.read(lambda c: lesson_repository.taught(c, user_id, limit=MAX_READ))
+        taught = _newest(taught, MAX_READ)
         if not taught:
             return []
-        texts = list(dict.fromkeys(text for one in taught for text in one.lessons))
+        texts = list(dict.fromkeys(text for analysis in taught for text in analysis.lessons))
         terms, words = await self._read(texts, question)
         lessons = distinct(taught, dict(zip(texts, terms, strict=True)))
-        return _within_budget(ranked(lessons, words, self._clock.now()))
+        return within_budget(ranked(lessons, words, self._clock.now()), MAX_TOKENS, count_tokens)[:MAX_LESSONS]
 
     async def _read(self, texts: Sequence[str], question: str) -> tuple[list[str], Sequence[Word]]:
-        """What the lessons are found by, and the words of the question."""
+        """The terms of the lessons, and the words of the question."""
         if self._terms is not None:
             try:
                 async with asyncio.timeout(_LANGUAGE_TIMEOUT):
@@ -98,56 +104,49 @@ class LessonRecall:
 
 
 def distinct(taught: Sequence[Taught], terms: dict[str, str]) -> list[Lesson]:
-    """The lessons of newest-first Analyses, each once, in the words in which it was put last."""
-    found: list[Lesson] = []
-    for one in taught:
-        for text in one.lessons:
+    """The different lessons of Analyses (newest first), each in its latest wording."""
+    lessons: list[Lesson] = []
+    for analysis in taught:
+        for text in analysis.lessons:
             words = frozenset(alternatives[0] for alternatives in words_of(terms[text])) or frozenset([name_key(text)])
-            place = next((n for n, other in enumerate(found) if _same(words, other.words)), None)
-            if place is None:
-                found.append(Lesson(text, one.at, frozenset([one.session_id]), words, terms[text]))
+            index = next((n for n, other in enumerate(lessons) if _are_same(words, other.words)), None)
+            if index is None:
+                lessons.append(Lesson(text, analysis.at, frozenset([analysis.session_id]), words, terms[text]))
             else:
-                known = found[place]
-                found[place] = Lesson(known.text, known.at, known.sessions | {one.session_id}, known.words, known.terms)
-    return found
+                known = lessons[index]
+                lessons[index] = Lesson(
+                    known.text, known.at, known.sessions | {analysis.session_id}, known.words, known.terms
+                )
+    return lessons
 
 
 def ranked(lessons: Sequence[Lesson], question: Sequence[Word], now: datetime) -> list[str]:
-    """Those that matter now, most telling first: by the words they share with the question, by age, by repetition."""
+    """The relevant lessons, best first: by the words they share with the question, by age, by repetition."""
     index = LexicalIndex.of(lesson.terms for lesson in lessons)
     by_words = [float(score) for score in index.scores(question)] if question else [0.0] * len(lessons)
-    scores = [_freshness(lesson, now) + _WORDS * shared for lesson, shared in zip(lessons, by_words, strict=True)]
+    scores = [
+        _age_score(lesson, now) + _WORDS_WEIGHT * shared for lesson, shared in zip(lessons, by_words, strict=True)
+    ]
     order = sorted(range(len(lessons)), key=lambda n: (-scores[n], n))
-    return [lessons[n].text for n in order if scores[n] >= FADED]
+    return [lessons[n].text for n in order if scores[n] >= MIN_SCORE]
 
 
-def _freshness(lesson: Lesson, now: datetime) -> float:
-    """What a lesson counts for whatever is asked; several sessions that taught it make it count for longer."""
+def _age_score(lesson: Lesson, now: datetime) -> float:
+    """The score of a lesson by age alone; lessons of several sessions count for longer."""
     age = max(now - lesson.at, timedelta(0))
-    return _FRESH * (1 + math.log2(len(lesson.sessions))) * math.exp2(-(age / HALF_LIFE))
+    return _AGE_WEIGHT * (1 + math.log2(len(lesson.sessions))) * math.exp2(-(age / HALF_LIFE))
 
 
 def _newest(taught: Sequence[Taught], most: int) -> list[Taught]:
-    """The newest Analyses that hold at most so many lessons together: comparing them takes the square of that."""
-    kept, count = list[Taught](), 0
-    for one in taught:
-        count += len(one.lessons)
+    """The newest Analyses that hold at most `most` lessons together: comparing lessons takes quadratic time."""
+    newest, count = list[Taught](), 0
+    for analysis in taught:
+        count += len(analysis.lessons)
         if count > most:
             break
-        kept.append(one)
-    return kept
+        newest.append(analysis)
+    return newest
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _SAME * len(one | other)
-
-
-def _within_budget(texts: Iterable[str]) -> list[str]:
-    """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
-    left, kept = MAX_TOKENS, list[str]()
-    for text in texts:
-        cost = count_tokens(text)
-        if len(kept) < MAX_LESSONS and cost <= left:
-            kept.append(text)
-            left -= cost
-    return kept
+def _are_same(words: frozenset[str], other_words: frozenset[str]) -> bool:
+    return len(words & other_words) >= _SAME_SHARE * len(words | other_words)

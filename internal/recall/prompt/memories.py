@@ -1,4 +1,4 @@
-"""The typed memories of a prompt: those that belong to the question, and what is strongly associated with them."""
+"""The typed memories of a prompt: those relevant to the question, and what is strongly associated with them."""
 
 from __future__ import annotations
 
@@ -18,117 +18,141 @@ from internal.memory.plasticity.association_repository import associated, confli
 from internal.recall.index import stored_items
 from internal.recall.index.hits import MemoryHit, NodeHit
 from internal.recall.index.ranking import Candidate
-from internal.recall.search.knowledge import Asked, KnowledgeSearch
+from internal.recall.prompt.budget import within_budget
+from internal.recall.search.knowledge import KnowledgeSearch
+from internal.recall.search.query import Query
 from internal.storage.database import Database
 from internal.storage.vectors import Vector
 
-RECALLED: Final = ("Memory", "Goal", "Decision", "Question", "Preference", "Context")
-"""The labels that say something by themselves; the others only sort what these say."""
+RECALLED_LABELS: Final = ("Memory", "Goal", "Decision", "Question", "Preference", "Context")
+"""The labels with content of their own; nodes of other labels only classify them."""
 
 MAX_MEMORIES: Final = 12
 MAX_TOKENS: Final = 1_000
-"""Most memories of one prompt, and of their words."""
+"""Most memories of one prompt, and tokens of their texts."""
 
-STRONG: Final = 0.3
-"""The strength from which a link is an association that is recalled: a new one of 0.5 that nobody uses falls below it
+MIN_STRENGTH: Final = 0.3
+"""The least strength of a link over which memories are associated: a new one of 0.5 that is not used falls below it
 after two months (66 days at the default half-life of 90)."""
 
-AROUND: Final = 18
-"""Tokens of a line besides the words: its number, label, status and date."""
+LINE_TOKENS: Final = 18
+"""Tokens of a line besides the text: its number, label, status and date."""
 
-_FEW: Final = 10
-_SPARE: Final = 2
-"""Candidates for each place: mere conversations and what was superseded are left out."""
+_EXTRA: Final = 10
+_CANDIDATES_PER_PLACE: Final = 2
+"""Candidates per place: conversations and superseded memories are left out later."""
 
 
 class MemoryRecall:
     """Recalls typed memories. Never raises a model's error.
 
-    `associations` is how many may come along over strong links, 0 = none.
+    `associations` is the most that are added over strong links, 0 = none.
     """
 
     def __init__(self, database: Database, search: KnowledgeSearch, associations: int = 3) -> None:
         self._database, self._search, self._associations = database, search, associations
 
     async def for_question(self, user_id: int, question: str, embedding: Vector | None) -> list[RecalledMemory]:
-        """What belongs to a question, numbered from 1, most relevant first, then what is associated with it."""
-        asked = await self._search.asked(question, embedding)
-        return numbered(_within_budget(await self.recall(user_id, asked, MAX_MEMORIES)))
+        """The memories relevant to a question, numbered from 1, most relevant first, then what is associated with
+        them.
+        """
+        query = await self._search.query_with_embedding(question, embedding)
+        return numbered(
+            within_budget(
+                await self.recall(user_id, query, MAX_MEMORIES),
+                MAX_TOKENS,
+                lambda hit: count_tokens(memory_text(hit.node)) + LINE_TOKENS,
+            )
+        )
 
     @property
     def search(self) -> KnowledgeSearch:
         return self._search
 
-    async def recall(self, user_id: int, asked: Asked, limit: int) -> list[MemoryHit]:
-        """At most `limit` memories that belong to a question, best first, then what is associated or disputes."""
-        likely = await self.likely(user_id, asked, limit)
+    async def recall(self, user_id: int, query: Query, limit: int) -> list[MemoryHit]:
+        """At most `limit` memories relevant to a question, best first, then what is associated with them or contradicts
+        them.
+        """
+        likely = await self.likely(user_id, query, limit)
         return await self._database.read(lambda c: self.read(c, user_id, likely, limit))
 
-    async def likely(self, user_id: int, asked: Asked, limit: int) -> list[Candidate]:
-        """What may belong to a question, by what is in memory, best first: `read` reads it."""
-        found = await self._search.likely_memories(user_id, asked, limit * _SPARE, labels=RECALLED)
-        return [one for one in found if one.reasons.relevant(self._search.threshold)]
+    async def likely(self, user_id: int, query: Query, limit: int) -> list[Candidate]:
+        """The candidates for a question from memory only, best first: `read` reads them."""
+        candidates = await self._search.likely_memories(
+            user_id, query, limit * _CANDIDATES_PER_PLACE, labels=RECALLED_LABELS
+        )
+        return [candidate for candidate in candidates if candidate.reasons.relevant(self._search.threshold)]
 
     def read(
         self, connection: Connection, user_id: int, likely: Sequence[Candidate], limit: int = MAX_MEMORIES
     ) -> list[MemoryHit]:
-        """As `recall`, of what is likely."""
-        hits = [hit for hit in stored_items.read_nodes(connection, user_id, likely) if _says_something(hit.node)]
+        """As `recall`, for these candidates."""
+        hits = [hit for hit in stored_items.read_nodes(connection, user_id, likely) if _has_content(hit.node)]
         return self._with_associations(connection, user_id, hits, limit) if hits else []
 
     def _with_associations(
         self, connection: Connection, user_id: int, hits: Sequence[NodeHit], limit: int
     ) -> list[MemoryHit]:
-        lost = memory.superseded(connection, user_id, [hit.node.id for hit in hits])
-        held = [hit for hit in hits if hit.node.id not in lost][:limit]
-        found = [MemoryHit(hit.node, hit.score, hit.reasons) for hit in held]
-        return [*found, *self._beside(connection, user_id, found), *self._disputes(connection, user_id, found)]
+        superseded = memory.superseded(connection, user_id, [hit.node.id for hit in hits])
+        current = [hit for hit in hits if hit.node.id not in superseded][:limit]
+        found = [MemoryHit(hit.node, hit.score, hit.reasons) for hit in current]
+        return [
+            *found,
+            *self._associated(connection, user_id, found),
+            *self._contradictions(connection, user_id, found),
+        ]
 
     @staticmethod
-    def _disputes(connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
-        """What contradicts what was found, and was not settled: who answers is to know that it may be otherwise."""
+    def _contradictions(connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
+        """The memories in an open contradiction with those found: the answer is to consider both."""
         by_id = {hit.node.id: hit for hit in found}
         conflicts = conflicts_of(connection, user_id, list(by_id))
         nodes = store.nodes_by_ids(connection, user_id, list(conflicts))
-        return [MemoryHit(nodes[one], by_id[side].score, None, side) for one, side in conflicts.items() if one in nodes]
+        return [
+            MemoryHit(nodes[node_id], by_id[side].score, None, side)
+            for node_id, side in conflicts.items()
+            if node_id in nodes
+        ]
 
-    def _beside(self, connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
-        """The strongest neighbours of all that was found, each over the strongest link that leads to it."""
+    def _associated(self, connection: Connection, user_id: int, found: Sequence[MemoryHit]) -> list[MemoryHit]:
+        """The strongest neighbours of all memories found, each over the strongest link that leads to it."""
         if not self._associations:
             return []
         by_id = {hit.node.id: hit for hit in found}
-        near: dict[str, tuple[float, MemoryHit]] = {}
+        strongest: dict[str, tuple[float, MemoryHit]] = {}
         memories = [hit.node.id for hit in found if hit.node.label == "Memory"]
-        for one, other, strength in associated(connection, user_id, memories, STRONG):
-            near.setdefault(other, (strength, by_id[one]))
-        # Some may be hidden, or not held any more.
-        likely = list(near)[: self._associations * _SPARE + _FEW]
+        for node_id, neighbour, strength in associated(connection, user_id, memories, MIN_STRENGTH):
+            strongest.setdefault(neighbour, (strength, by_id[node_id]))
+        # Some may be hidden or superseded.
+        likely = list(strongest)[: self._associations * _CANDIDATES_PER_PLACE + _EXTRA]
         nodes = store.nodes_by_ids(connection, user_id, likely)
-        lost = memory.superseded(connection, user_id, likely)
-        held = [one for one in likely if one in nodes and one not in lost][: self._associations]
+        superseded = memory.superseded(connection, user_id, likely)
+        current = [node_id for node_id in likely if node_id in nodes and node_id not in superseded][
+            : self._associations
+        ]
         return [
-            MemoryHit(nodes[one], hit.score * strength, None, hit.node.id, strength)
-            for one, (strength, hit) in ((one, near[one]) for one in held)
+            MemoryHit(nodes[node_id], hit.score * strength, None, hit.node.id, strength)
+            for node_id, (strength, hit) in ((node_id, strongest[node_id]) for node_id in current)
         ]
 
 
-def told_words(node: Node) -> str:
-    """What a memory says, on one line: a decision with its reason and outcome, a preference with its category."""
-    told = node.properties
-    said = str(told.get(NAMING[node.label], ""))
+def memory_text(node: Node) -> str:
+    """The text of a memory on one line: a decision with its reason and outcome, a preference with its category."""
+    properties = node.properties
+    content = str(properties.get(NAMING[node.label], ""))
     match node.label:
         case "Decision":
-            return "; ".join([said, *_given(told, "rationale", "outcome")])
+            return "; ".join([content, *_present(properties, "rationale", "outcome")])
         case "Preference":
-            return ": ".join([*_given(told, "category"), said])
+            return ": ".join([*_present(properties, "category"), content])
         case "Context":
-            return ": ".join([said, *_given(told, "description")])
+            return ": ".join([content, *_present(properties, "description")])
         case _:
-            return said
+            return content
 
 
 def status_of(node: Node) -> str | None:
-    """Where a memory stands: a goal's, question's or context's status; liked or disliked for a preference."""
+    """The status of a goal, question or context; liked or disliked for a preference."""
     if node.label == "Preference":
         strength = node.properties.get("strength")
         return None if not strength else "liked" if strength > 0 else "disliked"
@@ -136,43 +160,32 @@ def status_of(node: Node) -> str | None:
     return None if status is None else str(status)
 
 
-def _given(told: Any, *names: str) -> Iterator[str]:
-    return (str(told[name]) for name in names if told.get(name))
+def _present(properties: Any, *names: str) -> Iterator[str]:
+    return (str(properties[name]) for name in names if properties.get(name))
 
 
-def _says_something(node: Node) -> bool:
-    """A conversation says only that it was."""
+def _has_content(node: Node) -> bool:
+    """Whether a memory has content: a conversation has none."""
     return node.label != "Context" or node.subtype not in ("session", "conversation")
 
 
 def numbered(hits: Sequence[MemoryHit]) -> list[RecalledMemory]:
-    """Memories as a prompt shows them, in this order."""
+    """Memories as a prompt shows them, in this order, numbered from 1."""
     return [
         RecalledMemory(
             n=number,
             node_id=hit.node.id,
             label=hit.node.label,
-            text=told_words(hit.node),
+            text=memory_text(hit.node),
             status=status_of(hit.node),
-            at=_moment(hit.node, "date") or hit.node.created_at,
-            due=_moment(hit.node, "targetDate"),
+            at=_datetime_of(hit.node, "date") or hit.node.created_at,
+            due=_datetime_of(hit.node, "targetDate"),
             associated=hit.via is not None,
         )
         for number, hit in enumerate(hits, start=1)
     ]
 
 
-def _moment(node: Node, name: str) -> datetime | None:
-    told = node.properties.get(name)
-    return None if told is None else datetime.fromisoformat(str(told))
-
-
-def _within_budget(hits: Sequence[MemoryHit]) -> list[MemoryHit]:
-    """The first ones that fit; one that is too long for what is left makes room for shorter ones."""
-    left, kept = MAX_TOKENS, list[MemoryHit]()
-    for hit in hits:
-        cost = count_tokens(told_words(hit.node)) + AROUND
-        if cost <= left:
-            kept.append(hit)
-            left -= cost
-    return kept
+def _datetime_of(node: Node, name: str) -> datetime | None:
+    value = node.properties.get(name)
+    return None if value is None else datetime.fromisoformat(str(value))

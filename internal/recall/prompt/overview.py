@@ -1,4 +1,4 @@
-"""Everything that one question brings to mind, each thing with its score: for whoever asks without a conversation."""
+"""Searches everything with one question, each result with its score: for callers without a conversation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from internal.people import service as people
 from internal.recall.index.hits import EpisodeHit, FactHit, MemoryHit, NodeHit
 from internal.recall.messages.search import MessageHit
 from internal.recall.prompt.memories import MemoryRecall
-from internal.recall.prompt.passages import LEAST_CHANCE, MessageFinder
-from internal.recall.search.knowledge import Asked, KnowledgeSearch
+from internal.recall.prompt.passages import MIN_CHANCE, MessageFinder
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.people import PeopleSearch, PersonSearchResult
+from internal.recall.search.query import Query
 from internal.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What was found, best first; scores compare within one kind. Memories are followed by their associations."""
+    """The results, best first; scores compare within one kind. Memories are followed by their associations."""
 
     people: Sequence[PersonSearchResult]
     facts: Sequence[FactHit]
@@ -29,21 +30,21 @@ class Overview:
 
 
 class PeopleFinder:
-    """Finds people by meaning and by name. Never raises a model's error: without vectors names must do."""
+    """Finds people by meaning and by name. Never raises a model's error: without vectors only names count."""
 
     def __init__(self, database: Database, search: PeopleSearch, knowledge: KnowledgeSearch) -> None:
         self._database, self._search, self._knowledge = database, search, knowledge
 
-    async def people(self, user_id: int, query: str | Asked, limit: int) -> list[PersonSearchResult]:
-        """The people a question may mean, best first: by meaning, and whoever is called exactly so before them."""
-        asked = query if isinstance(query, Asked) else await self._knowledge.ask(user_id, query)
+    async def people(self, user_id: int, query: str | Query, limit: int) -> list[PersonSearchResult]:
+        """The people a question may mean, best first: by meaning, after those with exactly this name."""
+        prepared = query if isinstance(query, Query) else await self._knowledge.prepare_query(user_id, query)
         found: list[PersonSearchResult] = []
-        if asked.vector is not None:
-            found = await self._search.search(user_id, asked.vector, None, limit, query_text=asked.text)
-        known = {one.person.id for one in found}
-        called = await self._database.read(lambda c: people.find(c, user_id, asked.text, limit=limit))
-        unseen = [PersonSearchResult(person, 1.0) for person in called if person.id not in known]
-        return [*unseen, *found][:limit]
+        if prepared.vector is not None:
+            found = await self._search.search(user_id, prepared.vector, None, limit, query_text=prepared.text)
+        known = {result.person.id for result in found}
+        by_name = await self._database.read(lambda c: people.find(c, user_id, prepared.text, limit=limit))
+        new = [PersonSearchResult(person, 1.0) for person in by_name if person.id not in known]
+        return [*new, *found][:limit]
 
 
 class OverviewSearch:
@@ -55,22 +56,22 @@ class OverviewSearch:
         self._finder, self._knowledge, self._memories, self._messages = finder, knowledge, memories, messages
 
     async def recall(self, user_id: int, query: str, limit: int) -> Overview:
-        """At most `limit` of each kind, and associations of the memories. All but people only if they belong to it."""
-        asked = await self._knowledge.ask(user_id, query)
-        found, facts, memories, nodes, messages, episodes = await asyncio.gather(
-            self._finder.people(user_id, asked, limit),
-            self._knowledge.facts(user_id, asked, limit),
-            self._memories.recall(user_id, asked, limit),
-            self._knowledge.nodes(user_id, asked, limit),
-            self._messages.search(user_id, asked, limit),
-            self._knowledge.episodes(user_id, asked, limit),
+        """At most `limit` of each kind, with associations of the memories; only people may be irrelevant."""
+        prepared = await self._knowledge.prepare_query(user_id, query)
+        people_found, facts, memories, nodes, messages, episodes = await asyncio.gather(
+            self._finder.people(user_id, prepared, limit),
+            self._knowledge.facts(user_id, prepared, limit),
+            self._memories.recall(user_id, prepared, limit),
+            self._knowledge.nodes(user_id, prepared, limit),
+            self._messages.search(user_id, prepared, limit),
+            self._knowledge.episodes(user_id, prepared, limit),
         )
         threshold = self._knowledge.threshold
         return Overview(
-            found,
+            people_found,
             [hit for hit in facts if hit.reasons.relevant(threshold)],
             memories,
             [hit for hit in nodes if hit.reasons.relevant(threshold)],
-            [hit for hit in messages if hit.chance >= LEAST_CHANCE],
+            [hit for hit in messages if hit.chance >= MIN_CHANCE],
             [hit for hit in episodes if hit.reasons.relevant(threshold)],
         )

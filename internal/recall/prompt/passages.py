@@ -1,8 +1,9 @@
-"""The pieces of earlier conversations of a prompt: messages that were found with the lines beside them, and imports."""
+"""The passages of a prompt: messages that were found, with the lines beside them, and lines of imports."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,41 +22,42 @@ from internal.llm.tokens import count_tokens
 from internal.recall.index import stored_items
 from internal.recall.index.ranking import Candidate as ItemCandidate
 from internal.recall.messages.search import MessageHit
-from internal.recall.prompt.rank import Candidate, Chosen, says_more
+from internal.recall.prompt.rank import Candidate, Selection, says_more
 from internal.recall.search import calibration, passage_repository
-from internal.recall.search.knowledge import Asked, KnowledgeSearch
+from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.outdated import Outdated, outdated
+from internal.recall.search.query import Query
 from internal.storage.database import Work
 
 MAX_PASSAGES: Final = 12
 """Most passages of one prompt, whatever the budget."""
 
-LEAST_CHANCE: Final = 0.02
-"""A message that answers less likely than this stands in no prompt."""
+MIN_CHANCE: Final = 0.02
+"""The least chance that a message answers, from which it may stand in a prompt."""
 
 _CANDIDATES: Final = 18
-"""Messages that are looked at: more than passages, for lines that stand together become one."""
+"""Messages that are read: more than passages, for neighbouring lines become one passage."""
 
 _EPISODES: Final = 4
-_MOST_SEGMENTS: Final = 400
-"""Lines of one import that are looked through."""
+_MAX_SEGMENTS: Final = 400
+"""Most lines of one import that are searched."""
 
 GAP: Final = timedelta(hours=3)
-"""A line said longer before or after stands in another conversation."""
+"""A line sent longer before or after belongs to another conversation."""
 
 FOUND_CHARACTERS: Final = 1_200
-BESIDE_CHARACTERS: Final = 300
-"""Characters of a line that was found, and of one that only stands beside it."""
+NEIGHBOUR_CHARACTERS: Final = 300
+"""Characters of a line that was found, and of a line beside it."""
 
 _LEAD: Final = 200
-"""Characters of a long line before the first word of the question."""
+"""Characters of a long line shown before the first word of the question."""
 
-_AROUND: Final = 14
-"""Tokens of a line besides its words: number, date, time and speaker."""
+_LINE_TOKENS: Final = 14
+"""Tokens of a line besides its text: number, date, time and speaker."""
 
 _TOKEN: Final = re.compile(r"\w+")
 _PREFIX: Final = 5
-"""Letters by which two words count as one, whatever their endings."""
+"""Letters by which two words are compared, whatever their endings."""
 
 
 class MessageFinder(Protocol):
@@ -64,58 +66,58 @@ class MessageFinder(Protocol):
     async def search(
         self,
         user_id: int,
-        asked: Asked,
+        asked: Query,
         limit: int = 10,
         *,
         before_seq: int | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[MessageHit]:
-        """The messages that answer a question best, best first: of those before a `seq`, said in [since, until)."""
+        """The messages that best answer a question, best first: those before a `seq`, sent in [since, until)."""
         ...
 
     async def likely(
-        self, user_id: int, asked: Asked, limit: int = 10, *, before_seq: int | None = None
+        self, user_id: int, asked: Query, limit: int = 10, *, before_seq: int | None = None
     ) -> Work[list[MessageHit]]:
-        """As `search`, by what is in memory: what it gives back reads the messages."""
+        """As `search`, from memory only: returns a function that reads the messages."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a passage with its place: the `seq` of a message, the number of an episode's segment."""
+class PlacedLine:
+    """A line of a passage with its place: the `seq` of a message, or the number of an episode's segment."""
 
     place: int
-    told: PassageLine
+    shown: PassageLine
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPassage:
-    """A line that was found, in its conversation (`session`), with those beside it.
+class PassageCandidate:
+    """A line that was found, in its conversation (`session`), with the lines beside it.
 
-    `chance` and `replaced_by` as in `choosing`.
+    `chance` and `replaced_by` as in `rank.Candidate`.
     """
 
     kind: Literal["message", "episode"]
     ref_id: str
     chance: float
     session: str
-    found: Line
-    beside: tuple[Line, ...] = ()
+    matching_line: PlacedLine
+    neighbours: tuple[PlacedLine, ...] = ()
     replaced_by: frozenset[str] = frozenset()
 
     @property
     def candidate(self) -> Candidate:
-        tokens = _tokens(self.found)
+        tokens = _tokens(self.matching_line)
         return Candidate(
             kind="passage",
             key=self.key,
             chance=self.chance,
             tokens=tokens,
-            text=self.found.told.text,
-            with_context=tokens + sum(map(_tokens, self.beside)),
+            text=self.matching_line.shown.text,
+            with_context=tokens + sum(map(_tokens, self.neighbours)),
             session=self.session,
-            said=frozenset({self.ref_id}) if self.kind == "message" else frozenset(),
+            message_ids=frozenset({self.ref_id}) if self.kind == "message" else frozenset(),
             replaced_by=self.replaced_by,
         )
 
@@ -125,20 +127,20 @@ class FoundPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A message that may stand in a prompt, and how likely it is what was asked for, in [0, 1]."""
+class ScoredMessage:
+    """A message that may stand in a prompt, with the chance in [0, 1] that it is what was asked for."""
 
     message: Message
     chance: float
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """A message from which something that was found was drawn: `told` are its words, `chance` that of the message."""
+class SourceMessage:
+    """A message from which things that were found were drawn: `texts` are theirs, `chance` is that of the message."""
 
     message_id: str
     chance: float
-    told: tuple[str, ...]
+    texts: tuple[str, ...]
 
 
 class PassageRecall:
@@ -151,122 +153,131 @@ class PassageRecall:
     def search(self) -> KnowledgeSearch:
         return self._knowledge
 
-    async def likely(self, user_id: int, owner_name: str, asked: Asked, before_seq: int | None = None) -> PassageReader:
-        """What may answer a question, by what is in memory; none at or behind `before_seq`, which the prompt shows."""
+    async def likely(self, user_id: int, owner_name: str, query: Query, before_seq: int | None = None) -> PassageReader:
+        """The candidates for a question from memory only; none at or after `before_seq`, which the prompt shows
+        itself.
+        """
         messages, imports = await asyncio.gather(
-            self._messages.likely(user_id, asked, _CANDIDATES, before_seq=before_seq),
-            self._knowledge.likely_imports(user_id, asked, _EPISODES),
+            self._messages.likely(user_id, query, _CANDIDATES, before_seq=before_seq),
+            self._knowledge.likely_imports(user_id, query, _EPISODES),
         )
-        told = [one for one in imports if one.reasons.relevant(self._knowledge.threshold)]
-        return PassageReader(user_id, owner_name, asked, before_seq, self._knowledge.now, messages, told)
+        relevant = [candidate for candidate in imports if candidate.reasons.relevant(self._knowledge.threshold)]
+        return PassageReader(user_id, owner_name, query, before_seq, self._knowledge.now, messages, relevant)
 
 
 @dataclass(frozen=True, slots=True)
 class PassageReader:
-    """The passages of one question, still to be read: `messages` are those that answer it, `imports` episodes."""
+    """Reads the passages of one question: `messages` reads those that answer it, `imports` are episodes."""
 
     user_id: int
     owner_name: str
-    asked: Asked
+    query: Query
     before_seq: int | None
     now: datetime
     messages: Work[list[MessageHit]]
     imports: Sequence[ItemCandidate]
 
-    def found(self, connection: Connection) -> list[Said]:
+    def found(self, connection: Connection) -> list[ScoredMessage]:
         """The messages that may answer, best first."""
-        return [Said(hit.message, hit.chance) for hit in self.messages(connection) if hit.chance >= LEAST_CHANCE]
+        return [ScoredMessage(hit.message, hit.chance) for hit in self.messages(connection) if hit.chance >= MIN_CHANCE]
 
-    def receipts(self, connection: Connection, wanted: Sequence[Receipt]) -> list[Said]:
+    def source_messages(self, connection: Connection, sources: Sequence[SourceMessage]) -> list[ScoredMessage]:
         """Those of these messages that say more than what was drawn from them."""
-        by_id = {one.message_id: one for one in wanted}
+        by_id = {source.message_id: source for source in sources}
         return [
-            Said(message, by_id[message.id].chance)
-            for message in passage_repository.shown(connection, self.user_id, by_id)
+            ScoredMessage(message, by_id[message.id].chance)
+            for message in passage_repository.visible_messages(connection, self.user_id, by_id)
             if self.before_seq is None or message.seq < self.before_seq
-            if says_more(words_of(message), by_id[message.id].told)
+            if says_more(words_of(message), by_id[message.id].texts)
         ]
 
-    def passages(self, connection: Connection, found: Sequence[Said], receipts: Sequence[Said]) -> list[FoundPassage]:
-        """Messages and imports as passages: what was found, best first, then the receipts."""
+    def passages(
+        self, connection: Connection, found: Sequence[ScoredMessage], receipts: Sequence[ScoredMessage]
+    ) -> list[PassageCandidate]:
+        """Messages and imports as passages: those found, best first, then the source messages."""
         passages = self._of_messages(connection, [*found, *receipts])
         imports = self._of_imports(connection)
         return [
-            *sorted([*passages[: len(found)], *imports], key=lambda one: -one.chance),
+            *sorted([*passages[: len(found)], *imports], key=lambda passage: -passage.chance),
             *passages[len(found) :],
         ]
 
-    def _of_messages(self, connection: Connection, said: Sequence[Said]) -> list[FoundPassage]:
-        if not said:
+    def _of_messages(self, connection: Connection, scored: Sequence[ScoredMessage]) -> list[PassageCandidate]:
+        if not scored:
             return []
-        messages = [one.message for one in said]
-        beside = passage_repository.beside(connection, self.user_id, messages, gap=GAP, before_seq=self.before_seq)
-        ids = {message.id for message in (*messages, *(one for near in beside.values() for one in near))}
+        messages = [item.message for item in scored]
+        neighbours = passage_repository.neighbours_of(
+            connection, self.user_id, messages, gap=GAP, before_seq=self.before_seq
+        )
+        ids = {message.id for message in itertools.chain(messages, *neighbours.values())}
         late = outdated(connection, self.user_id, ids, self.now)
         return [
-            FoundPassage(
+            PassageCandidate(
                 kind="message",
-                ref_id=one.message.id,
-                chance=one.chance,
-                session=session_of(one.message),
-                found=_line(one.message, self.owner_name, self.asked.words, late),
-                beside=tuple(_line(near, self.owner_name, None, late) for near in beside[one.message.id]),
-                replaced_by=late[one.message.id].replaced_by if one.message.id in late else frozenset(),
+                ref_id=item.message.id,
+                chance=item.chance,
+                session=session_of(item.message),
+                matching_line=_line(item.message, self.owner_name, self.query.words, late),
+                neighbours=tuple(_line(line, self.owner_name, None, late) for line in neighbours[item.message.id]),
+                replaced_by=late[item.message.id].replaced_by if item.message.id in late else frozenset(),
             )
-            for one in said
+            for item in scored
         ]
 
-    def _of_imports(self, connection: Connection) -> list[FoundPassage]:
-        """Of each import the line that holds most of the question's words, with those beside it."""
-        words, found = self.asked.words, []
+    def _of_imports(self, connection: Connection) -> list[PassageCandidate]:
+        """The line of each import that holds most of the question's words, with the lines beside it."""
+        words, passages = self.query.words, []
         for hit in stored_items.read_episodes(connection, self.user_id, self.imports):
-            parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, 1, _MOST_SEGMENTS)
-            said = [part for part in parts if part.text]
-            if not said:
+            parts = episodes.episode_segments(connection, self.user_id, hit.episode.id, 1, _MAX_SEGMENTS)
+            with_text = [part for part in parts if part.text]
+            if not with_text:
                 continue
-            best = fullest([part.text or "" for part in said], words)
-            lines = [_segment_line(said[place], hit.episode, self.owner_name, words) for place in _near(best, said)]
-            middle = lines.pop(_near(best, said).index(best))
-            beside = tuple(_beside(line) for line in lines)
-            chance, ref_id = calibration.of_episode(hit.score), hit.episode.id
-            found.append(FoundPassage("episode", ref_id, chance, ref_id, middle, beside))
-        return found
+            best_place = best_match([part.text or "" for part in with_text], words)
+            lines = [
+                _segment_line(with_text[place], hit.episode, self.owner_name, words)
+                for place in _with_neighbours(best_place, with_text)
+            ]
+            matching_line = lines.pop(_with_neighbours(best_place, with_text).index(best_place))
+            neighbours = tuple(_as_neighbour(line) for line in lines)
+            chance, ref_id = calibration.episode_chance(hit.score), hit.episode.id
+            passages.append(PassageCandidate("episode", ref_id, chance, ref_id, matching_line, neighbours))
+        return passages
 
 
-def passages_of(chosen: Iterable[Chosen], found: Collection[FoundPassage]) -> list[RecalledPassage]:
-    """The passages as a prompt shows them, numbered from 1; lines that stand together become one passage."""
-    by_key = {one.key: one for one in found}
-    kept: list[tuple[FoundPassage, dict[int, PassageLine]]] = []
-    for one in chosen:
-        passage = by_key[one.candidate.key]
-        lines = {line.place: line.told for line in (passage.beside if one.with_context else ())}
-        lines[passage.found.place] = passage.found.told
-        for other, there in kept:
-            if other.session == passage.session and there.keys() & lines.keys():
-                there.update((place, line) for place, line in lines.items() if line.found or place not in there)
+def merge_passages(selected: Iterable[Selection], candidates: Collection[PassageCandidate]) -> list[RecalledPassage]:
+    """The passages as a prompt shows them, numbered from 1; overlapping ones of one conversation become one passage."""
+    by_key = {candidate.key: candidate for candidate in candidates}
+    passages: list[tuple[PassageCandidate, dict[int, PassageLine]]] = []
+    for selection in selected:
+        passage = by_key[selection.candidate.key]
+        lines = {line.place: line.shown for line in (passage.neighbours if selection.with_context else ())}
+        lines[passage.matching_line.place] = passage.matching_line.shown
+        for other, shown in passages:
+            if other.session == passage.session and shown.keys() & lines.keys():
+                shown.update((place, line) for place, line in lines.items() if line.found or place not in shown)
                 break
         else:
-            kept.append((passage, lines))
+            passages.append((passage, lines))
     return [
         RecalledPassage(n, passage.kind, passage.ref_id, [lines[place] for place in sorted(lines)])
-        for n, (passage, lines) in enumerate(kept, start=1)
+        for n, (passage, lines) in enumerate(passages, start=1)
     ]
 
 
 def session_of(message: Message) -> str:
-    """The conversation of a message: its fragment; until that is published its chat on that day."""
+    """The conversation of a message: its fragment, or before that is published its chat on that day."""
     if message.episode_id is not None:
         return message.episode_id
     return f"{message.chat_id}:{message.thread_id or 0}:{message.timestamp.date()}"
 
 
-def _line(message: Message, owner_name: str, words: Sequence[Word] | None, late: Mapping[str, Outdated]) -> Line:
-    """A message as a line; `words` None: it only stands beside what was found."""
-    text, found = words_of(message), words is not None
-    shown = _window(text, words or (), FOUND_CHARACTERS) if found else _cut(text, BESIDE_CHARACTERS)
+def _line(message: Message, owner_name: str, words: Sequence[Word] | None, late: Mapping[str, Outdated]) -> PlacedLine:
+    """A message as a line; `words` None: it only stands beside a line that was found."""
+    text, was_found = words_of(message), words is not None
+    shown_text = _window(text, words or (), FOUND_CHARACTERS) if was_found else _shortened(text, NEIGHBOUR_CHARACTERS)
     speaker, kind = _speaker(message, owner_name)
     since = late[message.id].since if message.id in late else None
-    return Line(message.seq, PassageLine(message.timestamp, speaker, shown, kind, found, since))
+    return PlacedLine(message.seq, PassageLine(message.timestamp, speaker, shown_text, kind, was_found, since))
 
 
 def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "other", "assistant"]]:
@@ -275,47 +286,49 @@ def _speaker(message: Message, owner_name: str) -> tuple[str, Literal["own", "ot
     return (message.forward.name, "other") if message.forward is not None else (owner_name, "own")
 
 
-def fullest(texts: Sequence[str], words: Sequence[Word]) -> int:
+def best_match(texts: Sequence[str], words: Sequence[Word]) -> int:
     """The place of the text that holds most of these words, the first of several."""
-    return max(range(len(texts)), key=lambda place: (_shared(texts[place], words), -place))
+    return max(range(len(texts)), key=lambda place: (_count_shared(texts[place], words), -place))
 
 
-def _near(place: int, among: Sequence[Segment]) -> list[int]:
-    return [one for one in (place - 1, place, place + 1) if 0 <= one < len(among)]
+def _with_neighbours(place: int, segments: Sequence[Segment]) -> list[int]:
+    return [neighbour for neighbour in (place - 1, place, place + 1) if 0 <= neighbour < len(segments)]
 
 
-def _segment_line(segment: Segment, episode: Episode, owner_name: str, words: Sequence[Word]) -> Line:
+def _segment_line(segment: Segment, episode: Episode, owner_name: str, words: Sequence[Word]) -> PlacedLine:
     at: datetime = segment.at or episode.reference_time
     speaker = segment.forwarded_from or segment.speaker or ""
     own = segment.own and segment.forwarded_from is None
     text = _window(segment.text or "", words, FOUND_CHARACTERS)
-    return Line(segment.n, PassageLine(at, speaker or (owner_name if own else ""), text, "own" if own else "other"))
+    return PlacedLine(
+        segment.n, PassageLine(at, speaker or (owner_name if own else ""), text, "own" if own else "other")
+    )
 
 
-def _beside(line: Line) -> Line:
-    told = replace(line.told, text=_cut(line.told.text, BESIDE_CHARACTERS), found=False)
-    return replace(line, told=told)
+def _as_neighbour(line: PlacedLine) -> PlacedLine:
+    shortened = replace(line.shown, text=_shortened(line.shown.text, NEIGHBOUR_CHARACTERS), found=False)
+    return replace(line, shown=shortened)
 
 
-def _tokens(line: Line) -> int:
-    return count_tokens(line.told.text) + _AROUND
+def _tokens(line: PlacedLine) -> int:
+    return count_tokens(line.shown.text) + _LINE_TOKENS
 
 
-def _shared(text: str, words: Sequence[Word]) -> int:
-    """How many of these words a text holds, by the beginnings of their forms."""
-    there = {token.casefold()[:_PREFIX] for token in _TOKEN.findall(text)}
-    return sum(any(term[:_PREFIX] in there for term, _ in word) for word in words)
+def _count_shared(text: str, words: Sequence[Word]) -> int:
+    """How many of these words a text holds, compared by their first letters."""
+    prefixes = {token.casefold()[:_PREFIX] for token in _TOKEN.findall(text)}
+    return sum(any(term[:_PREFIX] in prefixes for term, _ in word) for word in words)
 
 
 def _window(text: str, words: Sequence[Word], length: int) -> str:
-    """Of a long text the part that begins shortly before the first of these words."""
+    """The part of a long text that begins shortly before the first of these words."""
     if len(text) <= length:
         return text
-    sought = {term[:_PREFIX] for word in words for term, _ in word}
-    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold()[:_PREFIX] in sought)
+    searched = {term[:_PREFIX] for word in words for term, _ in word}
+    places = (match.start() for match in _TOKEN.finditer(text) if match[0].casefold()[:_PREFIX] in searched)
     start = max(0, min(next(places, 0) - _LEAD, len(text) - length))
-    return ("…" if start else "") + _cut(text[start:], length)
+    return ("…" if start else "") + _shortened(text[start:], length)
 
 
-def _cut(text: str, length: int) -> str:
+def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""One ranking for the prompt: messages, fragments, facts, memories and people compete for one budget of tokens."""
+"""One ranking for the prompt: messages, imports, facts, memories and people compete for one token budget."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Final, Literal
 
 Kind = Literal["fact", "memory", "passage", "person"]
 
-FREE_HITS: Final = 2
-"""Hits of one session that cost nothing; each further one counts for half of the one before it."""
+UNDISCOUNTED_HITS: Final = 2
+"""Hits of one session that are not discounted; each further one counts for half of the one before it."""
 
-CROWDING: Final = 0.5
+SESSION_DISCOUNT: Final = 0.5
 
-SAYS_MORE: Final = 2.0
-SAYS_MORE_BY: Final = 6
-"""A message stays beside the facts drawn from it if it has more words than twice theirs and six: then it says more."""
+MORE_WORDS_FACTOR: Final = 2.0
+MORE_WORDS: Final = 6
+"""A message is kept beside the facts drawn from it if it has more words than twice theirs plus six."""
 
 _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that was found and could stand in the prompt.
+    """Something that was found and may stand in the prompt.
 
-    `chance` (0 to 1) is how likely it is what was asked for; `tokens` what it costs, `with_context` what it costs with
-    the lines beside it. `session` is the conversation it belongs to, None where it belongs to none. `said` are the
-    messages that a passage shows as found, or that anything else was drawn from. `replaced_by` are the keys of what
-    took its place: of a message, what took the place of all that it told, and the messages that tell that.
+    `chance` (0 to 1) is that it is what was asked for; `tokens` is its cost, `with_context` its cost with the lines
+    beside it. `session` is its conversation, or None. `message_ids` are the messages that a passage shows as found, or
+    that anything else was drawn from. `replaced_by` are the keys of what replaced it: for a message, what replaced
+    everything it stated, and the messages that state that.
     """
 
     kind: Kind
@@ -40,138 +40,149 @@ class Candidate:
     text: str
     with_context: int | None = None
     session: str | None = None
-    said: frozenset[str] = frozenset()
+    message_ids: frozenset[str] = frozenset()
     replaced_by: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """A candidate that stands in the prompt, with the lines beside it or without."""
+class Selection:
+    """A candidate that stands in the prompt, with or without the lines beside it."""
 
     candidate: Candidate
     with_context: bool
 
 
-def choose(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int]) -> list[Chosen]:
-    """What stands in the prompt, likeliest first, within `budget` tokens and at most so many of each kind.
+def select_candidates(candidates: Sequence[Candidate], budget: int, most: Mapping[Kind, int]) -> list[Selection]:
+    """Selects what stands in the prompt, likeliest first, within `budget` tokens and `most` of each kind.
 
-    The same text, or a message and the facts drawn from it, count once: the fact stays, the message is its receipt.
-    The third hit of one session counts for half, the next for a quarter. What was replaced never stands before what
-    took its place. What is too long for what is left makes room for shorter ones.
+    Equal texts, or a message and the facts drawn from it, count once: the fact stays. From the third hit on, those of
+    one session are discounted. A successor always comes before what it replaced. A candidate that does not fit is
+    skipped for shorter ones.
     """
-    waiting = _Waiting(_once(_successors_first(_receipts_folded(candidates))))
-    chosen: list[Chosen] = []
+    queue = _CandidateQueue(_deduplicated(_successors_first(_without_repeated_sources(candidates))))
+    selected: list[Selection] = []
     kinds: Counter[Kind] = Counter()
     left = budget
-    while (best := waiting.best()) is not None:
-        whole = best.tokens if best.with_context is None else best.with_context
-        cost = whole if whole <= left else best.tokens
+    while (best := queue.pop()) is not None:
+        full_cost = best.tokens if best.with_context is None else best.with_context
+        cost = full_cost if full_cost <= left else best.tokens
         if cost > left or kinds[best.kind] >= most.get(best.kind, len(candidates)):
             continue
-        chosen.append(Chosen(best, cost == whole))
+        selected.append(Selection(best, cost == full_cost))
         left -= cost
         kinds[best.kind] += 1
         if best.session is not None:
-            waiting.sessions[best.session] += 1
-    return chosen
+            queue.sessions[best.session] += 1
+    return selected
 
 
-class _Waiting:
-    """Candidates that were not looked at yet. `sessions` counts what was chosen of each."""
+class _CandidateQueue:
+    """Candidates that were not considered yet. `sessions` counts the selected ones of each session."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.sessions: Counter[str] = Counter()
         self._candidates = candidates
-        self._left = {one.key for one in candidates}
-        self._heap = [(-one.chance, place) for place, one in enumerate(candidates)]
+        self._left = {candidate.key for candidate in candidates}
+        self._heap = [(-candidate.chance, place) for place, candidate in enumerate(candidates)]
         self._held_back: list[int] = []
         heapq.heapify(self._heap)
 
-    def best(self) -> Candidate | None:
-        """Takes out the likeliest, of equal ones the first: no one of whose successors waits, as long as there is one.
+    def pop(self) -> Candidate | None:
+        """Removes and returns the likeliest, of equal ones the first; candidates with a waiting successor come
+        last.
 
-        A session that fills only lowers what was in the heap: what is not at its place there is put at the right one.
+        Selecting from a session only lowers chances, so an outdated heap entry is put back with its present
+        chance.
         """
         while self._heap:
             score, place = heapq.heappop(self._heap)
-            one = self._candidates[place]
-            now = -_crowded(one, self.sessions)
-            if now != score:
-                heapq.heappush(self._heap, (now, place))
-            elif not one.replaced_by.isdisjoint(self._left):
+            candidate = self._candidates[place]
+            current_score = -_discounted_chance(candidate, self.sessions)
+            if current_score != score:
+                heapq.heappush(self._heap, (current_score, place))
+            elif not candidate.replaced_by.isdisjoint(self._left):
                 self._held_back.append(place)
             else:
-                return self._taken(place)
+                return self._remove(place)
         if not self._held_back:
             return None
-        crowded = ((-_crowded(self._candidates[place], self.sessions), place) for place in self._held_back)
-        return self._taken(min(crowded)[1])
+        crowded = ((-_discounted_chance(self._candidates[place], self.sessions), place) for place in self._held_back)
+        return self._remove(min(crowded)[1])
 
-    def _taken(self, place: int) -> Candidate:
+    def _remove(self, place: int) -> Candidate:
         taken = self._candidates[place]
         self._left.discard(taken.key)
-        waiting = [other for other in self._held_back if other != place]
-        self._held_back = [other for other in waiting if not self._candidates[other].replaced_by.isdisjoint(self._left)]
-        for other in set(waiting).difference(self._held_back):
-            heapq.heappush(self._heap, (-_crowded(self._candidates[other], self.sessions), other))
+        waiting = [held for held in self._held_back if held != place]
+        self._held_back = [held for held in waiting if not self._candidates[held].replaced_by.isdisjoint(self._left)]
+        for held in set(waiting).difference(self._held_back):
+            heapq.heappush(self._heap, (-_discounted_chance(self._candidates[held], self.sessions), held))
         return taken
 
 
-def _crowded(one: Candidate, sessions: Mapping[str, int]) -> float:
-    """The chance, lowered by what already stands there of the same session."""
-    there = sessions[one.session] if one.session is not None else 0
-    return one.chance * CROWDING ** max(0, there - FREE_HITS + 1)
+def _discounted_chance(candidate: Candidate, sessions: Mapping[str, int]) -> float:
+    """The chance, discounted by what was already selected of the same session."""
+    already_selected = sessions[candidate.session] if candidate.session is not None else 0
+    return candidate.chance * SESSION_DISCOUNT ** max(0, already_selected - UNDISCOUNTED_HITS + 1)
 
 
-def _receipts_folded(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Without the messages that say no more than the facts and memories drawn from them.
+def _without_repeated_sources(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Removes messages that say no more than the facts and memories drawn from them.
 
-    The likeliest of these takes the chance of such a message over: it answers what the message would have answered.
+    The likeliest of these takes over the chance of such a message: it answers what the message would have
+    answered.
     """
-    derived = [one for one in candidates if one.kind != "passage" and one.said]
-    raised: dict[str, float] = {}
-    folded: set[str] = set()
+    derived = [candidate for candidate in candidates if candidate.kind != "passage" and candidate.message_ids]
+    raised_chances: dict[str, float] = {}
+    dropped: set[str] = set()
     for passage in candidates:
-        if passage.kind != "passage" or not passage.said:
+        if passage.kind != "passage" or not passage.message_ids:
             continue
-        drawn = [one for one in derived if passage.said <= one.said]
-        if drawn and not says_more(passage.text, [one.text for one in drawn]):
-            folded.add(passage.key)
-            best = max(drawn, key=lambda one: one.chance)
-            raised[best.key] = max(raised.get(best.key, best.chance), passage.chance)
-    kept = (one for one in candidates if one.key not in folded)
-    return [replace(one, chance=raised[one.key]) if one.key in raised else one for one in kept]
+        drawn_from_it = [candidate for candidate in derived if passage.message_ids <= candidate.message_ids]
+        if drawn_from_it and not says_more(passage.text, [candidate.text for candidate in drawn_from_it]):
+            dropped.add(passage.key)
+            best = max(drawn_from_it, key=lambda candidate: candidate.chance)
+            raised_chances[best.key] = max(raised_chances.get(best.key, best.chance), passage.chance)
+    remaining = (candidate for candidate in candidates if candidate.key not in dropped)
+    return [
+        replace(candidate, chance=raised_chances[candidate.key]) if candidate.key in raised_chances else candidate
+        for candidate in remaining
+    ]
 
 
-def says_more(text: str, drawn: Collection[str]) -> bool:
-    """Whether a message has so much more to say than what was drawn from it that it is worth a place beside that."""
-    told = sum(len(_WORD.findall(one)) for one in drawn)
-    return len(_WORD.findall(text)) > SAYS_MORE * told + SAYS_MORE_BY
+def says_more(text: str, drawn_texts: Collection[str]) -> bool:
+    """Whether a message says so much more than what was drawn from it that it is worth a place beside that."""
+    drawn_words = sum(len(_WORD.findall(drawn_text)) for drawn_text in drawn_texts)
+    return len(_WORD.findall(text)) > MORE_WORDS_FACTOR * drawn_words + MORE_WORDS
 
 
 def _successors_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Each with a chance below that of what took its place, over several versions too."""
-    by_key = {one.key: one for one in candidates}
+    """Lowers the chance of each candidate below that of its successor, over several versions too."""
+    by_key = {candidate.key: candidate for candidate in candidates}
 
-    def chance(one: Candidate, seen: frozenset[str]) -> float:
-        after = [by_key[key] for key in one.replaced_by - seen if key in by_key]
-        return min([one.chance, *(chance(other, seen | {other.key}) * (1 - 1e-6) for other in after)])
+    def chance(candidate: Candidate, seen: frozenset[str]) -> float:
+        successors = [by_key[key] for key in candidate.replaced_by - seen if key in by_key]
+        return min(
+            [candidate.chance, *(chance(successor, seen | {successor.key}) * (1 - 1e-6) for successor in successors)]
+        )
 
-    return [replace(one, chance=chance(one, frozenset({one.key}))) if one.replaced_by else one for one in candidates]
+    return [
+        replace(candidate, chance=chance(candidate, frozenset({candidate.key}))) if candidate.replaced_by else candidate
+        for candidate in candidates
+    ]
 
 
-def _once(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Of several with one text the one that was drawn from the others, else the likeliest, with the best chance."""
+def _deduplicated(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Of candidates with equal text keeps one, preferably not a passage, else the likeliest, with the best chance."""
     by_text: dict[str, Candidate] = {}
-    for one in candidates:
-        words = " ".join(_WORD.findall(one.text.casefold())) or one.key
-        there = by_text.get(words)
-        if there is None:
-            by_text[words] = one
+    for candidate in candidates:
+        words = " ".join(_WORD.findall(candidate.text.casefold())) or candidate.key
+        known = by_text.get(words)
+        if known is None:
+            by_text[words] = candidate
             continue
-        if one.key in there.replaced_by or there.key in one.replaced_by:
-            by_text[f"{words} {one.key}"] = one
+        if candidate.key in known.replaced_by or known.key in candidate.replaced_by:
+            by_text[f"{words} {candidate.key}"] = candidate
             continue
-        stays = max(there, one, key=lambda each: (each.kind != "passage", each.chance))
-        by_text[words] = replace(stays, chance=max(there.chance, one.chance))
+        kept = max(known, candidate, key=lambda either: (either.kind != "passage", either.chance))
+        by_text[words] = replace(kept, chance=max(known.chance, candidate.chance))
     return list(by_text.values())

@@ -1,38 +1,41 @@
-"""What recall tells whoever measures it."""
+"""What recall reports to metrics."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Protocol
 
+log = logging.getLogger(__name__)
+
 
 class RecallObserver(Protocol):
-    """Called once each, after the fact; must not raise and must not wait."""
+    """Called after the fact; must not raise and must not wait."""
 
     def people_searched(self, user_id: int, seconds: float, results: int) -> None: ...
 
     def people_selected(self, user_id: int, count: int) -> None:
-        """How many people the reranker picked (not called when it was passed over)."""
+        """Reports how many people the reranker picked; not called when it was skipped."""
         ...
 
     def reranker_fallback(self, reason: str) -> None:
-        """The best matches were used unpicked: off, failed, timeout or unknown_ids."""
+        """Reports that the best matches were used unpicked: off, failed, timeout or unknown_ids."""
         ...
 
     def recall_degraded(self, reason: str) -> None:
-        """A part of recall did without its model: enricher, embedder or names."""
+        """Reports that a part of recall worked without its model: enricher, embedder, terms or names."""
         ...
 
     def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
-        """A prompt was given what belongs to a question: how long finding it took, and how much of each kind it was.
+        """Reports a prompt that was filled: the seconds it took, and how much of each kind was recalled.
 
-        Seconds from the question embedded to the prompt chosen; what the reranker took is in them where there is one.
+        `seconds` run from the embedded question to the selected contents, the reranker's time included.
         """
         ...
 
 
 class NoObserver:
-    """Nobody measures."""
+    """Ignores everything."""
 
     def people_searched(self, user_id: int, seconds: float, results: int) -> None:
         return
@@ -48,3 +51,9 @@ class NoObserver:
 
     def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
         return
+
+
+def report_degraded(observer: RecallObserver, part: str, error: Exception) -> None:
+    """Reports and logs a part of recall that worked without its model."""
+    observer.recall_degraded(part)
+    log.warning("recall_degraded", extra={"part": part, "reason": type(error).__name__})

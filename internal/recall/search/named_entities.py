@@ -1,4 +1,4 @@
-"""Which entities a question names: those that share a word with it, looked at by all of their names."""
+"""Finds the entities that a question names: those that share a word with it are compared by all of their names."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from internal.storage.database import Database
 
 _TIMEOUT: Final = 3.0
 _CANDIDATES: Final = 64
-"""Entities that share a word with the question and are looked at by name; names not seen before cost 1-3 ms each."""
+"""Most entities sharing a word with the question that are compared by name; new names cost 1-3 ms each."""
 
 
-class EntityNaming:
-    """Finds the entities a question names. A language process that fails is reported, and nobody is named."""
+class NamedEntityFinder:
+    """Finds the entities a question names. A failing language process is reported, and nothing is named."""
 
     def __init__(
-        self, database: Database, indexes: ItemIndexes, names: NameTools | None, failed: Callable[[Exception], None]
+        self, database: Database, indexes: ItemIndexes, names: NameTools | None, on_error: Callable[[Exception], None]
     ) -> None:
-        self._database, self._indexes, self._names, self._failed = database, indexes, names, failed
+        self._database, self._indexes, self._names, self._on_error = database, indexes, names, on_error
 
     async def named(self, user_id: int, text: str, words: Sequence[Word]) -> dict[str, float]:
-        """The entities that a text with these words names, each with how plainly, in (0, 1]."""
+        """The entities that a text with these words names, with how clearly, in (0, 1]."""
         if self._names is None or not words:
             return {}
         names = await self._names_of_likely(user_id, words)
@@ -39,22 +39,22 @@ class EntityNaming:
             async with asyncio.timeout(_TIMEOUT):
                 boosts = await self._names.boosts(text, dict(enumerate(names.values())))
         except (ModelUnavailable, LanguageCallFailed, TimeoutError) as error:
-            self._failed(error)
+            self._on_error(error)
             return {}
         node_ids = list(names)
         return {node_ids[number]: boost for number, boost in boosts.items()}
 
     async def _names_of_likely(self, user_id: int, words: Sequence[Word]) -> Mapping[str, tuple[str, ...]]:
-        """The names of the entities that share most with these words; read once, until the entity changes."""
+        """The names of the entities that share most with these words; read once until the entity changes."""
         async with self._indexes.lock(user_id, "entity"):
             index = await self._indexes.current(user_id, "entity")
             shared = index.lexical(words)
             ids = [index.ids[row] for row in top(shared, _CANDIDATES).tolist() if shared[row] > 0]
-            version, known = index.version, {one: index.names[one] for one in ids if one in index.names}
-        unknown = [one for one in ids if one not in known]
+            version, known = index.version, {node_id: index.names[node_id] for node_id in ids if node_id in index.names}
+        unknown = [node_id for node_id in ids if node_id not in known]
         if unknown:
-            read = await self._database.read(lambda c: item_repository.names_of_nodes(c, user_id, unknown))
-            known |= {one: read.get(one, ()) for one in unknown}
+            names = await self._database.read(lambda c: item_repository.names_of_nodes(c, user_id, unknown))
+            known |= {node_id: names.get(node_id, ()) for node_id in unknown}
             if index.version == version:  # else what was read may be older than what the index holds by now
-                index.names |= {one: known[one] for one in unknown}
-        return {one: known[one] for one in ids if known[one]}
+                index.names |= {node_id: known[node_id] for node_id in unknown}
+        return {node_id: known[node_id] for node_id in ids if known[node_id]}

@@ -1,4 +1,4 @@
-"""What recall asks of the language room about names."""
+"""Name matching in the language process."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ Names = Mapping[int, Sequence[str]]
 
 
 class NameTools(Protocol):
-    """Names over case, declension, short forms and alphabets.
+    """Matches names across case, declension, short forms and alphabets.
 
     Both calls may raise ModelUnavailable or LanguageCallFailed.
     """
 
     @property
     def weight(self) -> float:
-        """What a whole boost adds to a cosine."""
+        """What a boost of 1 adds to a cosine."""
         ...
 
     async def boosts(self, query: str, names: Names) -> Mapping[int, float]:
-        """How strongly the query names each person, in (0, 1]; those it does not name are left out."""
+        """How clearly the query names each person, in (0, 1]; persons it does not name are left out."""
         ...
 
     async def mentions(self, text: str, names: Names) -> Mapping[int, str]:
-        """The people a text means without doubt, each with the form that was written."""
+        """The people a text certainly means, each with the form in which it is written."""
         ...
 
 
 class WorkerNames:
-    """The name tools in the language process."""
+    """The name tools of the language process."""
 
     def __init__(self, worker: LanguageWorker, *, weight: float = language.NAME_WEIGHT) -> None:
         self._worker, self._weight = worker, weight

@@ -1,4 +1,4 @@
-"""Messages that time has overtaken: all that they told has ended since, was corrected, or lost a contradiction."""
+"""Finds outdated messages: everything they stated has ended, was corrected, or lost a contradiction."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from internal.knowledge.relations import FUNCTIONAL
+from internal.recall.index import version_repository
 from internal.recall.search import outdated_repository as repository
 from internal.recall.search import passage_repository
 
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """Since when a message does not hold any more, and the keys of what took its place.
+    """Since when a message is outdated, and the keys of what replaced it.
 
-    A key is `fact:<id>`, `memory:<node id>`, or `message:<id>` for a message that tells one of these.
+    A key is `fact:<id>`, `memory:<node id>`, or `message:<id>` for a message that states one of these.
     """
 
     since: datetime
@@ -27,104 +28,105 @@ class Outdated:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lost:
-    """One thing that does not hold any more. `fact` is empty for a memory, `by` for what has no known successor."""
+class _Ended:
+    """One fact or memory that no longer holds. `fact_id` is empty for a memory, `successor` if there is no known
+    one.
+    """
 
     since: datetime
-    fact: str = ""
-    place: tuple[str, str, str] = ("", "", "")
-    by: str = ""
+    fact_id: str = ""
+    relation: tuple[str, str, str] = ("", "", "")
+    successor: str = ""
 
 
 def outdated(connection: Connection, user_id: int, message_ids: Collection[str], now: datetime) -> dict[str, Outdated]:
-    """Those of these messages that tell nothing that still holds, but something that did.
+    """The outdated messages among these: those that state nothing that still holds, but something that held.
 
-    What tells an end ("she has left ACME") is not overtaken by that end, nor is what nobody drew anything from.
+    A message that states an end ("she has left ACME") is not outdated by that end, and one without evidence never is.
     """
-    lost: dict[str, list[_Lost]] = defaultdict(list)
-    standing: set[str] = set()
-    for message_id, told in repository.told(connection, user_id, message_ids).items():
-        for one in _told(told.claims, now):
-            lost[message_id].append(one) if one is not None else standing.add(message_id)
-        for memory in told.memories:
+    ended: dict[str, list[_Ended]] = defaultdict(list)
+    still_holding: set[str] = set()
+    for message_id, cited in repository.statements_of(connection, user_id, message_ids).items():
+        for state in _claim_states(cited.claims, now):
+            ended[message_id].append(state) if state is not None else still_holding.add(message_id)
+        for memory in cited.memories:
             if memory.winner is None:
-                standing.add(message_id)
+                still_holding.add(message_id)
             else:
-                lost[message_id].append(_Lost(memory.since, by=f"memory:{memory.winner}"))
-    left = {message_id: ones for message_id, ones in lost.items() if message_id not in standing}
-    return _with_successors(connection, user_id, left) if left else {}
+                ended[message_id].append(_Ended(memory.since, successor=f"memory:{memory.winner}"))
+    outdated_only = {message_id: states for message_id, states in ended.items() if message_id not in still_holding}
+    return _with_successors(connection, user_id, outdated_only) if outdated_only else {}
 
 
-def _told(claims: Sequence[Row[Any]], now: datetime) -> Iterable[_Lost | None]:
-    """What the claims of one message come to: None for each that still holds.
+def _claim_states(claims: Sequence[Row[Any]], now: datetime) -> Iterable[_Ended | None]:
+    """What became of the claims of one message: None for each that still holds.
 
-    A correction of the owner keeps the lines of what it corrects as its evidence: it counts as what the message itself
-    told only where the words are the same.
+    A correction by the owner keeps the lines of what it corrects as its evidence: it counts as stated by the message
+    only where the words are the same.
     """
     own = [claim for claim in claims if claim.set_by != "owner"]
-    words = {(claim.source, claim.name, claim.target, claim.statement) for claim in own}
-    taken_back = [claim.retracted_at for claim in own if claim.retracted_at is not None]
+    statements = {(claim.source, claim.name, claim.target, claim.statement) for claim in own}
+    retractions = [claim.retracted_at for claim in own if claim.retracted_at is not None]
     for claim in claims:
-        place = (claim.source, claim.name, claim.target)
+        relation = (claim.source, claim.name, claim.target)
         if claim.retracted_at is not None:
-            continue  # taken back together with the words of the message, or told again by the owner
-        corrects = claim.set_by == "owner" and bool(taken_back) and (*place, claim.statement) not in words
+            continue  # retracted together with the words of the message, or restated by the owner
+        corrects = claim.set_by == "owner" and bool(retractions) and (*relation, claim.statement) not in statements
         if corrects:
-            yield _Lost(max(taken_back), by=f"fact:{claim.edge_id}")
-        elif (claim.told_end is not None and (claim.set_by != "owner" or not own)) or _holds(claim, now):
+            yield _Ended(max(retractions), successor=f"fact:{claim.edge_id}")
+        elif (claim.stated_end is not None and (claim.set_by != "owner" or not own)) or _holds(claim, now):
             yield None
         else:
-            yield _Lost(claim.expired or claim.ended, claim.edge_id, place)
+            yield _Ended(claim.expired or claim.ended, claim.edge_id, relation)
 
 
 def _holds(claim: Row[Any], now: datetime) -> bool:
     return claim.expired is None and (claim.ended is None or claim.ended > now)
 
 
-def _with_successors(connection: Connection, user_id: int, lost: Mapping[str, Sequence[_Lost]]) -> dict[str, Outdated]:
-    """The messages with what took the place of each thing they told; not those whose fact holds once more."""
-    everything = [one for ones in lost.values() for one in ones if one.fact]
-    latest = _latest(connection, user_id, {one.fact for one in everything})
-    places = {one.place[:2] for one in everything if one.place[1] in FUNCTIONAL}
-    holding = repository.holding(connection, user_id, {source for source, _ in places}, {name for _, name in places})
+def _with_successors(
+    connection: Connection, user_id: int, ended: Mapping[str, Sequence[_Ended]]
+) -> dict[str, Outdated]:
+    """The messages with what replaced each thing they stated; messages whose fact holds again are left out."""
+    facts = [state for states in ended.values() for state in states if state.fact_id]
+    latest = version_repository.latest_versions(connection, user_id, {state.fact_id for state in facts})
+    functional = {state.relation[:2] for state in facts if state.relation[1] in FUNCTIONAL}
+    current = version_repository.current_facts(
+        connection, user_id, {source for source, _ in functional}, {name for _, name in functional}
+    )
 
-    def after(one: _Lost) -> set[str]:
-        now_holds = holding.get(one.place[:2], ("", ""))[0]
-        return {one.by} if one.by else {f"fact:{fact}" for fact in (latest.get(one.fact, ""), now_holds) if fact}
+    def after(state: _Ended) -> set[str]:
+        now_holds = current.get(state.relation[:2], ("", ""))[0]
+        return (
+            {state.successor}
+            if state.successor
+            else {f"fact:{fact}" for fact in (latest.get(state.fact_id, ""), now_holds) if fact}
+        )
 
     found: dict[str, Outdated] = {}
-    for message_id, ones in lost.items():
-        if any(one.fact and holding.get(one.place[:2], ("", ""))[1] == one.place[2] for one in ones):
+    for message_id, states in ended.items():
+        if any(state.fact_id and current.get(state.relation[:2], ("", ""))[1] == state.relation[2] for state in states):
             continue
-        found[message_id] = Outdated(max(one.since for one in ones), frozenset().union(*map(after, ones)))
+        found[message_id] = Outdated(max(state.since for state in states), frozenset().union(*map(after, states)))
     return _with_messages(connection, user_id, found)
 
 
 def _with_messages(connection: Connection, user_id: int, found: Mapping[str, Outdated]) -> dict[str, Outdated]:
-    """The same, with the messages that tell the successors."""
-    keys = {key for one in found.values() for key in one.replaced_by}
+    """The same, with the messages that state the successors."""
+    keys = {key for message in found.values() for key in message.replaced_by}
     facts, nodes = _ids(keys, "fact:"), _ids(keys, "memory:")
-    drawn = passage_repository.drawn_from(connection, user_id, facts, nodes) if keys else {}
+    drawn = passage_repository.source_message_ids(connection, user_id, facts, nodes) if keys else {}
 
-    def told(message_id: str, key: str) -> Iterable[str]:
-        return (f"message:{one}" for one in drawn.get(key.partition(":")[2], ()) if one not in found)
+    def stating(message_id: str, key: str) -> Iterable[str]:
+        return (f"message:{message}" for message in drawn.get(key.partition(":")[2], ()) if message not in found)
 
     return {
-        message_id: Outdated(one.since, one.replaced_by.union(*(told(message_id, key) for key in one.replaced_by)))
-        for message_id, one in found.items()
+        message_id: Outdated(
+            message.since, message.replaced_by.union(*(stating(message_id, key) for key in message.replaced_by))
+        )
+        for message_id, message in found.items()
     }
 
 
 def _ids(keys: Iterable[str], prefix: str) -> list[str]:
     return [key.removeprefix(prefix) for key in keys if key.startswith(prefix)]
-
-
-def _latest(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, str]:
-    """The last version of each of these facts that has later ones."""
-    latest: dict[str, str] = {}
-    frontier = {fact_id: fact_id for fact_id in fact_ids}
-    while frontier:
-        following = repository.next_versions(connection, user_id, frontier)
-        latest |= {frontier[old]: new for old, new in following.items()}
-        frontier = {new: frontier[old] for old, new in following.items()}
-    return latest

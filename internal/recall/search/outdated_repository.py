@@ -1,4 +1,4 @@
-"""What messages told, as it stands in the database now: claims with their facts, typed memories with their winners."""
+"""Statements that read what messages state: claims with their facts, and typed memories with what superseded them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, and_, bindparam, literal, select
 
 from internal.storage.chunks import chunks
-from internal.storage.tables import claims, evidence, facts, graph_edges, graph_nodes, observations
+from internal.storage.tables import claims, evidence, graph_edges, graph_nodes, observations
 
 _CLAIM: Final = "claim:"
 _OBSERVATION: Final = "observation:"
-SAYING: Final = ("Memory", "Goal", "Decision", "Question", "Preference")
-"""The labels of typed memories that say something by themselves and come from what somebody said."""
+CONTENT_LABELS: Final = ("Memory", "Goal", "Decision", "Question", "Preference")
+"""The labels of typed memories that have content of their own and come from messages."""
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
 _CITED: Final = select(evidence.c.message_id, evidence.c.target).where(
@@ -31,7 +31,7 @@ _CLAIMS: Final = (
         claims.c.statement,
         claims.c.set_by,
         claims.c.retracted_at,
-        claims.c.invalid_at.label("told_end"),
+        claims.c.invalid_at.label("stated_end"),
         graph_edges.c.invalid_at.label("ended"),
         graph_edges.c.expired_at.label("expired"),
     )
@@ -57,7 +57,7 @@ _MEMORIES: Final = (
         and_(
             graph_nodes.c.user_id == observations.c.user_id,
             graph_nodes.c.id == observations.c.target,
-            graph_nodes.c.label.in_(SAYING),
+            graph_nodes.c.label.in_(CONTENT_LABELS),
             graph_nodes.c.hidden_until.is_(None),
         ),
     )
@@ -72,76 +72,45 @@ _MEMORIES: Final = (
     )
     .where(observations.c.user_id == bindparam("owner"), observations.c.id.in_(bindparam("ids", expanding=True)))
 )
-_NEXT: Final = select(facts.c.supersedes, facts.c.edge_id).where(
-    facts.c.user_id == bindparam("owner"), facts.c.supersedes.in_(bindparam("ids", expanding=True))
-)
-_HOLDING: Final = (
-    select(graph_edges.c.id, graph_edges.c.source, facts.c.name, graph_edges.c.target)
-    .join(facts, and_(facts.c.user_id == graph_edges.c.user_id, facts.c.edge_id == graph_edges.c.id))
-    .where(
-        graph_edges.c.user_id == bindparam("owner"),
-        graph_edges.c.source.in_(bindparam("ids", expanding=True)),
-        graph_edges.c.type == literal("FACT"),
-        facts.c.name.in_(bindparam("names", expanding=True)),
-        graph_edges.c.invalid_at.is_(None),
-        graph_edges.c.expired_at.is_(None),
-        graph_edges.c.hidden_until.is_(None),
-    )
-    .order_by(graph_edges.c.valid_at.nulls_first(), graph_edges.c.id)
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one message told: every claim that cites it, retracted ones too, with the end of the fact that it supports,
-    and the typed memories (`target`) that cite it, each with what superseded it, or None."""
+class Statements:
+    """What cites one message: its claims, retracted ones too, with the end of their fact, and its typed memories
+    (`target`), each with what superseded it, or None.
+    """
 
     claims: Sequence[Row[Any]]
     memories: Sequence[Row[Any]]
 
 
-def told(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, Told]:
-    """What each of these messages told, by its id; those that nothing cites are left out."""
-    cited: dict[str, list[str]] = defaultdict(list)
+def statements_of(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, Statements]:
+    """What each of these messages states, by message id; messages that nothing cites are left out."""
+    targets_of: dict[str, list[str]] = defaultdict(list)
     for row in _rows(connection, user_id, _CITED, message_ids):
-        cited[row.message_id].append(row.target)
-    claimed = _by_target(connection, user_id, _CLAIMS, _CLAIM, cited)
-    observed = _by_target(connection, user_id, _MEMORIES, _OBSERVATION, cited)
+        targets_of[row.message_id].append(row.target)
+    claimed = _by_target(connection, user_id, _CLAIMS, _CLAIM, targets_of)
+    observed = _by_target(connection, user_id, _MEMORIES, _OBSERVATION, targets_of)
     return {
-        message_id: Told(
+        message_id: Statements(
             [row for target in targets for row in claimed.get(target, ())],
             [row for target in targets for row in observed.get(target, ())],
         )
-        for message_id, targets in cited.items()
+        for message_id, targets in targets_of.items()
     }
 
 
 def _by_target(
     connection: Connection, user_id: int, query: Select[Any], prefix: str, cited: Mapping[str, Sequence[str]]
 ) -> dict[str, list[Row[Any]]]:
-    """The rows of what is cited under this prefix, by the name under which it is."""
-    ids = {one.removeprefix(prefix) for targets in cited.values() for one in targets if one.startswith(prefix)}
-    found: dict[str, list[Row[Any]]] = defaultdict(list)
+    """The rows of what is cited under this prefix, by evidence target."""
+    ids = {target.removeprefix(prefix) for targets in cited.values() for target in targets if target.startswith(prefix)}
+    rows: dict[str, list[Row[Any]]] = defaultdict(list)
     for row in _rows(connection, user_id, query, ids):
-        found[f"{prefix}{row[0]}"].append(row)
-    return found
+        rows[f"{prefix}{row[0]}"].append(row)
+    return rows
 
 
-def next_versions(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, str]:
-    """The next version of each of these facts that has one."""
-    return {row.supersedes: row.edge_id for row in _rows(connection, user_id, _NEXT, fact_ids)}
-
-
-def holding(
-    connection: Connection, user_id: int, sources: Collection[str], names: Collection[str]
-) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """By source and relation the fact that has no end, the latest of several: its id and its target."""
-    rows = _rows(connection, user_id, _HOLDING, sources, names=sorted(names))
-    return {(row.source, row.name): (row.id, row.target) for row in rows}
-
-
-def _rows(
-    connection: Connection, user_id: int, query: Select[Any], ids: Collection[str], **more: Any
-) -> Iterator[Row[Any]]:
+def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterator[Row[Any]]:
     for part in chunks(sorted(ids)):
-        yield from connection.execute(query, {"owner": user_id, "ids": part, **more}).all()
+        yield from connection.execute(query, {"owner": user_id, "ids": part}).all()

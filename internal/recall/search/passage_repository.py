@@ -1,4 +1,4 @@
-"""What passages read: the lines around a message, and which messages facts and memories were drawn from."""
+"""Statements for passages: the lines around a message, and the messages that facts and memories were drawn from."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from internal.dialogue.model import Message
 from internal.dialogue.rows import message_of
 from internal.storage.chunks import chunks
 from internal.storage.search_items import item_of
-from internal.storage.tables import claims, evidence, facts, messages, observations, search_items
+from internal.storage.tables import claims, evidence, messages, observations, search_items
 from internal.storage.vectors import MESSAGE
 
 REACH: Final = 4
-"""Places of the log on either side in which a line's neighbours are looked for: other lanes may stand between."""
+"""Positions of the log on either side in which neighbours are looked for: lines of other lanes may stand between."""
 
 
 # Run for every prompt: built once, for building a statement takes longer than running it.
-_SEEN: Final = (
+_VISIBLE: Final = (
     select(*messages.c)
     .join(
         search_items,
@@ -31,12 +31,12 @@ _SEEN: Final = (
     )
     .where(messages.c.user_id == bindparam("owner"))
 )
-_NEAR: Final = _SEEN.where(messages.c.seq.in_(bindparam("seqs", expanding=True)))
-_SHOWN: Final = _SEEN.where(messages.c.id.in_(bindparam("ids", expanding=True)))
+_NEAR: Final = _VISIBLE.where(messages.c.seq.in_(bindparam("seqs", expanding=True)))
+_SHOWN: Final = _VISIBLE.where(messages.c.id.in_(bindparam("ids", expanding=True)))
 
 
 def _supports(prefix: str, table: Table) -> ColumnElement[bool]:
-    # What holds no message is left out afterwards: asked for that, SQLite reads all of the owner's evidence for each.
+    # Rows without a message are dropped afterwards: with that condition SQLite reads all the evidence of the owner.
     of_it = and_(evidence.c.user_id == table.c.user_id, evidence.c.target == literal(prefix) + table.c.id)
     return and_(table.c.user_id == bindparam("owner"), of_it)
 
@@ -47,48 +47,45 @@ _OF_FACTS: Final = select(claims.c.edge_id, evidence.c.message_id).where(
 _OF_NODES: Final = select(observations.c.target, evidence.c.message_id).where(
     observations.c.target.in_(bindparam("ids", expanding=True)), _supports("observation:", observations)
 )
-_REPLACED: Final = select(facts.c.supersedes, facts.c.edge_id).where(
-    facts.c.user_id == bindparam("owner"), facts.c.supersedes.in_(bindparam("ids", expanding=True))
-)
 
 
-def shown(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Message]:
-    """Those of these few messages that anybody may be shown, in order."""
+def visible_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> list[Message]:
+    """Those of these few messages that may be shown, in order."""
     rows = connection.execute(_SHOWN, {"owner": user_id, "ids": list(message_ids)}).all() if message_ids else []
     return sorted(map(message_of, rows), key=lambda message: message.seq)
 
 
-def beside(
+def neighbours_of(
     connection: Connection, user_id: int, found: Sequence[Message], *, gap: timedelta, before_seq: int | None
 ) -> dict[str, list[Message]]:
-    """For each of these messages, by its id, the line before and the line after that anybody may be shown, in order.
+    """For each of these messages, by id, the visible line before it and the one after it, in order.
 
-    Of the same chat and not farther away than `gap`; before `before_seq`, if there is one.
+    Only of the same chat, not farther away than `gap`, and before `before_seq` if given.
     """
-    near = _near(connection, user_id, found, before_seq, 1)
-    if apart := [message for message in found if not _next_to_its_own(message, near)]:
-        near |= _near(connection, user_id, apart, before_seq, REACH)
-    return {message.id: _neighbours(message, near, gap) for message in found}
+    lines = _lines_near(connection, user_id, found, before_seq, 1)
+    if incomplete := [message for message in found if not _has_both_neighbours(message, lines)]:
+        lines |= _lines_near(connection, user_id, incomplete, before_seq, REACH)
+    return {message.id: _neighbours(message, lines, gap) for message in found}
 
 
-def _near(
+def _lines_near(
     connection: Connection, user_id: int, found: Sequence[Message], before_seq: int | None, reach: int
 ) -> dict[int, Message]:
-    """The lines at the places of the log close to these, by `seq`."""
+    """The lines within `reach` positions of the log, by `seq`."""
     steps = [step for step in range(-reach, reach + 1) if step]
-    close = sorted({message.seq + step for message in found for step in steps})
-    there = [seq for seq in close if before_seq is None or seq < before_seq]
+    positions = sorted({message.seq + step for message in found for step in steps})
+    seqs = [seq for seq in positions if before_seq is None or seq < before_seq]
     return {
         message.seq: message
-        for part in chunks(there)
+        for part in chunks(seqs)
         for message in map(message_of, connection.execute(_NEAR, {"owner": user_id, "seqs": part}).all())
     }
 
 
-def _next_to_its_own(message: Message, near: Mapping[int, Message]) -> bool:
+def _has_both_neighbours(message: Message, near: Mapping[int, Message]) -> bool:
     """Whether the lines right before and after a message are of its chat, as they nearly always are."""
-    beside = (near.get(message.seq - 1), near.get(message.seq + 1))
-    return all(one is not None and _of_one_chat(one, message) for one in beside)
+    neighbours = (near.get(message.seq - 1), near.get(message.seq + 1))
+    return all(neighbour is not None and _of_one_chat(neighbour, message) for neighbour in neighbours)
 
 
 def _of_one_chat(one: Message, other: Message) -> bool:
@@ -100,28 +97,25 @@ def _neighbours(message: Message, near: Mapping[int, Message], gap: timedelta) -
     found: list[Message] = []
     for step in (-1, 1):
         for seq in range(message.seq + step, message.seq + step * (REACH + 1), step):
-            one = near.get(seq)
-            if one is not None and _of_one_chat(one, message):
-                found += [one] if abs(one.timestamp - message.timestamp) <= gap else []
+            candidate = near.get(seq)
+            if candidate is not None and _of_one_chat(candidate, message):
+                found += [candidate] if abs(candidate.timestamp - message.timestamp) <= gap else []
                 break
     return found
 
 
-def drawn_from(
+def source_message_ids(
     connection: Connection, user_id: int, fact_ids: Collection[str], node_ids: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """For each of these facts and memories the ids of the messages that tell it; none for what came otherwise."""
-    found: dict[str, set[str]] = {}
+    """The ids of the messages that each of these facts and memories was drawn from; those without messages are left
+    out.
+    """
+    message_ids: dict[str, set[str]] = {}
     for query, ids in ((_OF_FACTS, fact_ids), (_OF_NODES, node_ids)):
         for ref_id, message_id in _rows(connection, user_id, query, ids):
             if message_id is not None:
-                found.setdefault(ref_id, set()).add(message_id)
-    return {ref_id: frozenset(ids) for ref_id, ids in found.items()}
-
-
-def replaced_by(connection: Connection, user_id: int, fact_ids: Collection[str]) -> dict[str, str]:
-    """Which version took the place of each of these facts that has one."""
-    return dict(_rows(connection, user_id, _REPLACED, fact_ids))
+                message_ids.setdefault(ref_id, set()).add(message_id)
+    return {ref_id: frozenset(ids) for ref_id, ids in message_ids.items()}
 
 
 def _rows(connection: Connection, user_id: int, query: Select[Any], ids: Collection[str]) -> Iterable[tuple[str, Any]]:

@@ -1,6 +1,7 @@
-"""People search: the cosine of a query with everybody an owner knows, over a matrix kept right after every write.
+"""People search: the cosine of a query with every person an owner knows, over a matrix current with every write.
 
-Source: "Поиск людей" of the people-graph specification; the meaning of scores and thresholds is in the architecture.
+Source: "Поиск людей" of the people-graph specification; the meaning of scores and thresholds is in the
+architecture.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ CACHE_BYTES: Final = 512 * 1024 * 1024
 """Memory for all owners' matrices: some 40,000 people of 3,072 dimensions."""
 
 _MAX_NAMED: Final = 500
-"""With more people than this an index over all of their names takes seconds to build."""
+"""With more people than this, indexing all of their names takes seconds."""
 
 _NAMED_CANDIDATES: Final = 200
-"""Of very many people only the best matches and those named exactly are looked at for the name boost."""
+"""With very many people only the best matches, and those named exactly, get the name boost."""
 
 _NAMES_TIMEOUT: Final = 3.0
 """Seconds. A search without the boost is better than a late one."""
@@ -47,7 +48,7 @@ _NAMES_TIMEOUT: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class PersonSearchResult:
-    """`score` is the cosine in [-1, 1], with the name boost added and cut at 1 when the query's text was given."""
+    """`score` is the cosine in [-1, 1]; with a query text the name boost is added and the sum cut at 1."""
 
     person: Person
     score: float
@@ -55,7 +56,7 @@ class PersonSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Refreshed:
-    """What one read found: a matrix made anew, or the people that changed and are visible."""
+    """The result of one read: a newly built matrix, or the people that changed and are visible."""
 
     seq: int
     matrix: PeopleMatrix | None = None
@@ -93,12 +94,13 @@ class PeopleSearch:
         exclude_circles: Collection[Circle] = (),
         query_text: str = "",
     ) -> list[PersonSearchResult]:
-        """The best matches, best first, none in an excluded circle; below the threshold only those the query names.
+        """The best matches, best first, none in an excluded circle; below the threshold only people the query
+        names.
 
-        Whoever the query names outright (a boost of `NAMED` or more) is found whatever the cosine, and before others if
-        not all fit: how high cosines lie depends on the embedding model, a name does not. `embedding` has shape
-        (dimensions,) and comes from the embedder given at construction; `threshold` None = that embedder's own
-        calibrated one. ValueError for an embedding of another size.
+        People the query clearly names (a boost of `NAMED` or more) are found whatever their cosine, and first if not
+        all fit: the level of cosines depends on the embedding model, a name does not. `embedding` has shape
+        (dimensions,) and comes from the embedder given at construction; `threshold` None = that embedder's own. Raises
+        ValueError for an embedding of another size.
         """
         started = time.perf_counter()
         query = normalised(embedding, self._embedder.dimensions)
@@ -114,50 +116,52 @@ class PeopleSearch:
         return results
 
     async def unembedded(self, user_id: int, exclude_circles: Collection[Circle] = ()) -> list[Person]:
-        """People whose vector is not there yet: a search by meaning cannot find them. In the order of their ids."""
+        """People without a vector yet, whom a search by meaning cannot find, in the order of their ids."""
         async with self._locks.of(user_id):
-            waiting = (await self._matrix(user_id)).unembedded
-        return sorted((one for one in waiting if one.circle not in exclude_circles), key=lambda person: person.id)
+            people = (await self._matrix(user_id)).unembedded
+        return sorted(
+            (person for person in people if person.circle not in exclude_circles), key=lambda person: person.id
+        )
 
     async def inner_circle(self, user_id: int) -> list[Person]:
-        """Who stands in every prompt: most mentioned first, then in the order in which they came."""
+        """The people who are in every prompt: most mentioned first, then in order of creation."""
         async with self._locks.of(user_id):
             return list((await self._matrix(user_id)).inner_circle)
 
     async def of_circles(self, user_id: int, circles: Collection[Circle]) -> list[Person]:
-        """Everybody in these circles: most mentioned first, then in the order in which they came."""
+        """All people in these circles: most mentioned first, then in order of creation."""
         if not circles:
             return []
         async with self._locks.of(user_id):
-            inside = [one for one in (await self._matrix(user_id)).profiles.values() if one.circle in circles]
+            inside = [person for person in (await self._matrix(user_id)).profiles.values() if person.circle in circles]
         return sorted(inside, key=lambda person: (-person.mention_count, person.id))
 
     async def prepare(self, user_id: int) -> None:
-        """Has this owner's people in memory."""
+        """Loads this owner's people into memory."""
         async with self._locks.of(user_id):
             await self._matrix(user_id)
 
     def forget(self, user_id: int) -> None:
-        """Drops what is in memory of this owner; the next search reads it anew."""
+        """Drops this owner's data from memory; the next search reads it again."""
         self._cache.drop(user_id)
 
     async def _matrix(self, user_id: int) -> PeopleMatrix:
-        """This owner's matrix with every committed write in it."""
+        """This owner's matrix, current with every committed write."""
         cached = self._cache.get(user_id)
         commits = self._database.commits
         if cached is not None and cached.commits == commits:
             return cached
         after = None if cached is None else cached.seq
-        found = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
-        if found.matrix is not None:
-            found.matrix.commits = commits
-            self._cache.put(user_id, found.matrix)
-            return found.matrix
+        refreshed = await self._database.read(lambda connection: self._refresh(connection, user_id, after))
+        if refreshed.matrix is not None:
+            refreshed.matrix.commits = commits
+            self._cache.put(user_id, refreshed.matrix)
+            return refreshed.matrix
         assert cached is not None
-        if found.touched:
-            cached.apply_changes(found.touched, found.current)
+        if refreshed.touched:
+            cached.apply_changes(refreshed.touched, refreshed.current)
             self._cache.shrink()
-        cached.seq, cached.commits = found.seq, commits
+        cached.seq, cached.commits = refreshed.seq, commits
         return cached
 
     def _refresh(self, connection: Connection, user_id: int, after: int | None) -> _Refreshed:
@@ -180,7 +184,7 @@ class PeopleSearch:
     async def _boost(
         self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str, names: NameTools
     ) -> NDArray[np.bool_]:
-        """Adds what the query's names are worth to the scores, in place; gives back who is named outright."""
+        """Adds the name boosts to the scores in place; returns which rows are clearly named, shape (rows,)."""
         named = np.zeros(len(scores), dtype=np.bool_)
         try:
             async with asyncio.timeout(_NAMES_TIMEOUT):
@@ -198,16 +202,16 @@ class PeopleSearch:
     async def _candidates(
         self, user_id: int, matrix: PeopleMatrix, scores: NDArray[np.float32], text: str
     ) -> Mapping[int, tuple[str, ...]]:
-        """The names to look for in the query: everybody's, or the likely ones' where there are very many."""
+        """The names to look for in the query: everybody's, or those of likely people if there are very many."""
         if len(matrix) <= _MAX_NAMED:
             return {person.id: names_of(person) for person in matrix.profiles.values()}
         likely = [matrix.profiles[person_id] for person_id in matrix.ids[top(scores, _NAMED_CANDIDATES)].tolist()]
         words = [token.key for token in tokens(text)]
         keys = {*words, *(f"{one} {other}" for one, other in itertools.pairwise(words))}
-        called = await self._database.read(
+        entity_ids = await self._database.read(
             lambda connection: people_repository.entities_with_names(connection, user_id, keys)
         )
-        named = matrix.of_entities(called)
+        named = matrix.of_entities(entity_ids)
         return {person.id: names_of(person) for person in (*likely, *named[:_NAMED_CANDIDATES])}
 
 
@@ -219,12 +223,12 @@ def _best(
     max_results: int,
     excluded: Collection[Circle],
 ) -> list[PersonSearchResult]:
-    """Best first; the excluded circles are cut before the limit, so they take nobody's place."""
+    """Best first; excluded circles are removed before the limit applies."""
     if excluded:
         scores = np.where(matrix.outside(excluded), scores, -np.inf)
-    # Scores lie in [-1, 1]: with three more, the named stay above everybody else at the limit.
+    # Scores lie in [-1, 1]: three more puts named people above everybody else at the limit.
     rows = top(np.where(named, scores + np.float32(3), scores), max_results)
     rows = rows[np.isfinite(scores[rows]) & (named[rows] | (scores[rows] >= least))]
-    found = zip(scores[rows].tolist(), matrix.ids[rows].tolist(), strict=True)
-    ranked = sorted(found, key=lambda pair: (-pair[0], pair[1]))
+    pairs = zip(scores[rows].tolist(), matrix.ids[rows].tolist(), strict=True)
+    ranked = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
     return [PersonSearchResult(matrix.profiles[person_id], score) for score, person_id in ranked]

@@ -1,4 +1,4 @@
-"""What several searches of one question need, worked out once."""
+"""Results that several searches of one question share."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ T = TypeVar("T")
 
 
 class QueryCache:
-    """Lives as long as one question. Whoever asks first has a thing worked out; whoever asks meanwhile waits for it."""
+    """Lives as long as one question. Computes each result once; concurrent callers wait for it."""
 
     def __init__(self) -> None:
         self._tasks: dict[Hashable, asyncio.Task[Any]] = {}
-        self._kept: dict[Hashable, Any] = {}
+        self._values: dict[Hashable, Any] = {}
 
-    async def of(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work`, which runs once for a key; what it raises is raised to everybody who asked.
+    async def get_or_compute(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of `work`, which runs once per key; its exception is raised to every caller.
 
-        Who is cancelled stops waiting; the work goes on for the others. All that `key` does not tell apart must give
-        the same result.
+        A cancelled caller stops waiting; the work goes on for the others. Calls with the same key must compute the
+        same.
         """
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = asyncio.create_task(work())
         return cast(T, await asyncio.shield(task))
 
-    def kept(self, key: Hashable) -> Any:
-        """What was kept under a key; None if nothing was."""
-        return self._kept.get(key)
+    def get(self, key: Hashable) -> Any:
+        """The value stored under a key, or None."""
+        return self._values.get(key)
 
-    def keep(self, key: Hashable, value: Any) -> None:
-        self._kept[key] = value
+    def put(self, key: Hashable, value: Any) -> None:
+        self._values[key] = value

@@ -1,4 +1,4 @@
-"""The first question after a start does not wait for what others find in memory: that is read before anybody asks."""
+"""Loads the search indexes of recent owners after a start, so that their first question does not wait for it."""
 
 from __future__ import annotations
 
@@ -14,39 +14,40 @@ from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 log = logging.getLogger(__name__)
 
-MOST_OWNERS: Final = 50
-MOST_BYTES: Final = 256 * 1024 * 1024
-"""How many owners are read at most, and the memory from which no further one is: who asks is not to be pushed out."""
+MAX_OWNERS: Final = 50
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""Most owners loaded, and the memory from which no further one is loaded: active owners must not be evicted."""
 
 
 class WarmableSearch(Protocol):
-    """A search that keeps in memory what it searches."""
+    """A search that keeps its index in memory."""
 
     @property
     def cached_bytes(self) -> int: ...
 
     async def prepare(self, user_id: int) -> None:
-        """Has in memory what a search of this owner needs."""
+        """Loads what a search of this owner needs into memory."""
         ...
 
 
 class WarmUp:
-    """Reads what belongs to the owners who spoke last, the latest first, one owner after the other."""
+    """Loads the indexes of the owners who wrote last, latest first, one owner after the other."""
 
-    def __init__(self, database: Database, searches: Sequence[WarmableSearch], *, most_bytes: int = MOST_BYTES) -> None:
-        self._database, self._searches, self._most_bytes = database, searches, most_bytes
+    def __init__(self, database: Database, searches: Sequence[WarmableSearch], *, max_bytes: int = MAX_BYTES) -> None:
+        self._database, self._searches, self._max_bytes = database, searches, max_bytes
 
     async def run(self) -> int:
-        """Reads until all are read or the memory is used; how many owners. A store that fails is met by whoever asks.
+        """Loads until all owners are loaded or the memory is used; returns the number of owners. Logs storage
+        errors.
 
-        The reading is done on a database thread: an owner with 100,000 messages takes it some seconds.
+        Runs on a database thread: an owner with 100,000 messages takes some seconds.
         """
-        began, prepared = time.perf_counter(), 0
+        started, prepared = time.perf_counter(), 0
         try:
             with acting_for_everyone():
-                owners = await self._database.read(lambda c: dialogue.latest_active(c, limit=MOST_OWNERS))
+                owners = await self._database.read(lambda c: dialogue.latest_active(c, limit=MAX_OWNERS))
             for user_id in owners:
-                if sum(search.cached_bytes for search in self._searches) >= self._most_bytes:
+                if sum(search.cached_bytes for search in self._searches) >= self._max_bytes:
                     break
                 with acting_for(user_id):
                     for search in self._searches:
@@ -54,5 +55,5 @@ class WarmUp:
                 prepared += 1
         except StorageError as error:
             log.warning("recall_not_prepared", extra={"reason": type(error).__name__})
-        log.info("recall_prepared", extra={"owners": prepared, "seconds": round(time.perf_counter() - began, 3)})
+        log.info("recall_prepared", extra={"owners": prepared, "seconds": round(time.perf_counter() - started, 3)})
         return prepared

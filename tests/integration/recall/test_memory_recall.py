@@ -15,7 +15,7 @@ from internal.graph import store
 from internal.llm.tokens import count_tokens
 from internal.memory import service
 from internal.recall.messages.search import MessageSearch
-from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, STRONG, MemoryRecall
+from internal.recall.prompt.memories import MAX_MEMORIES, MAX_TOKENS, MIN_STRENGTH, MemoryRecall
 from internal.recall.prompt.overview import OverviewSearch, PeopleFinder
 from internal.recall.search.people import PeopleSearch
 from internal.storage.database import Database
@@ -111,15 +111,15 @@ async def test_strong_neighbours_come_along(mind: Mind) -> None:
     """Whichever way the link leads, strongest first, at most as many as configured; weak ones stay away."""
     dacha = await mind.memory("Купили дачу под Тверью")
     strong, other, weak = [await mind.memory(text) for text in ("Крыша течёт", "Qqqq wwww", "Rrrr tttt")]
-    await mind.link("RELATES_TO", dacha, other, strength=STRONG)
+    await mind.link("RELATES_TO", dacha, other, strength=MIN_STRENGTH)
     await mind.link("RELATES_TO", strong, dacha, strength=0.9)
-    await mind.link("RELATES_TO", dacha, weak, strength=STRONG - 0.01)
+    await mind.link("RELATES_TO", dacha, weak, strength=MIN_STRENGTH - 0.01)
     found = await mind.asked("Что с дачей?")
     assert [(one.n, one.node_id, one.associated) for one in found] == [
         (1, dacha, False), (2, strong, True), (3, other, True),
     ]  # fmt: skip
     fewer = MemoryRecall(mind.database, mind.search, 1)
-    asked = await mind.search.ask(OWNER, "Что с дачей?")
+    asked = await mind.search.prepare_query(OWNER, "Что с дачей?")
     assert [hit.node.id for hit in await fewer.recall(OWNER, asked, 5)] == [dacha, strong]
     none = MemoryRecall(mind.database, mind.search, 0)
     assert [hit.node.id for hit in await none.recall(OWNER, asked, 5)] == [dacha]

@@ -12,7 +12,7 @@ from internal.dialogue import erase_repository
 from internal.dialogue import repository as dialogue
 from internal.recall.messages.features import NAMES
 from internal.recall.messages.search import MessageSearch
-from internal.recall.search.knowledge import Asked
+from internal.recall.search.query import Query
 from internal.storage.database import Database
 from internal.storage.erasure.forgettings import ask as ask_to_forget
 from internal.testing.vectors import TrigramEmbedder
@@ -140,7 +140,7 @@ async def test_an_empty_log_and_an_empty_question_find_nothing(talk: Talk) -> No
     """Nothing to search, or nothing to search for: no hits, no error."""
     assert await talk.found("kayak") == []
     await talk.say("kayak")
-    assert await talk.search.search(OWNER, Asked("?", None, [])) == []
+    assert await talk.search.search(OWNER, Query("?", None, [])) == []
 
 
 async def test_training_rows_are_what_is_ranked(talk: Talk) -> None:

@@ -15,7 +15,7 @@ from internal.language.worker.process_pool import LanguageCallFailed
 from internal.llm.model import Vectors
 from internal.people.model import Circle
 from internal.people.operations import Added, Updated
-from internal.recall.prompt.context import Recalled, RecallLimits, TurnRecall
+from internal.recall.prompt.context import RecallLimits, RecallResult, TurnRecall
 from internal.recall.search.names import Names
 from internal.recall.search.people import PeopleSearch
 from internal.testing.vectors import TrigramEmbedder
@@ -102,7 +102,7 @@ async def recall(
     limits: RecallLimits = LIMITS,
     recent: Sequence[TranscriptLine] = (),
     embedder: TrigramEmbedder | None = None,
-) -> Recalled:
+) -> RecallResult:
     search = PeopleSearch(memory.database, memory.embedder, names=names, observer=watched)
     turn = TurnRecall(
         memory.database,

@@ -47,7 +47,7 @@ async def test_who_spoke_last_is_read_first_and_for_himself(database: Database, 
     everybody, one = Counting(), Counting()
     assert await WarmUp(database, [everybody]).run() == 2
     assert everybody.prepared == [(STRANGER, str(STRANGER)), (OWNER, str(OWNER))]
-    assert await WarmUp(database, [one], most_bytes=1).run() == 1
+    assert await WarmUp(database, [one], max_bytes=1).run() == 1
     assert one.prepared == everybody.prepared[:1]
 
 

@@ -161,8 +161,8 @@ async def test_the_lines_of_a_prompt_are_looked_up_one_by_one(database: Database
         ids = [message.id for message in said_before]
         with watched(connection) as said:
             found = message_rows.messages_by_seq(connection, USER, [message.seq for message in said_before])
-            shown = passage_rows.shown(connection, USER, ids)
-            passage_rows.beside(connection, USER, shown, gap=timedelta(hours=3), before_seq=None)
+            shown = passage_rows.visible_messages(connection, USER, ids)
+            passage_rows.neighbours_of(connection, USER, shown, gap=timedelta(hours=3), before_seq=None)
         assert [message.id for message in shown] == ids == [message.id for message in found.values()]
         return scans(connection, said)
 

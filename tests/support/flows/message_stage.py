@@ -18,7 +18,7 @@ from internal.recall.index.embed import VectorBackfill
 from internal.recall.index.scoring import normalised
 from internal.recall.index.terms import TermsBackfill
 from internal.recall.messages.search import MessageHit, MessageSearch
-from internal.recall.search.knowledge import Asked
+from internal.recall.search.query import Query
 from internal.storage.database import Database
 from internal.testing import FrozenClock
 
@@ -86,12 +86,12 @@ class Talk:
             waits = {"retry_base": timedelta(seconds=2), "retry_max": timedelta(minutes=15)}
             await VectorBackfill(self.database, self.embedder, self.clock, **waits).embed_due()
 
-    async def ask(self, question: str, *, user_id: int = OWNER) -> Asked:
+    async def ask(self, question: str, *, user_id: int = OWNER) -> Query:
         vector = None
         if self.embedder is not None:
             [vector] = await self.embedder.embed_queries([question], user_id=user_id)
             vector = normalised(vector, self.embedder.dimensions)
-        return Asked(question, vector, await self.terms.query_terms(question))
+        return Query(question, vector, await self.terms.query_terms(question))
 
     async def hits(self, question: str, limit: int = 10, *, user_id: int = OWNER) -> list[MessageHit]:
         return await self.search.search(user_id, await self.ask(question, user_id=user_id), limit)

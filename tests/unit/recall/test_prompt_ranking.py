@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal.recall.prompt.rank import Candidate, Kind, choose
-from internal.recall.search.calibration import PICKED, of_episode, of_person, of_score
+from internal.recall.prompt.rank import Candidate, Kind, select_candidates
+from internal.recall.search.calibration import MIN_PICKED_CHANCE, episode_chance, fact_chance, person_chance
 
 
 def passage(key: str, chance: float, text: str = "", **more: Any) -> Candidate:
@@ -22,7 +22,7 @@ def fact(key: str, chance: float, text: str = "", **more: Any) -> Candidate:
 
 
 def keys(*candidates: Candidate, budget: int = 1_000, most: dict[Kind, int] | None = None) -> list[str]:
-    return [one.candidate.key for one in choose(candidates, budget, most or {})]
+    return [one.candidate.key for one in select_candidates(candidates, budget, most or {})]
 
 
 def test_kinds_compete_by_their_chances() -> None:
@@ -40,7 +40,7 @@ def test_the_budget_holds_and_long_ones_make_room() -> None:
 def test_the_lines_beside_come_along_where_there_is_room() -> None:
     """A message is worth its place without them too."""
     found = passage("m1", 0.9, tokens=40, with_context=90), passage("m2", 0.8, tokens=10, with_context=100)
-    chosen = choose(found, 100, {})
+    chosen = select_candidates(found, 100, {})
     assert [(one.candidate.key, one.with_context) for one in chosen] == [("m1", True), ("m2", False)]
 
 
@@ -112,7 +112,7 @@ _CANDIDATES = st.lists(
 @given(_CANDIDATES, st.integers(0, 1_000))
 def test_never_more_than_the_budget_and_nothing_twice(candidates: list[Candidate], budget: int) -> None:
     """Whatever was found."""
-    chosen = [one.candidate for one in choose(candidates, budget, {})]
+    chosen = [one.candidate for one in select_candidates(candidates, budget, {})]
     assert sum(one.tokens for one in chosen) <= budget
     assert len({one.key for one in chosen}) == len(chosen)
 
@@ -120,15 +120,15 @@ def test_never_more_than_the_budget_and_nothing_twice(candidates: list[Candidate
 @pytest.mark.parametrize(("score", "least", "most"), [(-50.0, 0.0, 0.001), (5.187, 0.49, 0.51), (12.0, 0.999, 1.0)])
 def test_a_score_becomes_a_chance(score: float, least: float, most: float) -> None:
     """Five spreads above the others it is as likely right as not."""
-    assert least <= of_score(score) <= most
+    assert least <= fact_chance(score) <= most
 
 
 def test_an_import_stands_out_by_less() -> None:
     """Among a dozen imports none can lie five spreads above the others."""
-    assert of_score(3.2) < 0.05 < of_episode(3.2) == pytest.approx(0.5, abs=0.01)
+    assert fact_chance(3.2) < 0.05 < episode_chance(3.2) == pytest.approx(0.5, abs=0.01)
 
 
 def test_whom_a_model_picked_is_likely() -> None:
     """It has read the profile; without a pick the cosine above the threshold tells."""
-    assert of_person(0.7, 0.84, picked=True) == PICKED
-    assert of_person(0.84, 0.84, picked=False) < of_person(0.9, 0.84, picked=False) < 1
+    assert person_chance(0.7, 0.84, picked=True) == MIN_PICKED_CHANCE
+    assert person_chance(0.84, 0.84, picked=False) < person_chance(0.9, 0.84, picked=False) < 1

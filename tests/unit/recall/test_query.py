@@ -13,7 +13,7 @@ from internal.errors import ModelUnavailable
 from internal.language.search.terms import Word, query_terms
 from internal.llm.model import Vectors
 from internal.recall.search.metrics import NoObserver
-from internal.recall.search.query import BEFORE_WEIGHT, QuestionReader
+from internal.recall.search.query import PRECEDING_WEIGHT, QuestionReader
 from internal.testing.vectors import TrigramEmbedder
 
 OWNER = OwnerProfile(1, "Оля", None, "ru", "Europe/Kyiv")
@@ -67,7 +67,11 @@ def reader(embedder: TrigramEmbedder | None = None, observer: NoObserver | None 
 async def test_a_question_that_stands_alone_is_searched_as_it_is() -> None:
     """What was said before it is left out."""
     asked = await reader().read(OWNER, "Где работает Петров?", lines("Вчера видела кота"))
-    assert (asked.text, asked.before, asked.whole) == ("Где работает Петров?", "", "Где работает Петров?")
+    assert (asked.text, asked.preceding, asked.text_with_preceding) == (
+        "Где работает Петров?",
+        "",
+        "Где работает Петров?",
+    )
     assert asked.vector is not None
     assert not [word for word in asked.words if "кота" in dict(word)]
 
@@ -75,10 +79,10 @@ async def test_a_question_that_stands_alone_is_searched_as_it_is() -> None:
 async def test_a_follow_up_brings_the_turn_before_it() -> None:
     """Its words and its vector at half their weight; the assistant's answer between them is not the owner's."""
     asked = await reader().read(OWNER, "а что он сказал потом?", lines("Вчера видела Петрова", "[Какого Петрова?]"))
-    assert asked.before == "Вчера видела Петрова"
+    assert asked.preceding == "Вчера видела Петрова"
     weights = {term: weight for word in asked.words for term, weight in word}
     assert weights["сказать"] == 1.0
-    assert weights["петрова"] == BEFORE_WEIGHT
+    assert weights["петрова"] == PRECEDING_WEIGHT
     alone, before = await TrigramEmbedder().embed_queries(["а что он сказал потом?", "Вчера видела Петрова"])
     assert asked.vector is not None
     assert float(asked.vector @ alone) > float(asked.vector @ before) > float(alone @ before)
@@ -88,15 +92,15 @@ async def test_several_follow_ups_lead_back_to_what_they_are_about() -> None:
     """To the latest turn that stands alone, at most three turns back."""
     recent = lines("Кот болеет", "Вчера видела Петрова в банке", "[И что?]", "а он?", "[Кто?]", "он")
     asked = await reader().read(OWNER, "а потом?", recent)
-    assert asked.before == "Вчера видела Петрова в банке\nа он?\nон"
-    assert (await reader().read(OWNER, "а потом?", lines("[Привет]"))).before == ""
+    assert asked.preceding == "Вчера видела Петрова в банке\nа он?\nон"
+    assert (await reader().read(OWNER, "а потом?", lines("[Привет]"))).preceding == ""
 
 
 async def test_a_model_that_fails_leaves_it_to_the_rules() -> None:
     """What it would have written is then the turn before."""
     watched = Degraded()
     reading = QuestionReader(TrigramEmbedder(), words, Failing(), 1.0, watched)
-    assert (await reading.read(OWNER, "а потом?", lines("Вчера видела Петрова"))).before == "Вчера видела Петрова"
+    assert (await reading.read(OWNER, "а потом?", lines("Вчера видела Петрова"))).preceding == "Вчера видела Петрова"
     assert watched.parts == ["enricher"]
 
 

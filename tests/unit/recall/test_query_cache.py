@@ -16,7 +16,9 @@ async def test_a_thing_is_worked_out_once_for_all_who_ask() -> None:
         await asyncio.sleep(0)
         return name
 
-    found = await asyncio.gather(*(shared.of(key, lambda key=key: work(key)) for key in ("a", "b", "a", "a")))
+    found = await asyncio.gather(
+        *(shared.get_or_compute(key, lambda key=key: work(key)) for key in ("a", "b", "a", "a"))
+    )
     assert found == ["a", "b", "a", "a"]
     assert calls == ["a", "b"]
 
@@ -29,7 +31,7 @@ async def test_who_is_cancelled_takes_nothing_from_the_others() -> None:
         await free.wait()
         return 7
 
-    first, second = (asyncio.ensure_future(shared.of("a", work)) for _ in range(2))
+    first, second = (asyncio.ensure_future(shared.get_or_compute("a", work)) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
     free.set()

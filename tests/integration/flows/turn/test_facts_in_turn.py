@@ -173,7 +173,7 @@ async def test_people_who_are_picked_bring_their_facts(talk: Talk, told: Told) -
     katya, kyiv = await told.node("Катя"), await told.node("Київ")
     home = await told.fact(katya, "LIVES_IN", kyiv, "Катя живе у Києві")
     found = await told.recall.for_question(OWNER, "Где работает Петров?", None)
-    assert home not in [one.id for one in found.answering]
+    assert home not in [one.id for one in found.relevant]
     given = await told.recall.with_people(OWNER, found, [katya])
     assert (given[0].fact_id, given[-1].fact_id) == (works, home)
 
