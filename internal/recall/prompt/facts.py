@@ -15,6 +15,7 @@ from internal.llm.tokens import count_tokens
 from internal.recall.index import item_repository
 from internal.recall.index.hits import FactHit
 from internal.recall.index.ranking import Candidate
+from internal.recall.prompt.budget import within_budget
 from internal.recall.search.knowledge import KnowledgeSearch
 from internal.recall.search.query import Query
 from internal.storage.database import Database
@@ -79,11 +80,8 @@ class FactRecall:
     async def with_people(self, user_id: int, facts: LikelyFacts, node_ids: Sequence[str]) -> list[RecalledFact]:
         """The facts of a question and those about these nodes that fit it best, each once, numbered from 1."""
         likely = await self.add_about(user_id, facts, node_ids)
-        return await self._numberedwithin_budget(
-            user_id,
-            await self._database.read(lambda c: self.read(c, user_id, likely)),
-            MAX_TOKENS,
-            lambda hit: count_tokens(hit.fact.fact) + LINE_TOKENS,
+        return await self._numbered_within_budget(
+            user_id, await self._database.read(lambda c: self.read(c, user_id, likely))
         )
 
     async def as_of(
@@ -105,7 +103,7 @@ class FactRecall:
         )
 
     async def _numbered_within_budget(self, user_id: int, hits: Sequence[FactHit]) -> list[RecalledFact]:
-        within = _within_budget(hits[:MAX_FACTS])
+        within = within_budget(hits[:MAX_FACTS], MAX_TOKENS, lambda hit: count_tokens(hit.fact.fact) + LINE_TOKENS)
         return await self._database.read(lambda connection: numbered(connection, user_id, within)) if within else []
 
 

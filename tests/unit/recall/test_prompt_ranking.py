@@ -13,7 +13,7 @@ from internal.recall.search.calibration import MIN_PICKED_CHANCE, episode_chance
 
 
 def passage(key: str, chance: float, text: str = "", **more: Any) -> Candidate:
-    fields: dict[str, Any] = {"tokens": 10, "said": frozenset({key}), **more}
+    fields: dict[str, Any] = {"tokens": 10, "message_ids": frozenset({key}), **more}
     return Candidate("passage", key, chance, text=text or key, **fields)
 
 
@@ -53,7 +53,7 @@ def test_the_third_hit_of_a_session_counts_for_half() -> None:
 
 def test_a_message_is_the_receipt_of_its_fact() -> None:
     """The fact stays, as likely as the message was; a message that says much more stays as well."""
-    works = fact("f1", 0.2, "Петров работает в ACME", said=frozenset({"m1"}))
+    works = fact("f1", 0.2, "Петров работает в ACME", message_ids=frozenset({"m1"}))
     short = passage("m1", 0.9, "Петров теперь работает в ACME!")
     assert keys(works, short, fact("f2", 0.5)) == ["f1", "f2"]
     long = passage("m1", 0.9, "Петров теперь работает в ACME, " + "а ещё было много всего другого, " * 4)
@@ -101,7 +101,7 @@ _CANDIDATES = st.lists(
         tokens=st.integers(1, 300),
         text=st.text("аб ", max_size=4),
         session=st.sampled_from([None, "a", "b"]),
-        said=st.frozensets(st.sampled_from("xyz"), max_size=2),
+        message_ids=st.frozensets(st.sampled_from("xyz"), max_size=2),
         replaced_by=st.frozensets(st.sampled_from("12"), max_size=2),
     ),
     max_size=12,
