@@ -64,7 +64,7 @@ async def open_app(config: Config, *, clock: Clock | None = None) -> AsyncIterat
         backups = backup.folder_of(config.data_dir)
         database = await stack.enter_async_context(open_database(config.store, backups, clock or SystemClock()))
         hmac_key = ensure_key(config.data_dir, "hmac_key")
-        redact.tell(hmac_key)
+        redact.register(hmac_key)
         metrics = Metrics(config.metrics, hmac_key, database.path, mirror=target_of(config.graph))
         last = await last_backup(database, backups)
         if last is not None:

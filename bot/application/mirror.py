@@ -185,7 +185,7 @@ async def _falkor(config: GraphConfig) -> AsyncIterator[Falkor]:
         async with _embedded(_folder(config), target_of(config), config) as falkor:
             yield falkor
         return
-    redact.tell(urlsplit(config.mirror_url).password or "")
+    redact.register(urlsplit(config.mirror_url).password or "")
     async with contextlib.aclosing(_client(config, config.mirror_url)) as falkor:
         yield falkor
 

@@ -66,7 +66,7 @@ def _place(address: str, name: str) -> Path | str:
         config = read(environ={"LAPLACED_STORAGE__URL": address})
     except ConfigurationError:
         raise click.UsageError(f"{name}: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE") from None
-    redact.tell(*config.secrets())
+    redact.register(*config.secrets())
     return config.store
 
 

@@ -127,7 +127,7 @@ async def _telegram_address(
         await stack.enter_async_context(begun(local))
     await local.ready()
     await stack.enter_async_context(kept_alive(local))
-    redact.tell(local.token)
+    redact.register(local.token)
     return local.url, local.token
 
 
@@ -145,7 +145,7 @@ async def telegram_side(
         part = None
         if database.shared:
             part = Part(database, app.duty.leases, WorkerShards(app.duty.leases, counted=budget.share))
-        town: Shards = WHOLE_TOWN if part is None else part.districts
+        town: Shards = WHOLE_TOWN if part is None else part.shards
         sender = Sender(bot, delivery, budget, metrics, clock, town)
         drafts = TelegramDrafts(bot, budget, database, clock, sender.wake)
         stack.push_async_callback(drafts.close)
@@ -295,7 +295,7 @@ async def _web(
 
 def _webhook_secret(config: Config) -> str:
     secret = config.telegram.webhook.secret.get_secret_value() or ensure_key(config.data_dir, "webhook_secret")
-    redact.tell(secret)
+    redact.register(secret)
     return secret
 
 

@@ -52,7 +52,7 @@ class Doors:
 def server_key(app: App) -> str:
     """The key of REST and MCP: the configured one, else the one in the data folder, made on first use."""
     key = app.config.server.api_key.get_secret_value() or ensure_key(app.config.data_dir, "server_api_key")
-    redact.tell(key)
+    redact.register(key)
     return key
 
 

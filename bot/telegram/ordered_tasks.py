@@ -24,7 +24,7 @@ class _Chain:
     """A key's jobs, the one at work first, each with what to call if it is dropped before it began."""
 
     jobs: deque[tuple[Job, Callable[[], None]]]
-    district: int | None
+    shard: int | None
     task: asyncio.Task[None] | None = None
 
 
@@ -39,17 +39,15 @@ class OrderedTasks:
         self._closing = False
         self._chains: dict[Hashable, _Chain] = {}
 
-    def add(
-        self, key: Hashable, job: Job, *, district: int | None = None, dropped: Callable[[], None] = _nothing
-    ) -> bool:
-        """Puts a job behind those of its key, which is of this district. False if it was left out."""
+    def add(self, key: Hashable, job: Job, *, shard: int | None = None, dropped: Callable[[], None] = _nothing) -> bool:
+        """Puts a job behind those of its key, which is of this shard. False if it was left out."""
         if self._closing:
             return False
         chain = self._chains.get(key)
         if chain is not None:
             chain.jobs.append((job, dropped))
             return True
-        chain = self._chains[key] = _Chain(deque([(job, dropped)]), district)
+        chain = self._chains[key] = _Chain(deque([(job, dropped)]), shard)
         chain.task = asyncio.create_task(self._work_off(key, chain), name=f"{self._name}-{key}")
         chain.task.add_done_callback(lambda task: self._never_begun(key, chain))
         return True
@@ -67,17 +65,17 @@ class OrderedTasks:
         return key in self._chains
 
     def at_work(self) -> set[int]:
-        """The districts that have work."""
-        return {chain.district for chain in self._chains.values() if chain.district is not None}
+        """The shards that have work."""
+        return {chain.shard for chain in self._chains.values() if chain.shard is not None}
 
     async def drain(self, seconds: float) -> None:
         """Gives what is running `seconds` to end, then cancels it: what was stored is taken up again at start."""
         self._closing = True
         await _ended(list(self._chains.values()), seconds)
 
-    async def leave(self, districts: Collection[int], seconds: float) -> None:
-        """Drops what waits in these districts and gives what runs there `seconds` to end, then cancels it."""
-        left = [chain for chain in self._chains.values() if chain.district in districts]
+    async def leave(self, shards: Collection[int], seconds: float) -> None:
+        """Drops what waits in these shards and gives what runs there `seconds` to end, then cancels it."""
+        left = [chain for chain in self._chains.values() if chain.shard in shards]
         for chain in left:
             while len(chain.jobs) > 1:
                 _, dropped = chain.jobs.pop()

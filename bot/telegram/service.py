@@ -73,7 +73,7 @@ class Part:
 
     database: Database
     leases: Leases
-    districts: WorkerShards
+    shards: WorkerShards
 
 
 @dataclass(slots=True)
@@ -93,10 +93,10 @@ class TelegramService:
     async def resume(self) -> None:
         """Takes up what the last process left: interrupted sends, accepted updates, turns without an answer.
 
-        A worker among several does so for each district when it is given to him.
+        A worker among several does so for each shard when it is given to him.
         """
         if self.part is not None:
-            await self._serving.enter_async_context(self.part.districts.kept(self))
+            await self._serving.enter_async_context(self.part.shards.kept(self))
             return
         unknown, turns = await self._take_up(None)
         updates = await self.ingest.resume()
@@ -115,16 +115,16 @@ class TelegramService:
     async def stop(self) -> None:
         """Persists and drains to a deadline of about 12 s in all; whatever is left is taken up at the next start."""
         if self.part is not None:
-            await self.part.districts.leave()
+            await self.part.shards.leave()
         await self.ingest.drain(2)
         await self.lanes.drain(6)
         await self.drafts.close()
         await self.sender.drain(4)
         await self._serving.aclose()
 
-    async def begin(self, districts: Collection[int]) -> None:
+    async def begin(self, shards: Collection[int]) -> None:
         with acting_for_everyone():
-            unknown, turns = await self._take_up(districts)
+            unknown, turns = await self._take_up(shards)
         if unknown or turns:
             log.info("taken_over", extra={"sends_unknown": unknown, "turns": turns})
 
@@ -135,16 +135,16 @@ class TelegramService:
     def at_work(self) -> set[int]:
         return self.ingest.tray.at_work() | self.lanes.at_work() | self.sender.at_work()
 
-    async def end(self, districts: Collection[int], seconds: float) -> None:
-        await self.ingest.tray.leave(districts, seconds)
-        await asyncio.gather(self.lanes.leave(districts, seconds), self.sender.leave(districts, seconds))
+    async def end(self, shards: Collection[int], seconds: float) -> None:
+        await self.ingest.tray.leave(shards, seconds)
+        await asyncio.gather(self.lanes.leave(shards, seconds), self.sender.leave(shards, seconds))
 
-    async def _take_up(self, districts: Collection[int] | None) -> tuple[int, int]:
-        """How many messages may have been sent, and how many turns owe an answer; None: in all districts."""
-        unknown = await self.delivery.recover(self.bot.id, districts)
+    async def _take_up(self, shards: Collection[int] | None) -> tuple[int, int]:
+        """How many messages may have been sent, and how many turns owe an answer; None: in all shards."""
+        unknown = await self.delivery.recover(self.bot.id, shards)
         for _ in range(unknown):
             self.monitor.metrics.send_unknown()
-        return unknown, await self.lanes.resume(self.bot.id, districts)
+        return unknown, await self.lanes.resume(self.bot.id, shards)
 
     async def _follow(self, database: Database) -> None:
         """Looks for what is to be done whenever somebody has written into the store."""

@@ -1,4 +1,4 @@
-"""Who may talk to the bot, and what each user set for himself."""
+"""Who may talk to the bot, and the settings of each user."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Role(StrEnum):
     OWNER = "owner"
     """Runs the bot: admits and removes users."""
     MEMBER = "member"
-    """Has a memory of his own; sees nobody else's."""
+    """Has a memory of their own and sees nobody else's."""
 
 
 class UserState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
-    """Blocked the bot (403): nothing is sent or scheduled until he writes again."""
+    """Blocked the bot (403): nothing is sent or scheduled until the user writes again."""
     REMOVED = "removed"
-    """The owner took the admission back; his data stays until it is forgotten."""
+    """The owner withdrew the admission; the user's data stays until it is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class TooFast:
-    """More messages a minute than `limit`; `retry_after_s` seconds (1..60) until the next one is welcome."""
+    """More messages a minute than `limit`; the next one is accepted in `retry_after_s` seconds (1..60)."""
 
     limit: int
     retry_after_s: int

@@ -1,4 +1,4 @@
-"""Users, the instance's own settings and what each user's model calls cost, in the database."""
+"""Users, the instance's own settings, and the cost of each user's model calls, in the database."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add(connection: Connection, user: User) -> User:
 
 
 def change(connection: Connection, user_id: int, **values: Any) -> User:
-    """Sets columns of one user and returns him as he is then. Raises NotFound for an unknown user."""
+    """Sets columns of one user and returns the updated user. Raises NotFound for an unknown user."""
     hold_owner(connection, user_id)
     row = connection.execute(
         update(users).where(users.c.user_id == user_id).values(**values).returning(users)
@@ -57,7 +57,7 @@ def change(connection: Connection, user_id: int, **values: Any) -> User:
 
 
 def everybody(connection: Connection) -> list[User]:
-    """All users, the removed ones included, in the order they came."""
+    """All users in the order of admission, removed ones included."""
     rows = connection.execute(select(users).order_by(users.c.created_at, users.c.user_id))
     return [_user(row) for row in rows]
 
@@ -79,7 +79,7 @@ def write_setting(connection: Connection, key: str, value: Any) -> None:
 
 
 def message_times(connection: Connection, user_id: int, since: datetime, limit: int) -> list[datetime]:
-    """When the newest messages this user sent after `since` were written, newest first, at most `limit`.
+    """When this user wrote the newest messages after `since`, newest first, at most `limit`.
 
     Only what came from Telegram counts: hidden instructions and imports have no Telegram id.
     """
@@ -94,7 +94,7 @@ def message_times(connection: Connection, user_id: int, since: datetime, limit: 
 
 
 def add_spend(connection: Connection, user_id: int, day: str, agent: str, *, tokens: int, cost_usd: float) -> None:
-    """Adds one call to what `agent` used for this user on `day` (ISO date)."""
+    """Adds one call to the spending of `agent` for this user on `day` (ISO date)."""
     row = (spend.c.user_id == user_id, spend.c.day == day, spend.c.agent == agent)
     changed = connection.execute(
         update(spend)

@@ -1,4 +1,4 @@
-"""Who is let in, what each user set for himself, and how much he may use."""
+"""Who is admitted, what each user set, and how much a user may use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from internal.events import repository as events
 from internal.storage.engine.row_policies import across_owners
 
 AWAITING_LASTS = timedelta(minutes=10)
-"""A question asked longer ago than this is forgotten: the next message is just a message again."""
+"""A question asked longer ago is void: the next message is just a message again."""
 
 _AWAITING = "awaiting"
 _INVITED = "invited"
@@ -46,16 +46,16 @@ _CODE_ALPHABET = (
 )
 _CODE_LENGTH = 12  # 60 bits
 _CODES_KEPT = 8
-"""Every start without an owner prints a fresh code; so many earlier ones stay good until one is used."""
+"""Every start without an owner prints a new code; this many earlier ones stay valid until one is used."""
 
 
 def admit(
     connection: Connection, author: Author, *, allowed: Collection[int], open_door: bool, now: datetime
 ) -> User | None:
-    """The user who wrote, created or brought up to date; None for a stranger, of whom nothing is kept.
+    """The user who wrote, created or updated; None for a stranger, of whom nothing is stored.
 
-    `allowed` are the configured ids; `open_door` (local Telegram) lets everybody in, and makes the first one the
-    owner. Whoever was removed stays out. A paused user who writes is active again.
+    `allowed` are the configured ids; `open_door` (local Telegram) admits everybody and makes the first one the owner.
+    Removed users stay out. A paused user who writes is active again.
     """
     user = repository.find(connection, author.user_id)
     if user is not None:
@@ -67,10 +67,10 @@ def admit(
 
 
 def expect(connection: Connection, user_id: int, *, open_door: bool, now: datetime) -> User:
-    """Makes room for a user who is let in but has not written yet; as he is, if he is known.
+    """Creates an admitted user who has not written yet. A known user is returned unchanged.
 
-    The caller has found out that he is let in. His name, language and zone are learnt when he first writes; behind an
-    `open_door` the first one is the owner, as in `admit`.
+    The caller has checked the admission. Name, language and zone become known with the first message; with `open_door`
+    the first user is the owner, as in `admit`.
     """
     known = repository.find(connection, user_id)
     if known is not None:
@@ -80,13 +80,13 @@ def expect(connection: Connection, user_id: int, *, open_door: bool, now: dateti
 
 
 def up_to_date(user: User, author: Author) -> bool:
-    """Whether `admit` would change nothing about a known user, so that reading him is enough."""
+    """Whether `admit` would change nothing about a known user, so that reading is enough."""
     same = (user.name, user.username) == (author.name, author.username)
     return same and user.state is UserState.ACTIVE and not user.settings.get(_INVITED)
 
 
 def issue_owner_code(connection: Connection) -> str | None:
-    """A fresh one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
+    """A new one-time code for `/start CODE`, such as `K7QF-9M2X-4HTA`; None once there is an owner.
 
     Only its hash is stored, so it can be printed now and never again.
     """
@@ -99,17 +99,17 @@ def issue_owner_code(connection: Connection) -> str | None:
 
 
 def claim_ownership(connection: Connection, author: Author, code: str, now: datetime) -> User | None:
-    """Makes the author the owner if the code is good, using up every open code; None if it is not.
+    """Makes the author the owner if the code is valid, and voids every open code; None if it is not.
 
-    Case and hyphens do not matter. The same author with the same code succeeds again, so that an update that is
-    handled once more after a crash ends the same way.
+    Case and hyphens do not matter. The same author with the same code succeeds again, so that an update processed once
+    more after a crash ends the same way.
     """
     offered = _hash(code)
     stored = _stored_codes(connection)
     used = stored["used"]
     if used is not None and used["by"] == author.user_id and hmac.compare_digest(used["hash"], offered):
         return repository.find(connection, author.user_id)
-    matches = [hmac.compare_digest(known, offered) for known in stored["open"]]  # a list: no early way out
+    matches = [hmac.compare_digest(known, offered) for known in stored["open"]]  # a list: no early return
     if not any(matches) or repository.has_owner(connection):
         return None
     repository.write_setting(connection, _CODE_KEY, {"open": [], "used": {"hash": offered, "by": author.user_id}})
@@ -118,7 +118,7 @@ def claim_ownership(connection: Connection, author: Author, code: str, now: date
 
 
 def invite(connection: Connection, user_id: int, name: str, now: datetime, *, by: User) -> User:
-    """Admits a user by Telegram id, or takes him back; his language and zone are learnt when he first writes."""
+    """Admits a user by Telegram id, also after a removal. Language and zone become known with the first message."""
     _require_owner(by)
     with across_owners(connection):
         known = repository.find(connection, user_id)
@@ -134,7 +134,7 @@ def invite(connection: Connection, user_id: int, name: str, now: datetime, *, by
 
 
 def remove(connection: Connection, user_id: int, now: datetime, *, by: User) -> User:
-    """Takes the admission back; what is remembered for the user stays. Refused("owner") for the owner himself."""
+    """Withdraws the admission; the user's memory stays. Refused("owner") for the owner."""
     _require_owner(by)
     with across_owners(connection):
         if repository.get(connection, user_id).role is Role.OWNER:
@@ -146,23 +146,23 @@ def remove(connection: Connection, user_id: int, now: datetime, *, by: User) -> 
 
 
 def member(connection: Connection, user_id: int, *, by: User) -> User:
-    """Somebody who is let in, as the owner sees him. Raises NotFound."""
+    """An admitted user, as the owner sees them. Raises NotFound."""
     _require_owner(by)
     with across_owners(connection):
         return repository.get(connection, user_id)
 
 
 def members(connection: Connection) -> list[User]:
-    """Everybody who is let in, the owner first."""
+    """All admitted users, the owner first."""
     with across_owners(connection):
         present = [user for user in repository.everybody(connection) if user.state is not UserState.REMOVED]
     return sorted(present, key=lambda user: user.role is not Role.OWNER)
 
 
 def pause(connection: Connection, user_id: int) -> bool:
-    """The user blocked the bot (403): nothing is sent or scheduled until he writes again.
+    """Pauses a user who blocked the bot (403): nothing is sent or scheduled until the user writes again.
 
-    False for a stranger and for a removed user, who stays removed: nobody waits for their word.
+    False for a stranger and for a removed user, who stays removed.
     """
     user = repository.find(connection, user_id)
     if user is None or user.state is UserState.REMOVED:
@@ -182,7 +182,7 @@ def set_zone(connection: Connection, user_id: int, zone: str) -> User:
 
 
 def quiet_hours(user: User, default: str) -> str:
-    """When a user is not disturbed, `22:00-08:00` on his own clock or "" for never: as he set it, else `default`."""
+    """When a user is not disturbed, as `22:00-08:00` on the user's clock, "" for never; else `default`."""
     return str(user.settings.get(_QUIET_HOURS, default))
 
 
@@ -201,7 +201,7 @@ def mark_zone_asked(connection: Connection, user_id: int) -> User:
 
 
 def await_answer(connection: Connection, user_id: int, awaiting: AwaitedAnswer, now: datetime) -> None:
-    """The user's next message answers this question, for ten minutes."""
+    """Makes the user's next message the answer to this question, for ten minutes."""
     asked = {"kind": awaiting.kind, "details": awaiting.details, "until": (now + AWAITING_LASTS).isoformat()}
     _set(connection, user_id, _AWAITING, asked)
 
@@ -209,7 +209,7 @@ def await_answer(connection: Connection, user_id: int, awaiting: AwaitedAnswer, 
 def awaited(user: User, now: datetime, message_id: int | None = None) -> AwaitedAnswer | None:
     """What the user's next message answers; None if nothing was asked, or too long ago.
 
-    An answered question still counts for the very message that answered it, so that handling it again after a crash
+    An answered question still counts for the very message that answered it, so that processing it again after a crash
     goes the same way.
     """
     asked = user.settings.get(_AWAITING)
@@ -222,7 +222,7 @@ def awaited(user: User, now: datetime, message_id: int | None = None) -> Awaited
 
 
 def take_answer(connection: Connection, user_id: int, message_id: int, now: datetime) -> AwaitedAnswer | None:
-    """The question this message answers, from now on answered; None if it answers none.
+    """The question this message answers, marked answered from now on; None if it answers none.
 
     Of two messages sent one after the other only the first is the answer.
     """
@@ -234,7 +234,7 @@ def take_answer(connection: Connection, user_id: int, message_id: int, now: date
 
 
 def stop_awaiting(connection: Connection, user_id: int) -> bool:
-    """Withdraws the question; whether there was one."""
+    """Withdraws the question. Returns whether there was one."""
     return _set(connection, user_id, _AWAITING, None)
 
 
@@ -328,7 +328,7 @@ def _require_owner(user: User) -> None:
 
 
 def _set(connection: Connection, user_id: int, key: str, value: Any | None) -> bool:
-    """Sets or (None) removes one setting of a user; whether there was one before."""
+    """Sets or (None) removes one setting of a user. Returns whether there was one before."""
     settings = dict(repository.get(connection, user_id).settings)
     before = settings.pop(key, None)
     if value is not None:

@@ -49,7 +49,7 @@ _SPELLINGS = {
 
 
 def guess_zone(language_code: str | None) -> str:
-    """The likeliest IANA zone for a Telegram language; `UTC` where the language does not tell."""
+    """The likeliest IANA zone for a Telegram language; `UTC` where the language says nothing."""
     return _BY_LANGUAGE.get((language_code or "").split("-")[0].lower(), "UTC")
 
 

@@ -1,7 +1,7 @@
-"""How whole the chronicle of an owner is, found out by comparing what is stored with the log, and its repair.
+"""Checks how complete an owner's chronicle is by comparing it with the log, and repairs it.
 
-The line is expected to hold every message of the log in the log's order, each once, and Analyses between them; nothing
-here takes that for granted because the code writes it so.
+The chronicle is expected to hold every message of the log in the log's order, each once, and Analyses between them.
+The audit does not rely on the code that writes it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from internal.storage.owner_counters import next_rev
 from internal.storage.types import new_id
 
 SILENCE: Final = timedelta(minutes=30)
-"""What ends a session of messages that have none: the default of `dialogue.idle_timeout`."""
+"""The silence that ends a session of messages that have none: the default of `dialogue.idle_timeout`."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is wrong, by ids. `share` are the figures of the audit but for its orphans and the entities.
+    """What is wrong, by ids. `share` holds the figures of the audit except orphans and entities.
 
     `missing` are messages without an event; `homeless` events whose message is gone; `dangling` events that point at
-    none; `mislabelled` user's words with the wrong one of Request and Feedback; `wiped` Analyses without their words;
-    `empty` sessions without a message; `unanalysed` closed sessions with a response that nobody judged.
+    none; `mislabelled` user's words with the wrong label of Request and Feedback; `wiped` Analyses without their words;
+    `empty` sessions without a message; `unanalysed` closed sessions with a response that was not judged.
     """
 
     next_integrity: float
@@ -61,7 +61,7 @@ class Findings:
 
 @dataclass(slots=True)
 class Mended:
-    """How much a repair mended, by kind; `unanalysed` are the sessions that are to be judged yet."""
+    """How much a repair mended, by kind; `unanalysed` are the sessions that still have to be analysed."""
 
     counts: dict[str, int] = field(default_factory=dict)
     unanalysed: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Mended:
 
 
 def examine(connection: Connection, user_id: int) -> Findings:
-    """Everything that is wrong with an owner's chronicle now; nothing is changed."""
+    """Everything that is wrong with an owner's chronicle now. Changes nothing."""
     stored = _Stored.read(connection, user_id)
     return Findings(
         next_integrity=stored.next_integrity(),
@@ -91,9 +91,9 @@ def examine(connection: Connection, user_id: int) -> Findings:
 
 
 def repair(connection: Connection, user_id: int) -> Mended:
-    """Mends what can be mended: afterwards the line holds every message of the log once, in its order.
+    """Mends what can be mended: afterwards the chronicle holds every message of the log once, in order.
 
-    Sessions are not judged here: `unanalysed` are those that an agent is to be given.
+    Sessions are not analysed here: `unanalysed` are those to give to the analyst.
     """
     found, mended = examine(connection, user_id), Mended()
     _drop_homeless(connection, user_id, found, mended)
@@ -114,7 +114,7 @@ def repair(connection: Connection, user_id: int) -> Mended:
 
 
 def fill_from_log(connection: Connection, user_id: int) -> int:
-    """Writes the chronicle of messages that have none, as after an import of what an older program kept; how many."""
+    """Adds messages without an event to the chronicle, as after importing an older program's data. Returns how many."""
     count = _Restoring(connection, user_id).add_missing()
     _put_in_order(connection, user_id)
     _relabel(connection, user_id)
@@ -122,13 +122,13 @@ def fill_from_log(connection: Connection, user_id: int) -> int:
 
 
 def uniqueness(count: int, doubled: int) -> float:
-    """The share of entities that are no double of another, 1.0 where there is none."""
+    """The share of entities that are no duplicate of another, 1.0 where there is none."""
     return 1.0 if not count else (count - doubled) / count
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The log and the line of one owner, beside one another."""
+    """The log and the chronicle of one owner, side by side."""
 
     said: Sequence[Said]
     events: Sequence[Event]
@@ -157,7 +157,7 @@ class _Stored:
         return sum(step in taken for step in wanted) / len(wanted)
 
     def full_text(self) -> float:
-        """The share of answers, in the log or in the line, whose every word the line can give."""
+        """The share of answers, in the log or the chronicle, whose full text the chronicle can give."""
         answers = {message.id for message in self.said if message.role == "assistant"}
         told = {event.message_id for event in self.events if event.label is EventLabel.RESPONSE}
         whole = answers & told
@@ -181,7 +181,7 @@ class _Stored:
         return event.message_id is None or event.message_id not in self.ids or event.session_id not in self.sessions
 
     def dangling(self, event: Event) -> bool:
-        """Whether it points at no event, or at one that cannot be answered or judged by it."""
+        """Whether it points at no event, or at one that it cannot answer or judge."""
         if event.answers_n is None:
             return False
         asked = self.by_number.get(event.answers_n)
@@ -189,7 +189,7 @@ class _Stored:
         return asked is None or asked.session_id != event.session_id or asked.label not in wanted
 
     def mislabelled(self) -> list[Event]:
-        """The user's first word of a session is its Request, every other Feedback."""
+        """Wrongly labelled events: the first user message of a session is its Request, every other Feedback."""
         opened: set[str] = set()
         wrong = []
         for event in self.events:
@@ -228,7 +228,7 @@ def _drop_homeless(connection: Connection, user_id: int, found: Findings, mended
 
 
 def _put_in_order(connection: Connection, user_id: int) -> int:
-    """Moves events to where the log has their messages; an Analysis stays behind what it stood behind."""
+    """Moves events to the places of their messages in the log; an Analysis stays behind the same event."""
     places = {message.id: place for place, message in enumerate(audit_repository.said(connection, user_id))}
     line = repository.events(connection, user_id)
     wanted = _wanted_order(line, places)
@@ -259,7 +259,7 @@ def _wanted_order(line: Sequence[Event], places: Mapping[str, int]) -> list[Even
 
 
 def _point_again(connection: Connection, user_id: int) -> int:
-    """A Response points at the last question of its turn or at nothing; an Analysis of nothing is none."""
+    """Corrects what events point at: a Response at the last question of its turn or nothing; an empty Analysis goes."""
     stored = _Stored.read(connection, user_id)
     wrong = [event for event in stored.events if stored.dangling(event)]
     asked = _last_of_turns(stored)
@@ -298,7 +298,7 @@ def _drop_session(connection: Connection, user_id: int, session_id: str) -> None
 
 
 class _Restoring:
-    """Gives messages of the log that have no event theirs, at the end of the line: `_put_in_order` moves them."""
+    """Adds an event for each message of the log that has none, at the end: `_put_in_order` moves it."""
 
     def __init__(self, connection: Connection, user_id: int) -> None:
         self._connection, self._user_id = connection, user_id
@@ -308,7 +308,7 @@ class _Restoring:
         self._following = self._next_events()
 
     def add_missing(self) -> int:
-        """How many were missing."""
+        """Returns how many were missing."""
         count = 0
         before: tuple[Said, str] | None = None
         for message in self._stored.said:
@@ -320,7 +320,7 @@ class _Restoring:
         return count
 
     def _next_events(self) -> dict[str, tuple[Said, Event]]:
-        """For each message without an event: the first one after it that has one."""
+        """For each message without an event, the first later one that has one."""
         found: dict[str, tuple[Said, Event]] = {}
         following: tuple[Said, Event] | None = None
         for message in reversed(self._stored.said):
@@ -350,7 +350,7 @@ class _Restoring:
         return event
 
     def _session(self, message: Said, before: tuple[Said, str] | None) -> str:
-        """That of what was said shortly before, else of what was said shortly after, else a closed one of its own."""
+        """The session of a message shortly before, else shortly after, else a closed session of its own."""
         if before is not None and message.at - before[0].at < SILENCE:
             self._stretch(before[1], message)
             return before[1]
@@ -370,7 +370,7 @@ class _Restoring:
         return session.id
 
     def _stretch(self, session_id: str, message: Said) -> None:
-        """A session made here ends when silence begins; those that were there stay as they were."""
+        """A session made here ends when silence begins; existing sessions stay as they were."""
         known = repository.session(self._connection, self._user_id, session_id)
         if session_id not in self._stored.sessions and known is not None and known.closed_at is not None:
             closed_at: datetime = message.at + SILENCE

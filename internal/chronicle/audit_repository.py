@@ -1,4 +1,4 @@
-"""What an audit of the chronicle looks at beside its own rows: the log, mentions, and nodes that hang on nothing."""
+"""What an audit of the chronicle reads beside its own rows: the log, mentions, and unconnected nodes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from internal.storage.tables import (
 )
 
 _HIDDEN: Final = "hidden_instruction"
-"""Key in the metadata of a message that marks a hidden instruction, which is no event."""
+"""Key in a message's metadata that marks a hidden instruction, which is no event."""
 
 _NOTIFICATION: Final = "notification"
-"""Key in the metadata of what the bot told by itself: it answers nothing, so it is no event either."""
+"""Key in a message's metadata that marks a notification: it answers nothing, so it is no event either."""
 
 
 class Said(NamedTuple):
-    """A message of the log that belongs into the line."""
+    """A message of the log that belongs into the chronicle."""
 
     id: str
     role: str
@@ -38,7 +38,7 @@ class Said(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What an entity is called; `person_id` where it is a person's."""
+    """The name of an entity; `person_id` where it is a person."""
 
     node_id: str
     subtype: str
@@ -47,7 +47,7 @@ class Name(NamedTuple):
 
 
 def said(connection: Connection, user_id: int) -> list[Said]:
-    """Every message that belongs into the line, in the order of the log; `words` is the beginning of what it says."""
+    """Every message that belongs into the chronicle, in log order; `words` is the beginning of its text."""
     hidden = messages.c.user_metadata[_HIDDEN].as_boolean()
     query = (
         select(
@@ -66,12 +66,12 @@ def said(connection: Connection, user_id: int) -> list[Said]:
 
 
 def zone(connection: Connection, user_id: int) -> str:
-    """The owner's zone; UTC where he is not known."""
+    """The owner's zone; UTC for an unknown owner."""
     return connection.execute(select(users.c.tz).where(users.c.user_id == user_id)).scalar_one_or_none() or "UTC"
 
 
 def lost_mentions(connection: Connection, user_id: int) -> list[tuple[str, str]]:
-    """(event, entity as it was written) of mentions whose event or whose entity is not there."""
+    """(event, entity as written) of mentions whose event or entity does not exist."""
     query = select(event_mentions.c.event_id, event_mentions.c.entity_origin).where(
         event_mentions.c.user_id == user_id, _leads_nowhere()
     )
@@ -79,7 +79,7 @@ def lost_mentions(connection: Connection, user_id: int) -> list[tuple[str, str]]
 
 
 def drop_lost_mentions(connection: Connection, user_id: int) -> int:
-    """Deletes them; how many."""
+    """Deletes mentions whose event or entity does not exist. Returns how many."""
     events = [event_id for event_id, _ in lost_mentions(connection, user_id)]
     connection.execute(delete(event_mentions).where(event_mentions.c.user_id == user_id, _leads_nowhere()))
     touch(connection, user_id, dict.fromkeys(events))
@@ -87,13 +87,13 @@ def drop_lost_mentions(connection: Connection, user_id: int) -> int:
 
 
 def lone_nodes(connection: Connection, user_id: int) -> list[str]:
-    """Nodes that nothing leads to or from, that nothing tells of, and that nobody set himself.
+    """Nodes without edges, without evidence, and not set by the owner.
 
     A contradiction of facts has no edges: it names the facts, which are edges themselves.
     """
     node = graph_nodes.c
     ours = and_(node.user_id == user_id, node.merged_into.is_(None), node.id != owner_node_id(user_id))
-    told = (
+    known = (
         exists().where(graph_edges.c.user_id == user_id, graph_edges.c.source == node.id),
         exists().where(graph_edges.c.user_id == user_id, graph_edges.c.target == node.id),
         exists().where(observations.c.user_id == user_id, observations.c.target == node.id),
@@ -104,12 +104,12 @@ def lone_nodes(connection: Connection, user_id: int) -> list[str]:
             evidence.c.target.in_([literal("entity:").concat(node.id), literal("node:").concat(node.id)]),
         ),
     )
-    rows = connection.execute(select(node.id, node.field_meta, node.props).where(ours, *(~one for one in told)))
+    rows = connection.execute(select(node.id, node.field_meta, node.props).where(ours, *(~one for one in known)))
     return [row.id for row in rows if not _set_by_owner(row) and not row.props.get("facts")]
 
 
 def entity_names(connection: Connection, user_id: int) -> list[Name]:
-    """Every entity by its name, the owner apart; those merged away or being forgotten left out."""
+    """Every entity by its name, except the owner and those merged or being forgotten."""
     node = graph_nodes.c
     shown = and_(node.label == "Entity", node.merged_into.is_(None), node.hidden_until.is_(None))
     query = (

@@ -1,4 +1,4 @@
-"""What the analyst taught in closed sessions, as it stands in their Analyses: there is no other copy of a lesson."""
+"""The lessons of closed sessions, as their Analyses hold them: there is no other copy of a lesson."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from internal.storage.tables import chronicle, messages
 
 _NONE: Final = "[]"
 
-# Run for every prompt: built once, for building a statement takes longer than running it.
+# Runs for every prompt and is built once: building a statement takes longer than running it.
 _TAUGHT: Final = (
     select(chronicle.c.session_id, chronicle.c.at, chronicle.c.attrs)
     .where(chronicle.c.user_id == bindparam("owner"), chronicle.c.label == EventLabel.ANALYSIS.value)
@@ -37,7 +37,7 @@ class Taught:
 def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
     """The newest Analyses of an owner that hold lessons, newest first.
 
-    A session in which something waits to be forgotten teaches nothing: what it taught may tell it.
+    A session with something that waits to be forgotten is left out: its lessons may reveal it.
     """
     query = _TAUGHT
     for hidden in _hidden(connection, user_id):
@@ -48,7 +48,7 @@ def taught(connection: Connection, user_id: int, *, limit: int) -> list[Taught]:
 
 
 def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
-    """Which Analyses are out of sight until what was asked to be forgotten is erased, or is not to be after all."""
+    """The Analyses that are hidden while a forgetting in their session is pending."""
     found: list[ColumnElement[bool]] = []
     pending = forgettings.pending(connection, user_id)
     found += [chronicle.c.at <= one.created_at for one in pending if one.kind == forgettings.EVERYTHING]
@@ -64,5 +64,5 @@ def _hidden(connection: Connection, user_id: int) -> list[ColumnElement[bool]]:
 
 
 def _texts(attrs: Any) -> tuple[str, ...]:
-    told: Sequence[Any] = attrs.get("lessons") or ()
-    return tuple(lesson for lesson in told if isinstance(lesson, str) and lesson)
+    lessons: Sequence[Any] = attrs.get("lessons") or ()
+    return tuple(lesson for lesson in lessons if isinstance(lesson, str) and lesson)

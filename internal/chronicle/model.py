@@ -1,4 +1,4 @@
-"""Sessions as one unbroken line of events: rows that point at messages, whose graph follows from them."""
+"""Sessions as one unbroken line of events: rows that point at messages, from which the graph follows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EventLabel(StrEnum):
 class Session:
     """One conversation. `topic_by` is `words` (the beginning of its Request) until the analyst or the owner names it.
 
-    `trigger` is the command that acted on it last; a session that opened by itself has `/db`. `tz` is the owner's IANA
+    `trigger` is the last command that acted on it; a session that opened by itself has `/db`. `tz` is the owner's IANA
     zone when it opened: it decides the days and times of its events. At most one session of an owner is open.
     """
 
@@ -48,11 +48,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock said.
+    """One event of the line, numbered `n` per owner: the order of NEXT is the order of `n`, whatever the clock showed.
 
     `text` is the message's own text, word for word, read with the row (an Analysis has none). `answers_n` is the event
-    that a Response answers or an Analysis analyses; a summary of the session has None. `attrs` hold what is in no
-    message: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once it was told.
+    that a Response answers or an Analysis analyses; a summary of the session has None. `attrs` hold what no message
+    holds: the verdict, rules, errors and lessons of an Analysis, the summary of a Response once there is one.
     """
 
     user_id: int
@@ -70,7 +70,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity that an event names; `relevance` 1..5, None where nobody judged it."""
+    """An entity that an event names; `relevance` 1..5, None where it was not judged."""
 
     event_id: str
     entity_id: str
@@ -79,7 +79,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """How whole a chronicle is: shares in [0, 1], and the number of nodes that hang on nothing."""
+    """How complete a chronicle is: shares in [0, 1], and the number of unconnected nodes."""
 
     next_integrity: float
     full_text: float

@@ -1,4 +1,4 @@
-"""Sessions and events in the database. The words of an event are its message's own: they are read with the row."""
+"""Sessions and events in the database. The text of an event is its message's own, read with the row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _user: Final = bindparam("owner", type_=BigInteger)
 _said = (messages.c.user_id == chronicle.c.user_id) & (messages.c.id == chronicle.c.message_id)
 _EVENTS: Final = select(chronicle, messages.c.content.label("content")).outerjoin(messages, _said)
 
-# Run at every turn: built once, for building a statement takes several times as long as running it.
+# Runs at every turn and is built once: building a statement takes several times as long as running it.
 _OPEN: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.closed_at.is_(None))
 _SESSION: Final = select(sessions).where(sessions.c.user_id == _user, sessions.c.id == bindparam("session"))
 _ADD: Final = insert(chronicle)
@@ -58,7 +58,7 @@ def add_session(connection: Connection, session: Session) -> Session:
 
 
 def change_session(connection: Connection, user_id: int, session_id: str, **values: Any) -> Session | None:
-    """Gives columns of a session new values; None if there is no such session."""
+    """Updates columns of a session. Returns None if there is no such session."""
     values |= {"rev": next_rev(connection, user_id)}
     one = (sessions.c.user_id == user_id) & (sessions.c.id == session_id)
     row = connection.execute(update(sessions).where(one).values(values).returning(*sessions.c)).one_or_none()
@@ -69,13 +69,13 @@ def change_session(connection: Connection, user_id: int, session_id: str, **valu
 
 
 def drop_session(connection: Connection, user_id: int, session_id: str) -> None:
-    """Deletes a session that has no event left."""
+    """Deletes a session without events."""
     connection.execute(delete(sessions).where(sessions.c.user_id == user_id, sessions.c.id == session_id))
     record_change(connection, user_id, SESSION_CHANGE, session_id, "delete")
 
 
 def open_session(connection: Connection, user_id: int) -> Session | None:
-    """The one session of an owner that goes on."""
+    """The owner's open session."""
     row = connection.execute(_OPEN, {"owner": user_id}).one_or_none()
     return None if row is None else _session(row)
 
@@ -86,7 +86,7 @@ def session(connection: Connection, user_id: int, session_id: str) -> Session | 
 
 
 def owner_of_session(connection: Connection, session_id: str) -> int | None:
-    """Whose session an id is."""
+    """The owner of the session with this id."""
     return connection.execute(select(sessions.c.user_id).where(sessions.c.id == session_id)).scalar_one_or_none()
 
 
@@ -106,7 +106,7 @@ def count_sessions(connection: Connection, user_id: int) -> int:
 
 
 def add_event(connection: Connection, event: Event) -> None:
-    """Stores an event; its words are not stored with it."""
+    """Stores an event without its text."""
     values = {
         "user_id": event.user_id,
         "n": event.n,
@@ -124,7 +124,7 @@ def add_event(connection: Connection, event: Event) -> None:
 
 
 def change_event(connection: Connection, event: Event, **values: Any) -> None:
-    """Gives columns of an event new values. Raises ValueError for `n`, which `renumber` gives."""
+    """Updates columns of an event. Raises ValueError for `n`, which `renumber` changes."""
     if "n" in values:
         raise ValueError("the place of an event is not changed alone")
     one = (chronicle.c.user_id == event.user_id) & (chronicle.c.n == event.n)
@@ -133,13 +133,13 @@ def change_event(connection: Connection, event: Event, **values: Any) -> None:
 
 
 def touch(connection: Connection, user_id: int, event_ids: Iterable[str]) -> None:
-    """Tells the mirror that what follows from these events' rows has changed: their words or their neighbours."""
+    """Records for the mirror that what follows from these events' rows has changed: their text or their neighbours."""
     for event_id in event_ids:
         record_change(connection, user_id, EVENT_CHANGE, event_id)
 
 
 def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]) -> None:
-    """Deletes events with what they mention."""
+    """Deletes events with their mentions."""
     for part in chunks(event_ids):
         connection.execute(delete(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.id.in_(part)))
         mentioned = (event_mentions.c.user_id == user_id) & event_mentions.c.event_id.in_(part)
@@ -149,7 +149,7 @@ def drop_events(connection: Connection, user_id: int, event_ids: Collection[str]
 
 
 def has_request(connection: Connection, user_id: int, session_id: str) -> bool:
-    """Whether a session has its Request, the user's first word in it."""
+    """Whether a session has its Request, the user's first message in it."""
     return connection.execute(_REQUEST, {"owner": user_id, "session": session_id}).first() is not None
 
 
@@ -175,7 +175,7 @@ def events_of_session(connection: Connection, user_id: int, session_id: str) -> 
 
 
 def events_around(connection: Connection, user_id: int, session_id: str) -> list[Event]:
-    """The stretch of the line in which a session lies, with what other sessions have in it."""
+    """The part of the line that a session spans, with events of other sessions within it."""
     ours = (chronicle.c.user_id == user_id) & (chronicle.c.session_id == session_id)
     first, last = connection.execute(select(func.min(chronicle.c.n), func.max(chronicle.c.n)).where(ours)).one()
     if first is None:
@@ -190,14 +190,14 @@ def events(connection: Connection, user_id: int) -> list[Event]:
 
 
 def emptied(connection: Connection, user_id: int) -> list[Event]:
-    """The Analyses of an owner that have no verdict any more, in the order of NEXT."""
+    """The Analyses of an owner that have lost their verdict, in the order of NEXT."""
     verdict = chronicle.c.attrs["verdict"].as_string()
     query = _events(user_id).where(chronicle.c.label == EventLabel.ANALYSIS.value, verdict.is_(None))
     return [_event(row) for row in connection.execute(query.order_by(chronicle.c.n))]
 
 
 def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[Event]:
-    """The events with these ids that are there, in the order of NEXT."""
+    """The existing events with these ids, in the order of NEXT."""
     found = [
         _event(row)
         for part in chunks(event_ids)
@@ -207,7 +207,7 @@ def events_by_ids(connection: Connection, user_id: int, event_ids: Collection[st
 
 
 def before(connection: Connection, user_id: int, n: int) -> Event | None:
-    """The event from which NEXT leads to the one numbered `n`."""
+    """The event whose NEXT leads to the one numbered `n`."""
     query = _events(user_id).where(chronicle.c.n < n).order_by(chronicle.c.n.desc()).limit(1)
     row = connection.execute(query).one_or_none()
     return None if row is None else _event(row)
@@ -221,7 +221,7 @@ def after(connection: Connection, user_id: int, n: int) -> Event | None:
 
 
 def session_of_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> dict[str, str]:
-    """The id of the session that each message is said in; messages without an event are left out."""
+    """The session id of each message; messages without an event are left out."""
     wanted = select(chronicle.c.message_id, chronicle.c.session_id).where(chronicle.c.user_id == user_id)
     return {
         message_id: session_id
@@ -253,7 +253,7 @@ def turn_of_messages(connection: Connection, user_id: int, message_ids: Collecti
 
 
 def mentions(connection: Connection, user_id: int, event_ids: Collection[str] | None = None) -> list[Mention]:
-    """What these events (None: all) mention, each entity once an event, with the highest relevance it was given."""
+    """What these events (None: all) mention, each entity once an event, with its highest relevance."""
     columns = (event_mentions.c.event_id, event_mentions.c.entity_id, func.max(event_mentions.c.relevance))
     query = select(*columns).where(event_mentions.c.user_id == user_id)
     query = query.group_by(event_mentions.c.event_id, event_mentions.c.entity_id)
@@ -277,9 +277,9 @@ def latest_sessions_mentioning(
 ) -> list[Session]:
     """The sessions in which an entity is mentioned, newest first; with `until` those opened by then."""
     same = (event_mentions.c.user_id == chronicle.c.user_id) & (event_mentions.c.event_id == chronicle.c.id)
-    told = select(chronicle.c.session_id).join(event_mentions, same)
-    told = told.where(event_mentions.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
-    query = select(sessions).where(sessions.c.user_id == user_id, sessions.c.id.in_(told))
+    mentioning = select(chronicle.c.session_id).join(event_mentions, same)
+    mentioning = mentioning.where(event_mentions.c.user_id == user_id, event_mentions.c.entity_id == entity_id)
+    query = select(sessions).where(sessions.c.user_id == user_id, sessions.c.id.in_(mentioning))
     if until is not None:
         query = query.where(sessions.c.opened_at <= until)
     rows = connection.execute(query.order_by(sessions.c.opened_at.desc(), sessions.c.id))
@@ -287,7 +287,7 @@ def latest_sessions_mentioning(
 
 
 def renumber(connection: Connection, user_id: int, numbers: Mapping[int, int]) -> None:
-    """Moves events to other places of the line, with what points at them; the new places are fresh ones."""
+    """Moves events to other places of the line, with what points at them; the new places must be unused."""
     for old, new in sorted(numbers.items()):
         connection.execute(update(chronicle).where(chronicle.c.user_id == user_id, chronicle.c.n == old).values(n=new))
         pointing = (chronicle.c.user_id == user_id) & (chronicle.c.answers_n == old)

@@ -1,6 +1,6 @@
-"""The line of events as it grows and as it heals: what is said, answered, edited, erased, and where a session ends.
+"""The line of events as it grows and is repaired: messages, answers, edits, erasures, and where a session ends.
 
-Every function runs in the transaction of what it notes, so the line cannot lack what the log has.
+Every function runs in the transaction of what it records, so the line cannot lack what the log has.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CONTINUING: Final[Trigger] = "/sa"
 CLOSING: Final[Trigger] = "/ss"
 
 TOPIC: Final = 80
-"""Characters of a Request that name its session until the analyst does: one line of a list."""
+"""Most characters of a Request that names its session until the analyst does: one line of a list."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A message of the log as the chronicle needs it. `at` is when it was said."""
+    """A message of the log as the chronicle needs it. `at` is its time."""
 
     user_id: int
     message_id: str
@@ -40,17 +40,17 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What an erasure did to sessions: `gone` have no message left, `touched` have lost one and go on."""
+    """What an erasure did to sessions: `gone` have no message left, `touched` lost one and stay."""
 
     gone: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
 
 
 def hear(connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | None = None) -> Event:
-    """C2: what the user said joins the line: the Request of a session that it opens, else Feedback.
+    """C2: adds the user's message: the Request of a session that it opens, else Feedback.
 
-    `tz` is the owner's zone now, for a session that opens. `command` stood before the words: `/db` opens a session
-    (close the one before it first: `close`), `/sa` goes on with one.
+    `tz` is the owner's zone now, for a session that opens. `command` stood before the text: `/db` opens a session
+    (close the one before it first: `close`), `/sa` continues one.
     """
     session = repository.open_session(connection, spoken.user_id)
     if session is None:
@@ -65,9 +65,9 @@ def hear(connection: Connection, spoken: Spoken, *, tz: str, command: Trigger | 
 
 
 def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: str) -> Event:
-    """C4: a Response to the message `asked_id`, the last of its turn, in the session of that one, closed or not.
+    """C4: adds a Response to the message `asked_id`, the last of its turn, in that message's session, closed or not.
 
-    An answer to nothing that the line has stands in the session that goes on, or opens one.
+    A response to nothing that the line has joins the open session, or opens one.
     """
     asked = repository.event_of_message(connection, spoken.user_id, asked_id) if asked_id is not None else None
     if asked is not None:
@@ -77,7 +77,7 @@ def answer(connection: Connection, spoken: Spoken, asked_id: str | None, *, tz: 
 
 
 def close(connection: Connection, user_id: int, now: datetime, *, command: Trigger | None = None) -> Session | None:
-    """Ends the session that goes on and returns it; None if there is none. `command` is what ended it."""
+    """Closes the open session and returns it; None if there is none. `command` is what closed it."""
     session = repository.open_session(connection, user_id)
     if session is None:
         return None
@@ -86,7 +86,7 @@ def close(connection: Connection, user_id: int, now: datetime, *, command: Trigg
 
 
 def go_on(connection: Connection, user_id: int) -> Session | None:
-    """Notes that the owner goes on with the open session (`/sa`) and returns it; None if there is none."""
+    """Records that the owner continues the open session (`/sa`) and returns it; None if there is none."""
     session = repository.open_session(connection, user_id)
     if session is None or session.trigger == CONTINUING:
         return session
@@ -94,7 +94,7 @@ def go_on(connection: Connection, user_id: int) -> Session | None:
 
 
 def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
-    """The open session follows its owner into another zone; those that are closed stay where they were."""
+    """Moves the open session into its owner's new zone; closed sessions keep theirs."""
     session = repository.open_session(connection, user_id)
     if session is None or session.tz == tz:
         return session
@@ -104,7 +104,7 @@ def move_zone(connection: Connection, user_id: int, tz: str) -> Session | None:
 
 
 def edited(connection: Connection, spoken: Spoken) -> None:
-    """The words of a message changed: its event has them already, a topic that was made of them follows."""
+    """Updates a topic that was made of an edited message; its event reads the new text by itself."""
     event = repository.event_of_message(connection, spoken.user_id, spoken.message_id)
     if event is None:
         return
@@ -124,9 +124,9 @@ def analyse(
     now: datetime,
     run_id: str | None,
 ) -> Event:
-    """C10: an Analysis joins the line now, also behind the events of newer sessions.
+    """C10: adds an Analysis to the line now, also behind the events of newer sessions.
 
-    `attrs` hold verdict, rules_used, rules_ignored, errors, lessons and whatever else was told (`summary`).
+    `attrs` hold verdict, rules_used, rules_ignored, errors, lessons and whatever else was given (`summary`).
     """
     event = Event(
         user_id=user_id,
@@ -144,14 +144,14 @@ def analyse(
 
 
 def drop_analyses(connection: Connection, user_id: int, session_id: str) -> int:
-    """Takes back every Analysis of a session, before it is analysed anew; how many."""
+    """Removes every Analysis of a session before it is analysed again. Returns how many."""
     found = [event for event in repository.events_of_session(connection, user_id, session_id) if _analyses(event)]
     _remove(connection, user_id, found)
     return len(found)
 
 
 def name_topic(connection: Connection, user_id: int, session_id: str, topic: str, by: str = "analyst") -> Session:
-    """Names what a session is about. What the owner named himself stays. Raises NotFound."""
+    """Names the topic of a session. A topic set by the owner stays. Raises NotFound."""
     known = repository.session(connection, user_id, session_id)
     if known is None:
         raise NotFound(f"there is no session {session_id}")
@@ -162,11 +162,11 @@ def name_topic(connection: Connection, user_id: int, session_id: str, topic: str
 
 
 def lose_messages(connection: Connection, user_id: int, message_ids: Collection[str]) -> Lost:
-    """Takes the events of messages that are being erased out of the line, with what was derived from their words.
+    """Removes the events of messages that are being erased, with what was derived from their text.
 
-    The Analyses of a Response go with it and with the question it answered; the summary of the session goes too, and
-    a topic that it named: both tell what was said. A session without a message goes whole. If the Request goes, the
-    user's next word takes its place.
+    The Analyses of a Response go with it and with the question it answered; the summary of the session goes too, and a
+    topic that it named: both reveal what was said. A session without a message goes whole. If the Request goes, the
+    user's next message takes its place.
     """
     falling = repository.events_of_messages(connection, user_id, message_ids)
     if not falling:
@@ -179,14 +179,14 @@ def lose_messages(connection: Connection, user_id: int, message_ids: Collection[
 
 
 def drop_emptied(connection: Connection, user_id: int) -> int:
-    """Takes back Analyses whose words an erasure wiped elsewhere; how many."""
+    """Removes Analyses whose text an erasure wiped elsewhere. Returns how many."""
     emptied = repository.emptied(connection, user_id)
     _remove(connection, user_id, emptied)
     return len(emptied)
 
 
 def topic_of(text: str) -> str:
-    """What a session is called by the words that open it: one line of at most TOPIC characters, cut between words."""
+    """The topic made of a session's first words: one line of at most TOPIC characters, cut between words."""
     line = " ".join(text.split())
     if len(line) <= TOPIC:
         return line
@@ -201,7 +201,7 @@ def _open(connection: Connection, spoken: Spoken, tz: str, command: Trigger | No
 
 
 def _continue(connection: Connection, session: Session, text: str, command: Trigger | None) -> Session:
-    """Notes the command, and the first words where the session began without any (with a photo)."""
+    """Records the command, and the first words where the session began without any (with a photo)."""
     values: dict[str, Any] = {}
     if command is not None and command != session.trigger:
         values["trigger"] = command
@@ -244,7 +244,7 @@ def _topic_from(connection: Connection, user_id: int, session_id: str, text: str
 
 
 def _move_answers(connection: Connection, user_id: int, falling: Sequence[Event]) -> None:
-    """What answered an erased question answers what is left of its turn, or nothing that is still known."""
+    """Points what answered an erased question at what is left of its turn, or at nothing."""
     lost = {event.n: event for event in falling}
     for event in repository.pointing_at(connection, user_id, list(lost)):
         if event.label is EventLabel.RESPONSE and event.n not in lost:
@@ -266,7 +266,7 @@ def _rest_of_turn(connection: Connection, asked: Event, lost: Mapping[int, Event
 
 
 def _heal(connection: Connection, user_id: int, session_id: str) -> bool:
-    """Brings a session that lost events into order; True if nothing was left of it, and it is gone."""
+    """Repairs a session that lost events. Returns True if nothing was left of it, and it is gone."""
     left = repository.events_of_session(connection, user_id, session_id)
     if not any(event.message_id is not None for event in left):
         _remove(connection, user_id, left)
@@ -275,7 +275,7 @@ def _heal(connection: Connection, user_id: int, session_id: str) -> bool:
     whole = {event.n for event in left if event.label is EventLabel.RESPONSE and event.answers_n is not None}
     _remove(connection, user_id, [one for one in left if _analyses(one) and one.answers_n not in whole])
     _first_is_request(connection, left)
-    _retell_topic(connection, user_id, session_id, left)
+    _rename_topic(connection, user_id, session_id, left)
     return False
 
 
@@ -284,14 +284,14 @@ def _analyses(event: Event) -> bool:
 
 
 def _first_is_request(connection: Connection, left: Sequence[Event]) -> None:
-    """The user's first word in a session is its Request; whoever takes that place is told so."""
+    """Labels the user's first message in a session as its Request."""
     first = next((event for event in left if event.label in _USERS), None)
     if first is not None and first.label is EventLabel.FEEDBACK:
         repository.change_event(connection, first, label=EventLabel.REQUEST.value)
 
 
-def _retell_topic(connection: Connection, user_id: int, session_id: str, left: Sequence[Event]) -> None:
-    """A topic that words or the analyst gave may tell what is gone; what the owner named is his own."""
+def _rename_topic(connection: Connection, user_id: int, session_id: str, left: Sequence[Event]) -> None:
+    """Replaces a topic made of words or by the analyst, which may reveal what is gone; the owner's own topic stays."""
     session = repository.session(connection, user_id, session_id)
     if session is None or session.topic_by == "owner":
         return
@@ -302,7 +302,7 @@ def _retell_topic(connection: Connection, user_id: int, session_id: str, left: S
 
 
 def _remove(connection: Connection, user_id: int, falling: Sequence[Event]) -> None:
-    """Deletes events and tells those beside them, whose NEXT leads elsewhere now."""
+    """Deletes events and touches their neighbours, whose NEXT changes."""
     if not falling:
         return
     lost = {event.id for event in falling}

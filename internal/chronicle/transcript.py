@@ -1,4 +1,4 @@
-"""A session as Markdown that its owner keeps and reads: every word as it was said, with what was judged of it."""
+"""A session as Markdown for its owner to keep and read: every message word for word, with its verdicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Language = Literal["ru", "uk", "en"]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a transcript says in a language."""
+    """The words of a transcript in one language."""
 
     untitled: str
     opened: str
@@ -113,11 +113,11 @@ def markdown(
     agent: str = AGENT,
     plain: Callable[[str], str] = str,
 ) -> str:
-    """The transcript of a session: its events in the order of NEXT, times as its own zone had them.
+    """The transcript of a session: its events in the order of NEXT, times in its own zone.
 
-    Words stand in quotes, line by line as they were said, so that nothing said can pass for a heading of the page.
-    `entities` are the names of what it is about, `agent` is what answers are signed with. `plain` makes the user's
-    words such that they look as he wrote them where the page is rendered; answers are Markdown as they are.
+    Messages are quoted line by line, so that no text can pass for a heading of the page. `entities` are the names of
+    what it is about, `agent` is the author of answers. `plain` escapes the user's text so that it looks as written
+    where the page is rendered; answers are Markdown already.
     """
     words, zone = _WORDS[lang], ZoneInfo(session.tz)
     entities = [plain(name) for name in entities]
@@ -167,5 +167,5 @@ def _quoted(text: str) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Words that must not break the line they stand in."""
+    """Text that must not break the line it stands in."""
     return " ".join(text.split())

@@ -1,6 +1,6 @@
 """The chronicle as the graph of its specification: nodes and edges that follow from the rows, checked by the registry.
 
-The one place where they are derived: the REST interface, the mirror, the traversal and the audit all look here.
+They are derived only here: the REST interface, the mirror, the traversal and the audit all use this module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TYPES: Final = {
     "tool": "Technology",
     "rule": "Rule",
 }
-"""Entity types in the chronicle's own words; all others are a Concept."""
+"""Entity types as the chronicle names them; all others are a Concept."""
 
 _USERS: Final = (EventLabel.REQUEST, EventLabel.FEEDBACK)
 _RULINGS: Final = ("verdict", "rules_used", "rules_ignored", "errors", "lessons")
@@ -50,7 +50,7 @@ class ViewNode:
 
 @dataclass(frozen=True, slots=True)
 class ViewEdge:
-    """An edge of the chronicle, known by its type and ends; `properties` are checked."""
+    """An edge of the chronicle, identified by its type and ends; `properties` are checked."""
 
     type: str
     source: str
@@ -64,7 +64,7 @@ class ViewEdge:
 class View:
     """Nodes, each once, and edges, each once; edges may lead to events of other sessions that are not in `nodes`.
 
-    `entities` are what the events mention, as the store keeps them: they are nodes of the whole graph.
+    `entities` are what the events mention, as stored: they are nodes of the whole graph.
     """
 
     nodes: Sequence[ViewNode]
@@ -74,7 +74,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class HiddenMessages:
-    """What is about to be forgotten and must not be seen: these messages, and everything said up to a moment."""
+    """What a pending forgetting hides: these messages, and everything up to a moment."""
 
     message_ids: frozenset[str] = frozenset()
     until: datetime | None = None
@@ -89,7 +89,7 @@ NOTHING_HIDDEN: Final = HiddenMessages()
 def of_session(
     connection: Connection, user_id: int, session_id: str, *, veil: HiddenMessages = NOTHING_HIDDEN
 ) -> View | None:
-    """One session with the NEXT edges that lead into and out of it; None if there is none, or nothing to be seen."""
+    """One session with the NEXT edges into and out of it; None if there is none, or nothing visible."""
     session = repository.session(connection, user_id, session_id)
     if session is None:
         return None
@@ -98,33 +98,33 @@ def of_session(
         return None
     earlier = _beyond(connection, line[0], repository.before, veil)
     later = _beyond(connection, line[-1], repository.after, veil)
-    return _view(connection, user_id, [_retold(connection, session, veil)], [*earlier, *line, *later])
+    return _view(connection, user_id, [_with_visible_topic(connection, session, veil)], [*earlier, *line, *later])
 
 
 def of_owner(connection: Connection, user_id: int, *, veil: HiddenMessages = NOTHING_HIDDEN) -> View:
     """The whole chronicle of an owner."""
     line = visible(repository.events(connection, user_id), veil)
-    told = {event.session_id for event in line}
-    sessions = [one for one in repository.listing(connection, user_id) if one.id in told]
-    return _view(connection, user_id, [_retold(connection, one, veil) for one in sessions], line)
+    visible_ids = {event.session_id for event in line}
+    sessions = [one for one in repository.listing(connection, user_id) if one.id in visible_ids]
+    return _view(connection, user_id, [_with_visible_topic(connection, one, veil) for one in sessions], line)
 
 
 def topic_shown(session: Session, events: Sequence[Event], veil: HiddenMessages) -> Session:
-    """A topic may tell what is hidden: then the first words that are not take its place."""
+    """The topic, or the first visible words where the topic may reveal what is hidden."""
     if session.topic_by == "owner" or not any(veil.hides(event) for event in events):
         return session
     seen = (event.text for event in visible(events, veil) if event.label in _USERS and event.text.strip())
     return replace(session, topic=topic_of(next(seen, "")))
 
 
-def _retold(connection: Connection, session: Session, veil: HiddenMessages) -> Session:
+def _with_visible_topic(connection: Connection, session: Session, veil: HiddenMessages) -> Session:
     if veil == NOTHING_HIDDEN:
         return session
     return topic_shown(session, repository.events_of_session(connection, session.user_id, session.id), veil)
 
 
 def visible(events: Iterable[Event], veil: HiddenMessages = NOTHING_HIDDEN) -> list[Event]:
-    """The events that are to be seen: an Analysis whose words were wiped is none."""
+    """The visible events: an Analysis whose text was wiped is none."""
     return [
         event
         for event in events
@@ -133,7 +133,7 @@ def visible(events: Iterable[Event], veil: HiddenMessages = NOTHING_HIDDEN) -> l
 
 
 def entity_happened(user_id: int, node: Node, tz: str) -> tuple[list[ViewNode], list[ViewEdge]]:
-    """When an entity came to be known: its HAPPENED_AT, with the day and year it leads to."""
+    """When an entity became known: its HAPPENED_AT, with the day and year it leads to."""
     calendar = _Calendar(user_id)
     calendar.add(node.id, "Entity", node.created_at, tz)
     return calendar.nodes, calendar.edges
@@ -161,30 +161,30 @@ def year_id(user_id: int, year: int) -> str:
 def session_node(session: Session) -> ViewNode:
     """A session under its required attributes."""
     local = session.opened_at.astimezone(ZoneInfo(session.tz))
-    told = {
+    properties = {
         "name": f"Session {local:%Y-%m-%d %H:%M}",
         "topic": session.topic,
         "status": session.status,
         "trigger": session.trigger,
     }
-    return ViewNode(session.id, "Session", registry.check_node("Session", told, derived=True))
+    return ViewNode(session.id, "Session", registry.check_node("Session", properties, derived=True))
 
 
 def event_node(event: Event, tz: str) -> ViewNode:
     """An event under the required attributes of its label; `tz` is its session's zone, for its name."""
     local = event.at.astimezone(ZoneInfo(tz))
-    told: dict[str, Any] = {"name": f"{event.label} {local:%Y-%m-%d %H:%M:%S}"}
+    properties: dict[str, Any] = {"name": f"{event.label} {local:%Y-%m-%d %H:%M:%S}"}
     match event.label:
         case EventLabel.REQUEST:
-            told |= {"author": "user", "text": event.text, "type": event.attrs.get("type", "text")}
+            properties |= {"author": "user", "text": event.text, "type": event.attrs.get("type", "text")}
         case EventLabel.FEEDBACK:
-            told |= {"author": "user", "text": event.text}
+            properties |= {"author": "user", "text": event.text}
         case EventLabel.RESPONSE:
             summary = event.attrs.get("summary") or beginning(event.text)
-            told |= {"author": AGENT, "summary": summary, "full_text": event.text, "type": "text"}
+            properties |= {"author": AGENT, "summary": summary, "full_text": event.text, "type": "text"}
         case EventLabel.ANALYSIS:
-            told |= {"type": event.attrs["type"]} | {name: event.attrs.get(name, []) for name in _RULINGS}
-    return ViewNode(event.id, event.label.value, registry.check_node(event.label.value, told, derived=True))
+            properties |= {"type": event.attrs["type"]} | {name: event.attrs.get(name, []) for name in _RULINGS}
+    return ViewNode(event.id, event.label.value, registry.check_node(event.label.value, properties, derived=True))
 
 
 def entity_node(node: Node) -> ViewNode:
@@ -194,14 +194,14 @@ def entity_node(node: Node) -> ViewNode:
 
 
 def entity_description(node: Node) -> str:
-    """What an entity is, which the chronicle requires: its name as it is written, where nobody told more."""
+    """The description that the chronicle requires: the name as written, where there is no other."""
     return node.summary or node.name
 
 
 def _beyond(
     connection: Connection, event: Event, step: Callable[[Connection, int, int], Event | None], veil: HiddenMessages
 ) -> list[Event]:
-    """The first event beside this one that is to be seen."""
+    """The first visible event beside this one."""
     beside = step(connection, event.user_id, event.n)
     while beside is not None and not visible([beside], veil):
         beside = step(connection, event.user_id, beside.n)
@@ -209,7 +209,7 @@ def _beyond(
 
 
 def _view(connection: Connection, user_id: int, sessions: Sequence[Session], line: Sequence[Event]) -> View:
-    """`line` is in the order of NEXT; its events of other sessions than these are only there to be led to."""
+    """`line` is in the order of NEXT; its events of other sessions than these are only targets of edges."""
     known = {session.id: session for session in sessions}
     ours = [event for event in line if event.session_id in known]
     mentions = repository.mentions(connection, user_id, [event.id for event in ours])
@@ -300,7 +300,7 @@ def _to_session(type: str, event: Event, session: Session) -> ViewEdge:
 
 
 class _Calendar:
-    """Years and days of one owner, and what happened at them, by the clock of where he was."""
+    """Years and days of one owner, and what happened on them, in the zone of the time."""
 
     def __init__(self, user_id: int) -> None:
         self._user_id = user_id

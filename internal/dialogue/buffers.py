@@ -1,4 +1,4 @@
-"""The in-memory buffers: which of each user's messages are in no fragment yet. The database can always rebuild them."""
+"""The in-memory buffers: which of each user's messages are in no fragment yet. The database can rebuild them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from internal.dialogue.model import DialogueState, Message
 class DialogueBuffers:
     """One `DialogueState` for each active dialogue, changed only after the commit of what it mirrors.
 
-    Where other processes write into the store, only the store knows: then nothing is `kept`.
+    Where other processes write into the store too, nothing is kept here: only the store is up to date.
     """
 
     def __init__(self, *, kept: bool = True) -> None:
@@ -24,7 +24,7 @@ class DialogueBuffers:
             self._states[state.user_id] = state
 
     def add(self, message: Message, now: datetime) -> None:
-        """Takes in a message stored at `now`; one that is there already is not taken twice."""
+        """Adds a message stored at `now`; one that is there already is ignored."""
         if not self.kept:
             return
         state = self._states.setdefault(
@@ -35,7 +35,7 @@ class DialogueBuffers:
         state.last_activity, state.is_active = now, True
 
     def publish(self, user_id: int, last_seq: int, *, closes: bool) -> None:
-        """Drops what went into a fragment; the state too, if the dialogue is over."""
+        """Removes what went into a fragment; removes the whole state if the dialogue is over."""
         state = self._states.get(user_id)
         if state is None:
             return

@@ -1,4 +1,4 @@
-"""Erasing messages of the dialogue, for good."""
+"""Erases messages of the dialogue for good."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CHANGE_KIND = "message"
 
 
 def of_episode(connection: Connection, user_id: int, episode_id: str) -> list[Message]:
-    """Every message of a fragment, hidden and system ones too, in order."""
+    """Every message of a fragment in order, hidden and system ones included."""
     query = select(messages.c.id).where(messages.c.user_id == user_id, messages.c.episode_id == episode_id)
     ids = list(connection.execute(query.order_by(messages.c.seq)).scalars())
     return [message for part in chunks(ids) for message in by_ids(connection, user_id, part)]
 
 
 def being_answered(connection: Connection, user_id: int, turn_ids: Collection[str]) -> bool:
-    """Whether one of these turns still owes its answer."""
+    """Whether one of these turns has no answer yet."""
     running = turns.c.state.in_(("collecting", "running"))
     return any(
         connection.execute(
@@ -35,7 +35,7 @@ def being_answered(connection: Connection, user_id: int, turn_ids: Collection[st
 
 
 def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> None:
-    """Deletes messages with what they were written from; the dialogue's cursor moves back to one that is left."""
+    """Deletes messages with their reply sources, and moves the dialogue's cursor back to a message that is left."""
     for part in chunks(message_ids):
         search_item_repository.take_out(connection, by_ids(connection, user_id, part))
         for table, column in ((reply_sources, reply_sources.c.message_id), (messages, messages.c.id)):
@@ -47,14 +47,14 @@ def drop(connection: Connection, user_id: int, message_ids: Collection[str]) -> 
 
 
 def drop_sources(connection: Connection, user_id: int, kind: str, ref_ids: Iterable[str]) -> None:
-    """Replies do not name these any more as what they were written from."""
+    """Removes these from the sources of all replies."""
     for part in chunks(list(ref_ids)):
         named = (reply_sources.c.kind == kind) & reply_sources.c.ref_id.in_(part)
         connection.execute(delete(reply_sources).where(reply_sources.c.user_id == user_id, named))
 
 
 def known_from_messages(connection: Connection, user_id: int, telegram_id: int) -> bool:
-    """Whether a message that is there names this Telegram account in its own metadata: a forward or a contact."""
+    """Whether the metadata of a stored message (a forward or a contact) names this Telegram account."""
     ours = messages.c.user_id == user_id
     forwarded = messages.c.forward["user_id"].as_integer() == telegram_id
     if connection.execute(select(messages.c.seq).where(ours, forwarded).limit(1)).first():
@@ -64,7 +64,7 @@ def known_from_messages(connection: Connection, user_id: int, telegram_id: int) 
 
 
 def _move_cursor_back(connection: Connection, user_id: int) -> None:
-    """After a deletion it may point nowhere, and everything would count as unpublished."""
+    """Moves the cursor off a deleted message: otherwise everything would count as unpublished."""
     cursor = dialogue_state.c.last_published_message_id
     there = exists().where(messages.c.user_id == user_id, messages.c.id == cursor)
     newest = (

@@ -14,21 +14,21 @@ Role = Literal["user", "assistant", "system"]
 
 HIDDEN_PREFIX = "[hidden instruction] "
 HIDDEN_MARK = "hidden_instruction"
-"""Key in `user_metadata` that marks a hidden instruction: the mark counts, since users can type the prefix."""
+"""Key in `user_metadata` that marks a hidden instruction. The mark decides, since users can type the prefix."""
 
 NOTIFICATION_MARK = "notification"
-"""Key in `user_metadata` of what the bot told by itself: the notification's id. It answers nothing."""
+"""Key in `user_metadata` of what the bot wrote on its own: the notification's id. It answers nothing."""
 
 INSTRUCTION_MARK = "instruction"
 """Key beside it in the assistant's message: the id of the hidden instruction that caused it."""
 
 INNER_MARKS = frozenset({HIDDEN_MARK, NOTIFICATION_MARK, INSTRUCTION_MARK})
-"""Keys that are the program's own and stand in no prompt."""
+"""Keys for the program's own use, which stand in no prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardOrigin:
-    """Whose words a forwarded message really holds."""
+    """The original author of a forwarded message."""
 
     kind: Literal["user", "hidden_user", "chat", "channel"]
     name: str
@@ -68,9 +68,9 @@ class Message:
 
     @property
     def notification_id(self) -> str | None:
-        """Which notification it tells; None for what is said for another reason."""
-        told = (self.user_metadata or {}).get(NOTIFICATION_MARK)
-        return str(told) if told is not None else None
+        """The notification that this message delivers; None for any other message."""
+        marked = (self.user_metadata or {}).get(NOTIFICATION_MARK)
+        return str(marked) if marked is not None else None
 
 
 class TurnState(StrEnum):
@@ -104,8 +104,8 @@ class Turn:
 class DialogueState:
     """The in-memory buffer of one user: the `seq` of each message that is in no fragment yet, oldest first.
 
-    What was said stays in the log: at 10,000 users of 50 messages the numbers take a hundredth of the memory and of
-    the time to restore them.
+    The words stay in the log: for 10,000 users with 50 messages each, the numbers take a hundredth of the memory and
+    of the time to restore them.
     """
 
     user_id: int
@@ -129,7 +129,7 @@ SourceKind = Literal["fact", "memory", "message", "episode", "person"]
 class ReplySource:
     """Something that stood in the prompt of a reply. `n` counts from 1: cited ones first, as numbered in the reply.
 
-    `ref_id` is the id of a fact, of a memory's node, of a message, of an episode or of a person.
+    `ref_id` is the id of a fact, a memory's node, a message, an episode or a person.
     """
 
     n: int
@@ -142,9 +142,8 @@ class ReplySource:
 class Incoming:
     """What a user sent, parsed from one update and not stored yet.
 
-    `text` is the text or caption as sent, without the `command` that stood before it: `/db` and `/sa` open a session
-    or go on with one, and what they are followed by is to be answered. `attachments` name what came with it
-    ({"kind": "voice"}, ...).
+    `text` is the text or caption as sent, without the `command` before it: `/db` and `/sa` open or continue a session,
+    and the words after them are to be answered. `attachments` describe what came with it ({"kind": "voice"}, ...).
     """
 
     user_id: int
@@ -170,7 +169,7 @@ class Incoming:
 
 
 def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
-    """The contextual `user_metadata` of a message: its date, time and zone as its user's clock shows them."""
+    """The contextual `user_metadata` of a message: date, time and zone on its user's clock."""
     local = moment.astimezone(ZoneInfo(zone))
     return {
         "current_date": local.strftime("%Y-%m-%d"),
@@ -180,7 +179,7 @@ def clock_metadata(moment: datetime, zone: str) -> dict[str, str]:
 
 
 def with_metadata(message: Message) -> str:
-    """The content as the model gets it, with its metadata attached in front."""
+    """The content as the model gets it, with its metadata in front."""
     shown = {key: value for key, value in (message.user_metadata or {}).items() if key not in INNER_MARKS}
     if not shown:
         return message.content
@@ -191,10 +190,10 @@ UNDELIVERED = frozenset({"refused", "cancelled"})
 
 
 def own_words(listing: Sequence[Message]) -> list[Message]:
-    """What the owner himself said: no answers, no instructions."""
+    """The owner's own messages: no answers, no instructions."""
     return [m for m in listing if m.role == "user" and not m.hidden]
 
 
 def visible(listing: Sequence[Message]) -> list[Message]:
-    """Without hidden instructions and without answers that were never delivered."""
+    """The messages without hidden instructions and without answers that were never delivered."""
     return [m for m in listing if not m.hidden and not (m.role == "assistant" and m.delivery in UNDELIVERED)]

@@ -1,4 +1,4 @@
-"""What a reply was written from, kept with the reply."""
+"""The sources of a reply: what it was written from."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from internal.dialogue.rows import message_of
 from internal.storage.engine.expressions import holds_words
 from internal.storage.tables import messages, reply_sources
 
-_TELLING_WORDS = 3
-"""Words of the shortest message that is known again in an answer: "yes" is no quotation."""
+_QUOTED_WORDS = 3
+"""The shortest message, in words, that counts as quoted in an answer: "yes" is no quotation."""
 
 
 def add(connection: Connection, user_id: int, message_id: str, sources: Sequence[ReplySource]) -> None:
-    """Keeps the sources of a reply; once for each reply."""
+    """Stores the sources of a reply, once for each reply."""
     if sources:
         rows = [asdict(source) | {"user_id": user_id, "message_id": message_id} for source in sources]
         connection.execute(insert(reply_sources), rows)
 
 
 def of_reply(connection: Connection, user_id: int, message_id: str) -> list[ReplySource]:
-    """What a reply was written from, cited ones first, in the order of their numbers in it."""
+    """The sources of a reply: cited ones first, in the order of their numbers in it."""
     query = select(reply_sources.c.n, reply_sources.c.kind, reply_sources.c.ref_id, reply_sources.c.cited).where(
         reply_sources.c.user_id == user_id, reply_sources.c.message_id == message_id
     )
@@ -32,19 +32,19 @@ def of_reply(connection: Connection, user_id: int, message_id: str) -> list[Repl
 
 
 def echoes(connection: Connection, user_id: int, message_id: str) -> list[str]:
-    """The answers that cite a message, or hold its words as they are: its words live on in them."""
+    """The answers that cite a message or contain its exact words."""
     cites = select(reply_sources.c.message_id).where(
         reply_sources.c.user_id == user_id,
         reply_sources.c.kind == "message",
         reply_sources.c.ref_id == message_id,
         reply_sources.c.cited,
     )
-    told = connection.execute(
+    text = connection.execute(
         select(messages.c.content).where(messages.c.user_id == user_id, messages.c.id == message_id)
     ).scalar_one_or_none()
     holds: ColumnElement[bool] = messages.c.id.in_(cites)
-    if told is not None and len(told.split()) >= _TELLING_WORDS:
-        holds = holds | holds_words(messages.c.content, told.strip())
+    if text is not None and len(text.split()) >= _QUOTED_WORDS:
+        holds = holds | holds_words(messages.c.content, text.strip())
     query = select(messages.c.id).where(
         messages.c.user_id == user_id, messages.c.role == "assistant", messages.c.id != message_id, holds
     )
@@ -57,14 +57,14 @@ def last_reply(connection: Connection, user_id: int) -> Message | None:
 
 
 def at_place(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> Message | None:
-    """The message of this owner that is, or begins, with this one of Telegram's."""
+    """The owner's message that is, or begins with, this Telegram message."""
     place = (messages.c.bot_id == bot_id) & (messages.c.chat_id == chat_id) & (messages.c.tg_id == tg_id)
     row = connection.execute(select(messages).where(messages.c.user_id == user_id, place)).one_or_none()
     return None if row is None else message_of(row)
 
 
 def reply_to(connection: Connection, asked: Message) -> Message | None:
-    """The answer that a message of the owner got, together with others of its turn or alone."""
+    """The answer to a message of the owner, given to its turn alone or together with others."""
     if asked.turn_id is None:
         return None
     return _first_reply(connection, asked.user_id, after_seq=asked.seq, turn_id=asked.turn_id)

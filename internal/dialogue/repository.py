@@ -30,9 +30,9 @@ from internal.storage.owner_counters import next_rev, next_seq
 from internal.storage.tables import dialogue_state, messages
 from internal.storage.types import new_id
 
-# Run at every message: built once, for building a statement takes several times as long as running it.
+# Runs at every message and is built once: building a statement takes several times as long as running it.
 _INSERT: Final = insert(messages).returning(*messages.c)
-# The same for what a prompt brings along.
+# The same for the context of a prompt.
 _BY_IDS: Final = select(messages).where(
     messages.c.user_id == bindparam("owner"), messages.c.id.in_(bindparam("ids", expanding=True))
 )
@@ -47,7 +47,7 @@ _SENT: Final = select(messages).where(
 def add_incoming(
     connection: Connection, incoming: Incoming, *, metadata: dict[str, Any], turn_id: str | None
 ) -> Message | None:
-    """Stores what a user sent; None if this Telegram message is stored already."""
+    """Stores what a user sent. Returns None if this Telegram message is stored already."""
     if find_incoming(connection, incoming) is not None:
         return None
     return _insert(
@@ -107,7 +107,7 @@ def find_incoming(connection: Connection, incoming: Incoming) -> Message | None:
 
 
 def edit(connection: Connection, message: Message, text: str, edited_at: datetime) -> Message:
-    """Gives a stored message its edited text; its `rev` grows, so that what was derived from it is stale."""
+    """Replaces the text of an edited message. Its `rev` grows, which makes everything derived from it stale."""
     changed = (
         update(messages)
         .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)
@@ -119,13 +119,13 @@ def edit(connection: Connection, message: Message, text: str, edited_at: datetim
 
 
 def mark_delivery(connection: Connection, user_id: int, message_id: str, delivery: str, tg_id: int | None) -> None:
-    """Notes what became of an answer: sent, unknown or refused. What nobody got is not found either."""
+    """Records the delivery of an answer: sent, unknown or refused. An answer that nobody got is not found by search."""
     one = (messages.c.user_id == user_id) & (messages.c.id == message_id)
     connection.execute(update(messages).where(one).values(delivery=delivery))
     if delivery in UNDELIVERED:
         search_item_repository.take_out(connection, by_ids(connection, user_id, [message_id]))
     if tg_id is not None:
-        # A local Telegram whose folder was deleted counts anew: what matters then is the delivery, not its number.
+        # A local Telegram whose folder was deleted counts from the start again: the number may be taken.
         other = messages.alias("other")
         same_place = (other.c.bot_id == messages.c.bot_id) & (other.c.chat_id == messages.c.chat_id)
         taken = select(other.c.seq).where(other.c.user_id == user_id, same_place, other.c.tg_id == tg_id)
@@ -167,9 +167,9 @@ def recent(connection: Connection, user_id: int, *, before_seq: int | None = Non
 
 
 def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -> list[Message]:
-    """What is in no fragment yet: everything after the last published message, or all if nothing ever was.
+    """The messages that are in no fragment yet: all after the last published one, or all if there is none.
 
-    Departs from the specification, which would restore an empty buffer and lose every user's first conversation.
+    Deviates from the specification, which would restore an empty buffer and lose every user's first conversation.
     """
     query = _waiting(user_id).order_by(messages.c.seq)
     return [message_of(row) for row in connection.execute(query if limit is None else query.limit(limit))]
@@ -178,7 +178,7 @@ def waiting(connection: Connection, user_id: int, *, limit: int | None = None) -
 def publish_cursor(
     connection: Connection, user_id: int, episode_id: str, last: Message, first_seq: int, *, closes: bool
 ) -> None:
-    """Moves the dialogue's cursor over a published fragment and marks its messages as belonging to it."""
+    """Moves the dialogue's cursor over a published fragment and assigns its messages to it."""
     connection.execute(
         update(messages)
         .where(
@@ -196,7 +196,7 @@ def publish_cursor(
 
 
 def touch(connection: Connection, user_id: int, now: datetime) -> None:
-    """Notes activity: the dialogue is active from its first message on."""
+    """Records activity: the dialogue is active from its first message on."""
     connection.execute(
         upsert(dialogue_state)
         .values(user_id=user_id, last_activity=now, is_active=True)
@@ -226,18 +226,18 @@ def idle_since(connection: Connection, moment: datetime, *, limit: int) -> list[
 
 
 def latest_active(connection: Connection, *, limit: int) -> list[int]:
-    """Users who said something, the latest first."""
+    """Users who wrote something, the latest first."""
     query = select(dialogue_state.c.user_id).order_by(dialogue_state.c.last_activity.desc(), dialogue_state.c.user_id)
     return list(connection.execute(query.limit(limit)).scalars())
 
 
 def full_since(connection: Connection, moment: datetime | None, size: int) -> list[int]:
-    """Users who said something since `moment` (None: ever) and of whom `size` messages or more wait."""
+    """Users who wrote something since `moment` (None: ever) and have `size` or more unpublished messages."""
     last, waits = messages.alias("last_published"), messages.alias("waits")
     published = select(last.c.seq).where(_is_published(last))
     count = select(func.count()).where(
         waits.c.user_id == dialogue_state.c.user_id,
-        # Two levels deep nothing is correlated by itself: it would be asked of everybody's dialogues together.
+        # Two levels deep SQLAlchemy correlates nothing by itself: it would ask about everybody's dialogues together.
         waits.c.seq > func.coalesce(published.correlate(dialogue_state).scalar_subquery(), 0),
         waits.c.episode_id.is_(None),
     )
@@ -248,9 +248,9 @@ def full_since(connection: Connection, moment: datetime | None, size: int) -> li
 
 
 def restorable(connection: Connection) -> list[DialogueState]:
-    """The buffers as they were before the program stopped: active dialogues, and any with messages left behind.
+    """The buffers as they were before the program stopped: active dialogues, and any with unpublished messages.
 
-    One row a user, and of the messages only an index is read: 0.4 s for half a million of 10,000 users.
+    One row for each user; of the messages only an index is read: 0.4 s for half a million messages of 10,000 users.
     """
     last = messages.alias("last_published")
     left = (
@@ -270,7 +270,7 @@ def restorable(connection: Connection) -> list[DialogueState]:
 
 
 def _is_published(last: FromClause) -> ColumnElement[bool]:
-    """Whether a message is the last one of its dialogue that was published."""
+    """Whether a message is the last published one of its dialogue."""
     state = dialogue_state.c
     return (last.c.user_id == state.user_id) & (last.c.id == state.last_published_message_id)
 
@@ -303,7 +303,7 @@ def _insert(connection: Connection, user_id: int, **values: Any) -> Message:
 
 
 def assign_turn(connection: Connection, message: Message, turn_id: str) -> Message:
-    """Notes which turn answers a message."""
+    """Records which turn answers a message."""
     connection.execute(
         update(messages)
         .where(messages.c.user_id == message.user_id, messages.c.seq == message.seq)

@@ -1,4 +1,4 @@
-"""Rows of the log as messages, and what of a message is kept as JSON."""
+"""Converts rows of the log to messages and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from internal.storage.types import from_micros, to_micros
 def message_of(row: Row[Any]) -> Message:
     """A row of the log as a message. The row has the columns of the log in their order.
 
-    They are taken by place: by name a message takes three times as long, and a prompt reads fifty.
+    They are taken by position: by name a message takes three times as long, and a prompt reads fifty.
     """
     stored: Sequence[Any] = row
     (

@@ -1,7 +1,7 @@
-"""What a message is found by: its words, told pictures included; its vector also holds the line before it.
+"""The search items of messages: their own words and descriptions of pictures; the vector also covers the line before.
 
-Every line that anybody may be shown has a search item, written with the line itself; what has none is in no context of
-another either. So whoever takes a line out of search has the line behind it made anew.
+Every message that may be shown has a search item, written with the message itself. A message without one is no
+context of another, so removing one renews the item of the line behind it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from internal.storage.tables import search_items as items
 from internal.storage.vectors import MESSAGE
 
 CONTEXT_GAP: Final = timedelta(hours=3)
-"""A line said longer before is no context of the next."""
+"""A line written longer ago is no context of the next."""
 
 CONTEXT_CHARACTERS: Final = 300
-"""Of the line before, its end."""
+"""How much of the end of the line before counts as context."""
 
 _NEAR: Final = 50
-"""Places of the log in which the line before or behind is looked for: other lanes may stand between."""
+"""How many places of the log are searched for the line before or behind: other lanes may lie between."""
 
-_TOLD: Final = ("description", "title", "name")
-"""What of an attachment tells what it is, the best first."""
+_DESCRIPTIONS: Final = ("description", "title", "name")
+"""Fields of an attachment that describe it, the best first."""
 
 _NAMES_ONLY: Final = frozenset({"mention"})
 """Attachments that repeat words of the text."""
@@ -64,7 +64,7 @@ _NAME: Final = select(users.c.name).where(users.c.user_id == bindparam("owner"))
 
 
 def put_item(connection: Connection, message: Message) -> None:
-    """Makes a message findable, with the line before it as it can be found now; hidden and empty ones are left out."""
+    """Makes a message searchable with its present context. Hidden and empty messages are left out."""
     text = words_of(message)
     if not text or not _may_be_found(message):
         return
@@ -81,7 +81,7 @@ def put_item(connection: Connection, message: Message) -> None:
 
 
 def follow_edit(connection: Connection, message: Message) -> None:
-    """After an edit: what told the old words goes at once, from the line behind it too."""
+    """Renews the search item after an edit, and the context of the line behind it, at once."""
     if _is_hidden(forgettings.pending(connection, message.user_id), message):
         return
     search_items.forget_words(connection, message.user_id, MESSAGE, message.id)
@@ -93,26 +93,26 @@ def follow_edit(connection: Connection, message: Message) -> None:
 
 
 def take_out(connection: Connection, gone: Sequence[Message]) -> None:
-    """Takes messages of one owner out of search for good, and what they said out of the lines behind them."""
+    """Takes messages of one owner out of search for good, and out of the context of the lines behind them."""
     if gone:
         search_items.remove(connection, gone[0].user_id, MESSAGE, [message.id for message in gone])
         _renew(connection, _behind(connection, gone))
 
 
 def hide(connection: Connection, hidden: Sequence[Message]) -> None:
-    """Takes messages of one owner out of search until they are shown again; their vectors wait for that."""
+    """Takes messages of one owner out of search until they are visible again; keeps their vectors."""
     if hidden:
         search_items.hide(connection, hidden[0].user_id, MESSAGE, [message.id for message in hidden])
         _renew(connection, _behind(connection, hidden))
 
 
 def hide_all(connection: Connection, user_id: int) -> None:
-    """`hide` for everything an owner and his bots said up to now."""
+    """Runs `hide` for everything in an owner's log up to now."""
     search_items.hide_kind(connection, user_id, MESSAGE)
 
 
 def show(connection: Connection, shown: Sequence[Message]) -> None:
-    """Makes messages of one owner findable again that were hidden, but for those that another request still hides."""
+    """Makes hidden messages of one owner searchable again, except those that another request still hides."""
     if not shown:
         return
     asked = forgettings.pending(connection, shown[0].user_id)
@@ -123,13 +123,13 @@ def show(connection: Connection, shown: Sequence[Message]) -> None:
 
 
 def put_later(connection: Connection, user_id: int) -> None:
-    """Has all messages of an owner made findable in the background."""
+    """Has all messages of an owner made searchable in the background."""
     row = upsert(search_backlog).values(user_id=user_id, seq=0)
     connection.execute(row.on_conflict_do_update(index_elements=["user_id"], set_={"seq": 0}))
 
 
 def put_some(connection: Connection, *, limit: int) -> int:
-    """Makes up to `limit` messages of one owner findable that `put_later` left; how many were looked at.
+    """Makes up to `limit` messages of one owner searchable that `put_later` left. Returns how many were examined.
 
     The earliest come first, so that each finds the line before it.
     """
@@ -152,21 +152,21 @@ def put_some(connection: Connection, *, limit: int) -> int:
 
 
 def waits(connection: Connection) -> bool:
-    """Whether messages are left that `put_some` is to make findable."""
+    """Whether messages are left for `put_some`."""
     return bool(connection.execute(select(exists().select_from(search_backlog))).scalar_one())
 
 
 def words_of(message: Message) -> str:
-    """What a message says by itself: its text, and what its attachments are told to show."""
-    told = [f"[{kind}: {words}]" for kind, words in map(_told, message.attachments) if words]
-    return " ".join(part for part in (message.content.strip(), *told) if part)
+    """The words of a message by itself: its text, and the descriptions of its attachments."""
+    described = [f"[{kind}: {words}]" for kind, words in map(_description, message.attachments) if words]
+    return " ".join(part for part in (message.content.strip(), *described) if part)
 
 
-def _told(attachment: dict[str, Any]) -> tuple[str, str]:
+def _description(attachment: dict[str, Any]) -> tuple[str, str]:
     kind = str(attachment.get("kind") or "attachment")
     if kind in _NAMES_ONLY:
         return kind, ""
-    words = (attachment.get(name) for name in _TOLD)
+    words = (attachment.get(name) for name in _DESCRIPTIONS)
     return kind, next((word.strip() for word in words if isinstance(word, str) and word.strip()), "")
 
 
@@ -179,7 +179,7 @@ def _may_be_found(message: Message) -> bool:
 
 
 def _is_hidden(asked: Iterable[Forgetting], message: Message) -> bool:
-    """Whether its forgetting was asked for, by itself, with its fragment or with everything said till then."""
+    """Whether forgetting was requested for the message alone, with its fragment or with everything up to then."""
     for one in asked:
         if one.kind == EVERYTHING and message.timestamp <= one.created_at:
             return True
@@ -207,7 +207,7 @@ def _context(connection: Connection, message: Message) -> str | None:
 
 
 def _speaker(connection: Connection, user_id: int, role: str, origin: str | None) -> str:
-    """Who said a line, as far as that is known: whom it was forwarded from, or the owner."""
+    """The speaker of a line, where known: its original author if forwarded, or the owner."""
     if origin:
         return origin
     name = connection.execute(_NAME, {"owner": user_id}).scalar_one_or_none() if role == "user" else None
@@ -224,7 +224,7 @@ def _place(message: Message) -> dict[str, Any]:
 
 
 def _behind(connection: Connection, lines: Sequence[Message]) -> list[Message]:
-    """The lines behind these that can be found, in whose context they may stand, each once."""
+    """The searchable lines behind these, whose context they may be, each once."""
     found: dict[str, Message] = {}
     for message in lines:
         row = connection.execute(_BEHIND, _place(message)).one_or_none()
@@ -234,7 +234,7 @@ def _behind(connection: Connection, lines: Sequence[Message]) -> list[Message]:
 
 
 def _renew(connection: Connection, lines: Collection[Message]) -> None:
-    """Gives lines the context that they have now: vectors of the old one still tell it."""
+    """Gives lines their present context: vectors of the old one would still reveal it."""
     for message in lines:
         search_items.forget_words(connection, message.user_id, MESSAGE, message.id)
         put_item(connection, message)

@@ -1,4 +1,4 @@
-"""Who said how much to the bot, who got how much from it, and the last words of both."""
+"""How many messages went each way between each user and the bot, and their latest words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLES: Final = ("user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Numbers of messages each way, instructions included; `last` is when the newest was written, None before it."""
+    """Counts of messages each way, instructions included. `last` is the time of the newest, None if there is none."""
 
     sent: int = 0
     received: int = 0
@@ -26,7 +26,7 @@ class Traffic:
 
 
 def traffic(connection: Connection, user_ids: Collection[int]) -> Mapping[int, Traffic]:
-    """For each of these users; whoever never wrote is left out."""
+    """The traffic of each of these users; users who never wrote are left out."""
     query = (
         select(messages.c.user_id, messages.c.role, func.count(), func.max(messages.c.timestamp))
         .where(messages.c.user_id.in_(list(user_ids)), messages.c.role.in_(_ROLES))
@@ -46,8 +46,8 @@ def last_words(
 ) -> tuple[list[Message], int | None]:
     """The newest `limit` messages (before a seq, exclusive), oldest first, without those that nobody saw.
 
-    Beside them the `before_seq` of the page before, None at the beginning.
+    Returned with the `before_seq` of the page before, None at the beginning.
     """
-    told = recent(connection, user_id, before_seq=before_seq, limit=limit)
-    shown = [message for message in visible(told) if message.role in _ROLES]
-    return shown, told[0].seq if len(told) == limit else None
+    page = recent(connection, user_id, before_seq=before_seq, limit=limit)
+    shown = [message for message in visible(page) if message.role in _ROLES]
+    return shown, page[0].seq if len(page) == limit else None

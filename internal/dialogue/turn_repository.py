@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, case, func, insert, literal_column, select, update
 
 from internal.dialogue.model import Incoming, Turn, TurnState
-from internal.scheduling.lease_repository import in_districts
+from internal.scheduling.lease_repository import in_shards
 from internal.storage.tables import messages, turns
 from internal.storage.types import new_id, one_of
 
@@ -21,7 +21,7 @@ _COLLECTING = turns.c.state == literal_column(f"'{TurnState.COLLECTING.value}'")
 
 
 def collecting(connection: Connection, user_id: int, bot_id: int, lane: str) -> Turn | None:
-    """The owner's one turn of the lane that still takes messages."""
+    """The owner's only turn of the lane that still takes messages."""
     place = (turns.c.user_id == user_id) & (turns.c.bot_id == bot_id) & (turns.c.lane == lane)
     row = connection.execute(select(turns).where(place, _COLLECTING)).one_or_none()
     return None if row is None else _turn(row)
@@ -49,17 +49,17 @@ def open_turn(connection: Connection, incoming: Incoming, *, now: datetime, clos
 
 
 def extend(connection: Connection, turn: Turn, *, close_at: datetime, seq: int) -> Turn:
-    """Takes one more message into a collecting turn and moves the moment it closes."""
+    """Adds one more message to a collecting turn and moves its closing time."""
     return _change(connection, turn, close_at=close_at, last_seq=seq)
 
 
 def freeze(connection: Connection, turn: Turn) -> None:
-    """Closes the window of a turn that still waits for its place in the lane: it takes no more messages."""
+    """Closes the window of a turn that waits for its place in the lane: it takes no more messages."""
     _change(connection, turn, state=TurnState.RUNNING)
 
 
 def start(connection: Connection, turn: Turn) -> Turn | None:
-    """Begins an attempt (C3): no more messages, one more attempt. None if the turn is over meanwhile."""
+    """Begins an attempt (C3): no more messages, one more attempt. Returns None if the turn is over meanwhile."""
     row = connection.execute(
         update(turns)
         .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
@@ -70,7 +70,7 @@ def start(connection: Connection, turn: Turn) -> Turn | None:
 
 
 def discount(connection: Connection, turn: Turn) -> None:
-    """Takes back an attempt that an orderly stop of the program broke off."""
+    """Takes back an attempt that an orderly stop of the program interrupted."""
     connection.execute(
         update(turns)
         .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, turns.c.state == TurnState.RUNNING)
@@ -79,7 +79,7 @@ def discount(connection: Connection, turn: Turn) -> None:
 
 
 def finish(connection: Connection, turn: Turn, state: TurnState, error: str | None = None) -> bool:
-    """Ends a running turn; False if it had ended already, and then nothing may be written for it."""
+    """Ends a running turn. Returns False if it had ended already; then nothing may be written for it."""
     done = connection.execute(
         update(turns)
         .where(turns.c.user_id == turn.user_id, turns.c.id == turn.id, _OPEN)
@@ -89,7 +89,7 @@ def finish(connection: Connection, turn: Turn, state: TurnState, error: str | No
 
 
 def close_answered(connection: Connection, user_id: int, turn_id: str) -> None:
-    """The last part of the answer has been settled."""
+    """Closes an answered turn when the last part of its answer was settled."""
     connection.execute(
         update(turns)
         .where(turns.c.user_id == user_id, turns.c.id == turn_id, turns.c.state == TurnState.ANSWERED)
@@ -102,28 +102,28 @@ def get(connection: Connection, user_id: int, turn_id: str) -> Turn | None:
     return None if row is None else _turn(row)
 
 
-def unfinished(connection: Connection, bot_id: int, districts: Collection[int] | None = None) -> list[Turn]:
-    """Every turn that still owes an answer of this bot's, each owner's in the order of his messages.
+def unfinished(connection: Connection, bot_id: int, shards: Collection[int] | None = None) -> list[Turn]:
+    """Every turn that this bot still has to answer, each owner's in the order of the messages.
 
-    `districts` = only those of their chats.
+    `shards` limits the result to turns of their chats.
     """
     query = select(turns).where(_OPEN, turns.c.bot_id == bot_id)
-    if districts is not None:
-        query = query.where(in_districts(turns.c.chat_id, districts))
+    if shards is not None:
+        query = query.where(in_shards(turns.c.chat_id, shards))
     return [_turn(row) for row in connection.execute(query.order_by(turns.c.user_id, turns.c.first_seq))]
 
 
 def next_in_lane(connection: Connection, bot_id: int, lane: str) -> Turn | None:
-    """The lane's earliest turn that still owes an answer."""
+    """The lane's earliest turn without an answer."""
     query = select(turns).where(turns.c.bot_id == bot_id, turns.c.lane == lane, _OPEN)
     row = connection.execute(query.order_by(turns.c.first_seq).limit(1)).one_or_none()
     return None if row is None else _turn(row)
 
 
 def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> int | None:
-    """The first message of the earliest turn that has no answer yet: a fragment ends before it.
+    """The first message of the earliest turn without an answer: a fragment ends before it.
 
-    `bot_id` is the bot that runs, None if none ever did. Turns of another wait for its token, and nothing for them.
+    `bot_id` is the running bot, None if none ever ran. Turns of another bot wait for its token and block nothing.
     """
     opened = select(func.min(turns.c.first_seq)).where(turns.c.user_id == user_id, _OPEN)
     if bot_id is not None:
@@ -132,7 +132,7 @@ def first_open_seq(connection: Connection, user_id: int, bot_id: int | None) -> 
 
 
 def revision(connection: Connection, turn: Turn) -> int:
-    """The newest `rev` among the turn's messages: it grows when one of them is edited."""
+    """The newest `rev` among the turn's messages, which grows when one of them is edited."""
     newest = connection.execute(
         select(func.max(messages.c.rev)).where(
             messages.c.user_id == turn.user_id,

@@ -1,6 +1,6 @@
-"""What processing agents keep between their steps: values by (agent_id, key), JSON or bytes.
+"""What agents store between their steps: values by (agent_id, key), JSON or bytes.
 
-An agent's state is written in the transaction of the effects it tells of, so that both are kept or neither.
+An agent's state is written in the transaction of its effects, so that both are stored or neither.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def get_json(connection: Connection, agent_id: str, key: str) -> Any | None:
 
 
 def delete_value(connection: Connection, agent_id: str, key: str) -> bool:
-    """False if there was none."""
+    """Returns False if there was none."""
     return state_repository.delete_value(connection, agent_id, key)
 
 
 def of_everybody(connection: Connection, agent: str, key: str) -> dict[int, bytes]:
-    """What an agent keeps under this key for each owner, by owner; those it keeps nothing for are left out."""
+    """What an agent stores under this key, by owner; owners without a value are left out."""
     return {owner: value for name, owner, value in of_key(connection, key) if name == agent and value}
 
 
 def of_key(connection: Connection, key: str) -> list[tuple[str, int, bytes]]:
-    """What every agent keeps under this key: the agent's name without its owner, the owner, the value."""
+    """What every agent stores under this key: the agent's name without its owner, the owner, the value."""
     found = state_repository.of_key(connection, key)
     return [(agent_id.removesuffix(f"{_OF_USER}{owner}"), owner, value) for agent_id, owner, value in found]

@@ -1,4 +1,4 @@
-"""What led to an event, found by what both are about: a flow names the turn, run or fragment and nothing more."""
+"""Finds the cause of an event by what both are about: a flow names only the turn, run or fragment."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from internal.events.link_repository import CAUSED_BY, refs
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The events before, if they are of these types and link by `theirs` to what this event links to by `ours`.
+    """Earlier events of these types whose link `theirs` equals this event's link `ours`.
 
-    `every` = all of them led to this one; otherwise only the newest.
+    `every`: all of them are causes; otherwise only the newest.
     """
 
     ours: str
@@ -72,7 +72,7 @@ def with_cause(
     links: Mapping[str, Any],
     about: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The links, with what led to the event if that can be found and was not said. `about` is looked at beside them.
+    """The links, with the cause of the event added if it was not given and can be found. `about` helps to find it.
 
     Steps are tried in order, and the first that finds something is the cause.
     """
@@ -88,7 +88,7 @@ def with_cause(
 
 
 def also_caused_by(links: Mapping[str, Any], cause: str) -> dict[str, Any]:
-    """The links with one cause more, which may be among them."""
+    """The links with one more cause, which may be among them already."""
     causes = [str(ref) for ref in refs(links.get(CAUSED_BY))]
     return {**links, CAUSED_BY: _one_or_all(list(dict.fromkeys([*causes, cause])))}
 

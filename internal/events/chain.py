@@ -1,4 +1,4 @@
-"""A walk along the links of events: back to what led to one, and forward to what it led to."""
+"""A walk along the links of events: back to causes and forward to effects."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _CALLED_FOR: Final = ("turn", "run")
 """The links by which a model call names what it was made for."""
 
 Steps = Callable[[Connection, int, list[str]], list[tuple[str, str]]]
-"""From some events one step further: (event, neighbour)."""
+"""One step from some events further: (event, neighbour)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What led to an event and what it led to, each oldest first.
+    """The causes and the effects of an event, each oldest first.
 
-    `links` are (cause, effect) among all of these. `cut` = there is more than was asked for.
+    `links` are (cause, effect) among all of these. `cut`: there is more than was requested.
     """
 
     event: Event
@@ -37,13 +37,13 @@ class Chain:
 
     @property
     def made_for(self) -> list[str]:
-        """The turns and runs that the event and its causes belong to: what model calls were made for."""
+        """The turns and runs that the event and its causes belong to, for which model calls were made."""
         held = [ref for event in (self.event, *self.back) for name in _CALLED_FOR for ref in _named(event, name)]
         return sorted(set(held))
 
 
 def chain(connection: Connection, user_id: int, event_id: str, *, limit: int = 200) -> Chain | None:
-    """At most `limit` events to either side, the nearest ones; None if this owner has no such event."""
+    """At most `limit` events to either side, the nearest ones. Returns None if this owner has no such event."""
     event = repository.get(connection, user_id, event_id)
     if event is None:
         return None
@@ -61,7 +61,7 @@ def chain(connection: Connection, user_id: int, event_id: str, *, limit: int = 2
 def _walk(
     connection: Connection, user_id: int, event_id: str, steps: Steps, limit: int
 ) -> tuple[list[str], list[tuple[str, str]], bool]:
-    """The events that are reached, nearest first; the links they are reached by; whether any was left out."""
+    """The reached events, nearest first; the links they are reached by; whether any was left out."""
     reached: dict[str, None] = {event_id: None}
     links: list[tuple[str, str]] = []
     border, cut = [event_id], False

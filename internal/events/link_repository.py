@@ -1,4 +1,4 @@
-"""Links between events in the database: one row for each id that an event links to, by which one walks both ways."""
+"""Links between events in the database: one row for each linked id, for walks in both directions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from internal.storage.tables import event_links, events
 V = TypeVar("V")
 
 CAUSED_BY: Final = "caused_by"
-"""The link from an event to those that led to it; all other links name what the event is about."""
+"""The link from an event to its causes; all other links name what the event is about."""
 
 
 _LINKING: Final = and_(
     merely_compared(event_links.c.user_id) == events.c.user_id, event_links.c.event_seq == events.c.seq
 )
 
-# Built once: every event that is appended asks for its cause and keeps its links.
+# Built once: every appended event looks for its cause and stores its links.
 _ADD: Final = insert(event_links)
 _TELLING: Final = (
     select(events.c.seq, events.c.id)
@@ -33,7 +33,7 @@ _TELLING: Final = (
 
 
 def add(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]) -> None:
-    """Keeps the links of the event that stands at `seq`. A link holds one id or several; None links to nothing."""
+    """Stores the links of the event at `seq`. A link holds one id or several; None links to nothing."""
     rows = {(name, str(ref)) for name, held in links.items() for ref in refs(held)}
     if rows:
         values = [{"user_id": user_id, "ref": ref, "event_seq": seq, "name": name} for name, ref in sorted(rows)]
@@ -41,15 +41,15 @@ def add(connection: Connection, user_id: int, seq: int, links: Mapping[str, Any]
 
 
 def derive(connection: Connection, user_id: int) -> None:
-    """Keeps the links of all the owner's events anew, from what the events themselves say."""
+    """Stores the links of all the owner's events again, from the events themselves."""
     connection.execute(delete(event_links).where(event_links.c.user_id == user_id))
-    told = select(events.c.seq, events.c.links).where(events.c.user_id == user_id)
-    for row in connection.execute(told).all():
+    query = select(events.c.seq, events.c.links).where(events.c.user_id == user_id)
+    for row in connection.execute(query).all():
         add(connection, user_id, row.seq, row.links or {})
 
 
 def refs(held: Any) -> Sequence[Any]:
-    """The ids that a link holds."""
+    """The ids in a link."""
     if held is None:
         return ()
     return held if isinstance(held, (list, tuple)) else (held,)
@@ -67,7 +67,7 @@ def telling(
 
 
 def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
-    """(event, cause) of these events, as far as the cause is still kept, the newest causes first."""
+    """(event, cause) of these events whose cause is still stored, the newest causes first."""
     cause = events.alias("cause")
     found: list[Row[Any]] = []
     for part in chunks(event_ids):
@@ -83,7 +83,7 @@ def causes(connection: Connection, user_id: int, event_ids: Collection[str]) -> 
 
 
 def effects(connection: Connection, user_id: int, event_ids: Collection[str]) -> list[tuple[str, str]]:
-    """(event, effect) of what these events led to, by the effect's place."""
+    """(event, effect) of these events, by the effect's place."""
     found: list[Row[Any]] = []
     for part in chunks(event_ids):
         query = (

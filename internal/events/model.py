@@ -1,4 +1,4 @@
-"""An event tells one step of one flow, with links back to what caused it."""
+"""An event records one step of one flow, with links back to its causes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old events in the database: which they are, and how they go."""
+"""Old events in the database: which they are, and their deletion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOLD = (events.c.seq, events.c.timestamp, events.c.user_id, events.c.event_type
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """An event that may go, if nobody waits for it."""
+    """An event that may be deleted if no subscriber waits for it."""
 
     seq: int
     at: datetime
@@ -35,14 +35,14 @@ def before(connection: Connection, moment: datetime, behind: Old | None, *, limi
 
 
 def up_to(connection: Connection, place: int, behind: Old | None, *, limit: int) -> list[Old]:
-    """Events that stand no later than a place, in their order, behind another one."""
+    """Events at or before a place, in order, behind another one."""
     since = behind.seq if behind is not None else 0
     query = select(*_TOLD).where(events.c.seq > since, events.c.seq <= place).order_by(events.c.seq).limit(limit)
     return [Old(*row) for row in connection.execute(query)]
 
 
 def last_beyond(connection: Connection, rows: int) -> int:
-    """Where the newest event stands that is too much when so many are kept; 0 if there are no more than that."""
+    """The place of the newest event beyond the number of events to keep; 0 if there are no more than that."""
     excess = connection.execute(select(func.count()).select_from(events)).scalar_one() - rows
     if excess <= 0:
         return 0
@@ -51,13 +51,13 @@ def last_beyond(connection: Connection, rows: int) -> int:
 
 
 def drop(connection: Connection, going: Collection[Old]) -> None:
-    """Deletes events with their links; what later ones say of them stays, and leads nowhere."""
+    """Deletes events with their links. Links of later events to them stay, and lead nowhere."""
     places = dict[int | None, list[int]]()
     for one in going:
         places.setdefault(one.user_id, []).append(one.seq)
     for user_id, theirs in places.items():
         for part in chunks(theirs):
             connection.execute(delete(events).where(events.c.user_id == user_id, events.c.seq.in_(part)))
-            if user_id is not None:  # what is the house's links to nothing
+            if user_id is not None:  # events of the system have no links
                 ours = (merely_compared(event_links.c.user_id) == user_id) & event_links.c.event_seq.in_(part)
                 connection.execute(delete(event_links).where(ours))

@@ -18,19 +18,19 @@ def put(connection: Connection, agent_id: str, key: str, value: bytes, *, user_i
 
 
 def get(connection: Connection, agent_id: str, key: str) -> bytes | None:
-    """None if there is none; empty if it was forgotten."""
+    """None if there is no value; empty if it was forgotten."""
     return connection.execute(select(agent_state.c.value).where(*_one(agent_id, key))).scalar_one_or_none()
 
 
 def delete_value(connection: Connection, agent_id: str, key: str) -> bool:
-    """False if there was none."""
+    """Returns False if there was none."""
     return connection.execute(delete(agent_state).where(*_one(agent_id, key))).rowcount == 1
 
 
 def of_key(connection: Connection, key: str) -> list[tuple[str, int, bytes]]:
-    """(agent_id, owner, value) of what is kept under this key for an owner."""
-    told = select(agent_state.c.agent_id, agent_state.c.user_id, agent_state.c.value)
-    found = connection.execute(told.where(agent_state.c.key == key, agent_state.c.user_id.is_not(None)))
+    """(agent_id, owner, value) of every owner's value under this key."""
+    query = select(agent_state.c.agent_id, agent_state.c.user_id, agent_state.c.value)
+    found = connection.execute(query.where(agent_state.c.key == key, agent_state.c.user_id.is_not(None)))
     return [(row.agent_id, row.user_id, row.value) for row in found]
 
 

@@ -1,4 +1,4 @@
-"""The events of one owner, or of all, as one walks along them: page by page to either side of a place."""
+"""The events of one owner, or of all, page by page to either side of a place."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _TEXT: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which events: of one owner, or (None) of everybody and nobody.
+    """Which events to read: of one owner, or (None) of everybody and the system.
 
-    `hidden` are sources to leave out: a whole one (`agent:Archivist`), or a kind of them (`user`, `agent`, `system`).
+    `hidden` are sources to leave out: a whole one (`agent:Archivist`), or a kind (`user`, `agent`, `system`).
     `event_types` narrows to these; empty = all.
     """
 
@@ -32,17 +32,17 @@ class Wanted:
     """Ids of events; empty = all."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        told = [events.c.user_id == self.user_id] if self.user_id is not None else []
-        told += [events.c.event_type.in_(list(self.event_types))] if self.event_types else []
-        told += [events.c.id.in_(list(self.only))] if self.only else []
-        return told + [not_(_from(source)) for source in self.hidden]
+        conditions = [events.c.user_id == self.user_id] if self.user_id is not None else []
+        conditions += [events.c.event_type.in_(list(self.event_types))] if self.event_types else []
+        conditions += [events.c.id.in_(list(self.only))] if self.only else []
+        return conditions + [not_(_from(source)) for source in self.hidden]
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An event and where it stands among all.
+    """An event and its place among all.
 
-    `text` is the beginning of the message it is about, if it is about one, and `said_at` when that was said.
+    `text` is the beginning of the message it is about, if any, and `said_at` the time of that message.
     """
 
     place: int
@@ -67,16 +67,16 @@ def behind(connection: Connection, wanted: Wanted, place: int, *, limit: int) ->
 
 
 def standing(connection: Connection, after: int | None, *, again: int = 0) -> ReadPosition:
-    """Behind a place (None = behind the newest event), to read everybody's `news` from there."""
+    """The position behind a place (None = behind the newest event), from which to read everybody's `news`."""
     return position_at(connection, events, after, again=again)
 
 
 def news(
     connection: Connection, wanted: Wanted, since: ReadPosition, *, limit: int
 ) -> tuple[list[Placed], ReadPosition]:
-    """What is new to who stood there, also where it has a place before his; in the order of places, by `limit` events.
+    """The events that are new since a position, also those with an earlier place, by place, at most `limit`.
 
-    For who reads everybody's: whoever stands afterwards where he stood has read all there is.
+    For readers of everybody's events. An unchanged position means that everything was read.
     """
     fresh, here = read_on(connection, events, since, at_once=limit)
     query = select(events).where(*wanted.conditions(), fresh)
@@ -110,7 +110,7 @@ def _placed(connection: Connection, rows: Collection[Row[Any]]) -> list[Placed]:
 
 
 def _texts(connection: Connection, found: Collection[Event]) -> dict[str, tuple[str, datetime]]:
-    """The beginning of each message that these are about, and when it was said."""
+    """The beginning of each message that these are about, and its time."""
     ids = sorted({one for one in (event.payload.get("message") for event in found) if isinstance(one, str)})
     owners = sorted({event.user_id for event in found if event.user_id is not None})
     if not ids or not owners:

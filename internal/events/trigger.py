@@ -1,7 +1,7 @@
-"""On what occasion events happen: the command, button press or answer that is being dealt with.
+"""The trigger of events: the command, button press or answer that is being processed.
 
-Whoever works off an update sets it, and every event of its user that is appended meanwhile is caused by it, wherever
-that is: a handler that had to hand it about would sooner or later forget it.
+The inbox worker sets it, and every event of its user that is appended meanwhile is caused by it. Otherwise every
+handler would have to pass it on.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ COMMAND: Final = "command_received"
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
-    """`key` names the update, as links and the outbox do; `told` is the payload of its event, without the user's words.
+class UpdateTrigger:
+    """`key` names the update, as links and the outbox do; `payload` is that of its event, without the user's words.
 
     It is the cause of events of this user alone: nothing leads from one owner to another.
     """
 
     user_id: int
     key: str
-    told: Mapping[str, Any]
+    payload: Mapping[str, Any]
 
 
-_occasion: ContextVar[Occasion | None] = ContextVar("laplaced_occasion", default=None)
+_trigger: ContextVar[UpdateTrigger | None] = ContextVar("laplaced_trigger", default=None)
 
 
 @contextmanager
-def on_occasion(occasion: Occasion | None) -> Iterator[None]:
-    """Events appended inside, also by units of work begun there, are caused by it; None: by nothing of the kind."""
-    before = _occasion.get()
-    _occasion.set(occasion)
+def triggered_by(trigger: UpdateTrigger | None) -> Iterator[None]:
+    """Events appended inside, also by units of work begun there, are caused by this trigger; None: by none."""
+    before = _trigger.get()
+    _trigger.set(trigger)
     try:
         yield
     finally:
-        _occasion.set(before)
+        _trigger.set(before)
 
 
-def current_occasion() -> Occasion | None:
-    return _occasion.get()
+def current_trigger() -> UpdateTrigger | None:
+    return _trigger.get()

@@ -63,7 +63,7 @@ def answered_update(dedupe: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedUpdate:
-    """An update that was put aside for a human: `raw` is its JSON as Telegram sent it, `error` why it is here."""
+    """An update set aside for a human: `raw` is its JSON as Telegram sent it, `error` the reason."""
 
     n: int
     update_id: int
@@ -74,9 +74,9 @@ class QuarantinedUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Messages that wait to be sent. `oldest_due_at` is None when none waits.
+    """Messages that wait to be sent. `oldest_due_at` is None when there are none.
 
-    `held` wait for people who left, `foreign` for the bot that owes them: another token was set meanwhile.
+    `held` wait for users who left, `foreign` for another bot, whose token was replaced meanwhile.
     """
 
     waiting: int
@@ -127,13 +127,13 @@ class Outgoing:
 
     @property
     def repeatable(self) -> bool:
-        """Whether sending it once more shows nothing twice: an edit, unless what it was to replace never came."""
+        """Whether sending it again shows nothing twice: an edit, unless the message to replace never came."""
         return self.kind == "edit" and self.tg_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`uncertain` counts the times it may have been delivered without our knowing."""
+    """`uncertain` counts the times it may have been delivered without our knowledge."""
 
     n: int
     id: str

@@ -20,7 +20,7 @@ from internal.mailbox.model import (
     Owed,
     QuarantinedUpdate,
 )
-from internal.scheduling.lease_repository import in_districts
+from internal.scheduling.lease_repository import in_shards
 from internal.storage.engine.row_policies import across_owners
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import inbox, outbox
@@ -43,9 +43,9 @@ def receive(
     now: datetime,
     chats: Mapping[int, int] = _NO_CHATS,
 ) -> list[InboxRow]:
-    """Stores raw updates (update_id, JSON) and returns those that are new, in order; a repeated one is dropped.
+    """Stores raw updates (update_id, JSON) and returns the new ones in order; repeated ones are dropped.
 
-    `chats` says by update_id with which chat an update stays in order.
+    `chats` gives, by update_id, the chat with which an update stays in order.
     """
     if not updates:
         return []
@@ -64,11 +64,9 @@ def receive(
     ]
 
 
-def undone(
-    connection: Connection, districts: Collection[int] | None = None, limit: int | None = None
-) -> list[InboxRow]:
-    """What was accepted, by whichever bot, and not worked off yet, in order of arrival; `districts` = only theirs."""
-    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(districts, _order_of_update()))
+def undone(connection: Connection, shards: Collection[int] | None = None, limit: int | None = None) -> list[InboxRow]:
+    """Accepted updates of any bot that are not processed yet, in order of arrival; `shards` limits them."""
+    query = select(inbox).where(inbox.c.state == InboxState.RECEIVED, _in(shards, _order_of_update()))
     return [_inbox_row(row) for row in connection.execute(query.order_by(inbox.c.n).limit(limit))]
 
 
@@ -81,12 +79,12 @@ def settle(
     error: str | None = None,
     keep_raw: bool = False,
 ) -> bool:
-    """Marks an update as worked off; its text goes, unless it has to be looked at. False if it was settled already."""
+    """Marks an update as processed and deletes its text unless it has to be examined. False if settled already."""
     values: dict[str, Any] = {"state": state, "error": error, "user_id": user_id}
     if not keep_raw:
         values |= {"raw": "", "chat_id": None}
     changed = update(inbox).where(inbox.c.n == n, inbox.c.state == InboxState.RECEIVED).values(values)
-    with across_owners(connection):  # until now it was nobody's
+    with across_owners(connection):  # until now it had no owner
         return connection.execute(changed).rowcount == 1
 
 
@@ -96,13 +94,13 @@ def update_id(connection: Connection, n: int) -> int | None:
 
 
 def quarantined(connection: Connection) -> int:
-    """How many updates were put aside for a human."""
+    """The number of quarantined updates."""
     query = select(func.count()).select_from(inbox).where(inbox.c.state == InboxState.QUARANTINED.value)
     return int(connection.execute(query).scalar_one())
 
 
 def quarantine(connection: Connection, *, limit: int) -> list[QuarantinedUpdate]:
-    """The updates that were put aside, oldest first."""
+    """The quarantined updates, oldest first."""
     query = select(inbox).where(inbox.c.state == InboxState.QUARANTINED.value).order_by(inbox.c.n).limit(limit)
     return [
         QuarantinedUpdate(row.n, row.update_id, row.error or "", row.received_at, row.raw)
@@ -111,20 +109,20 @@ def quarantine(connection: Connection, *, limit: int) -> list[QuarantinedUpdate]
 
 
 def replay(connection: Connection, n: int | None) -> list[InboxRow]:
-    """Gives one quarantined update (None = all) another series of attempts; the rows to work off, oldest first."""
+    """Gives one quarantined update (None = all) new attempts. Returns the rows to process, oldest first."""
     values = {"state": InboxState.RECEIVED, "attempts": 0, "error": None}
     changed = connection.execute(update(inbox).where(_set_aside(n)).values(values).returning(*inbox.c))
     return sorted((_inbox_row(row) for row in changed), key=lambda row: row.n)
 
 
 def discard(connection: Connection, n: int | None) -> int:
-    """Gives up one quarantined update (None = all): its text goes, its key stays against duplicates; how many."""
+    """Deletes the text of one quarantined update (None = all), keeps its key against duplicates. Returns how many."""
     values = {"state": InboxState.IGNORED, "raw": "", "chat_id": None}
     return connection.execute(update(inbox).where(_set_aside(n)).values(values)).rowcount
 
 
 def newest(connection: Connection) -> datetime | None:
-    """When the latest update came in or message was owed, by the clock of this machine; None if none ever was."""
+    """When the latest update arrived or message was queued, by this machine's clock; None if there never was one."""
     moments = [
         connection.execute(select(func.max(column))).scalar_one()
         for column in (inbox.c.received_at, outbox.c.created_at)
@@ -133,7 +131,7 @@ def newest(connection: Connection) -> datetime | None:
 
 
 def count_attempt(connection: Connection, n: int) -> int:
-    """One more attempt at an update that failed; returns how many there were."""
+    """Counts one more failed attempt at an update. Returns the number of attempts."""
     changed = update(inbox).where(inbox.c.n == n).values(attempts=inbox.c.attempts + 1)
     return int(connection.execute(changed.returning(inbox.c.attempts)).scalar_one())
 
@@ -148,7 +146,7 @@ def drop_settled(connection: Connection, before: datetime) -> int:
 
 
 def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None:
-    """Owes one message; None if one with this dedupe key was owed before."""
+    """Queues one message; None if one with this dedupe key was queued before."""
     plain = asdict(outgoing)
     values = {key: plain.pop(key) for key in _ADDRESS}
     return connection.execute(
@@ -159,14 +157,12 @@ def put(connection: Connection, outgoing: Outgoing, now: datetime) -> str | None
     ).scalar_one_or_none()
 
 
-def due(
-    connection: Connection, now: datetime, *, limit: int, districts: Collection[int] | None = None
-) -> list[OutboxRow]:
-    """The next message of every chat that owes one and may send it now, oldest first: part k+1 waits for part k.
+def due(connection: Connection, now: datetime, *, limit: int, shards: Collection[int] | None = None) -> list[OutboxRow]:
+    """The next message of every chat that may be sent now, oldest first: part k+1 waits for part k.
 
-    `districts` = only what is owed to their chats; so in the following too.
+    `shards` limits this and the following functions to their chats.
     """
-    ours = _OWED & _in(districts, outbox.c.chat_id)
+    ours = _OWED & _in(shards, outbox.c.chat_id)
     first = select(func.min(outbox.c.n).label("n")).where(ours).group_by(outbox.c.chat_id).subquery()
     query = (
         select(outbox)
@@ -178,9 +174,9 @@ def due(
     return [_outbox_row(row) for row in connection.execute(query)]
 
 
-def next_due_at(connection: Connection, districts: Collection[int] | None = None) -> datetime | None:
+def next_due_at(connection: Connection, shards: Collection[int] | None = None) -> datetime | None:
     """When the earliest waiting message becomes due."""
-    waiting = _WAITING & _in(districts, outbox.c.chat_id)
+    waiting = _WAITING & _in(shards, outbox.c.chat_id)
     return connection.execute(select(func.min(outbox.c.due_at)).where(waiting)).scalar_one_or_none()
 
 
@@ -190,7 +186,7 @@ def mark_sending(connection: Connection, user_id: int, row_id: str) -> bool:
 
 
 def mark_sent(connection: Connection, user_id: int, row_id: str, tg_id: int | None) -> bool:
-    """C6: Telegram has it; the text goes from the row, it stands in the message log."""
+    """C6: Telegram has it. Deletes the text from the row, since the message log has it."""
     return _move(connection, user_id, row_id, OutboxState.SENT, tg_id=tg_id, payload={}, error=None)
 
 
@@ -211,35 +207,35 @@ def refuse(connection: Connection, user_id: int, row_id: str, error: str) -> boo
 
 
 def hold(connection: Connection, user_id: int, error: str) -> int:
-    """Keeps back everything owed to a user who cannot be reached."""
+    """Holds everything queued for a user who cannot be reached."""
     waiting = _OWED & (outbox.c.user_id == user_id)
     return connection.execute(update(outbox).where(waiting).values(state=OutboxState.HELD, error=error)).rowcount
 
 
 def release(connection: Connection, user_id: int, bot_id: int, now: datetime) -> int:
-    """Lets go of what was held: its user writes to this bot again."""
+    """Releases what was held, since its user writes to this bot again."""
     held = (outbox.c.state == OutboxState.HELD) & (outbox.c.user_id == user_id) & (outbox.c.bot_id == bot_id)
     values = {"state": OutboxState.PENDING, "due_at": now}
     return connection.execute(update(outbox).where(held).values(values)).rowcount
 
 
 def hold_others(connection: Connection, bot_id: int) -> int:
-    """Keeps back what every other bot owes: this one has other chats, and other messages under the same numbers."""
+    """Holds what every other bot queued: this one has other chats, and other messages under the same numbers."""
     foreign = _OWED & (outbox.c.bot_id != bot_id)
     values = {"state": OutboxState.HELD, "error": OTHER_BOT}
     return connection.execute(update(outbox).where(foreign).values(values)).rowcount
 
 
 def release_own(connection: Connection, bot_id: int, now: datetime) -> int:
-    """Lets go of what was held while another bot's token was set."""
+    """Releases what was held while another bot's token was set."""
     own = (outbox.c.state == OutboxState.HELD) & (outbox.c.error == OTHER_BOT) & (outbox.c.bot_id == bot_id)
     values = {"state": OutboxState.PENDING, "due_at": now}
     return connection.execute(update(outbox).where(own).values(values)).rowcount
 
 
-def interrupted(connection: Connection, districts: Collection[int] | None = None) -> list[OutboxRow]:
-    """At start: what was being sent when the process died, oldest first. It may have been delivered."""
-    sending = (outbox.c.state == OutboxState.SENDING) & _in(districts, outbox.c.chat_id)
+def interrupted(connection: Connection, shards: Collection[int] | None = None) -> list[OutboxRow]:
+    """Messages that were being sent when the process died, oldest first. They may have been delivered."""
+    sending = (outbox.c.state == OutboxState.SENDING) & _in(shards, outbox.c.chat_id)
     query = select(outbox).where(sending).order_by(outbox.c.n)
     return [_outbox_row(row) for row in connection.execute(query)]
 
@@ -250,14 +246,14 @@ def move_chat(connection: Connection, old: int, new: int) -> int:
 
 
 def unread(connection: Connection) -> tuple[int, datetime | None]:
-    """How many updates are still to be worked off, and since when the oldest waits."""
+    """How many updates are not processed yet, and since when the oldest waits."""
     query = select(func.count(), func.min(inbox.c.received_at)).where(inbox.c.state == InboxState.RECEIVED)
     count, oldest = connection.execute(query).one()
     return count, oldest
 
 
 def owed(connection: Connection) -> Owed:
-    """What waits to be sent, of everybody."""
+    """What everybody's outbox holds."""
     waiting = select(func.count(), func.min(outbox.c.due_at)).where(_OWED)
     foreign = func.count().filter(outbox.c.error == OTHER_BOT)
     held = select(func.count(), foreign).where(outbox.c.state == OutboxState.HELD)
@@ -278,7 +274,7 @@ def by_dedupe(connection: Connection, user_id: int, dedupe: str) -> OutboxRow | 
 
 
 def message_shown(connection: Connection, user_id: int, bot_id: int, chat_id: int, tg_id: int) -> str | None:
-    """The id of the answer of which this message of Telegram's is a part; None for what is none, or is long gone."""
+    """The id of the answer that this Telegram message is a part of; None if it is none, or settled long ago."""
     shown = select(outbox.c.message_id).where(
         outbox.c.user_id == user_id, outbox.c.bot_id == bot_id, outbox.c.chat_id == chat_id, outbox.c.tg_id == tg_id
     )
@@ -293,7 +289,7 @@ def owed_to_turn(connection: Connection, user_id: int, turn_id: str) -> int:
 
 
 def drop_settled_outgoing(connection: Connection, before: datetime) -> int:
-    """Deletes rows of messages settled long ago; their dedupe keys are no longer needed."""
+    """Deletes rows of messages settled long ago, whose dedupe keys are no longer needed."""
     settled = outbox.c.state.in_((OutboxState.SENT, OutboxState.REFUSED)) & (outbox.c.created_at < before)
     return connection.execute(delete(outbox).where(settled & ~outbox.c.dedupe.like("once:%"))).rowcount
 
@@ -304,12 +300,12 @@ def _move(connection: Connection, user_id: int, row_id: str, state: OutboxState,
 
 
 def _order_of_update() -> ColumnElement[int]:
-    """The chat an update stays in order with; one that has none is its own."""
+    """The chat with which an update stays in order; an update without one stands alone."""
     return func.coalesce(inbox.c.chat_id, inbox.c.n)
 
 
-def _in(districts: Collection[int] | None, chat: ColumnElement[int]) -> ColumnElement[bool]:
-    return true() if districts is None else in_districts(chat, districts)
+def _in(shards: Collection[int] | None, chat: ColumnElement[int]) -> ColumnElement[bool]:
+    return true() if shards is None else in_shards(chat, shards)
 
 
 def _set_aside(n: int | None) -> ColumnElement[bool]:

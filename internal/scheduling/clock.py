@@ -14,10 +14,10 @@ class Clock(Protocol):
 
 @runtime_checkable
 class MovedClock(Protocol):
-    """A clock that is moved on purpose, as in a simulation. It says itself how much time has passed by it."""
+    """A clock that is moved on purpose, as in a simulation. It reports itself how much time has passed."""
 
     def seconds(self) -> float:
-        """Seconds since some beginning; never fewer than before."""
+        """Seconds since some beginning; never decreases."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""Leases in the database. Only its own clock judges them: those of two machines may be minutes apart.
+"""Leases in the database. Only the database's clock judges them: clocks of two machines may be minutes apart.
 
-SQLite has no clock but its process's, and no other process. What takes and renews runs in transactions that see each
-statement's newest state (`Database.beside`); `require` is part of whatever transaction writes in a lease's name.
+SQLite has no clock but its process's, and no other process. Taking and renewing run in transactions that see each
+statement's newest state (`Database.beside`); `require` is part of every transaction that writes under a lease.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, extract, func, literal, select, update
 
 from internal.errors import LeaseLost
-from internal.scheduling.model import DISTRICTS
+from internal.scheduling.model import SHARD_COUNT
 from internal.storage.engine.upsert import upsert
 from internal.storage.tables import leases
 
 
 def take(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
-    """Gives the holder what of these is free, ran out or is his, from now on for `length`; what he has now.
+    """Takes leases that are free, expired or the holder's own, for `length`. Returns those it holds now.
 
-    Never waits: a lease in whose name a transaction is just being written counts as somebody else's.
+    Never waits: a lease under which a transaction is being written counts as another holder's.
     """
     until = _now(connection) + _micros(length)
     free = (leases.c.holder == holder) | (leases.c.until <= _now(connection))
-    # FOR UPDATE, not less: it is what `require` stands in the way of, and what makes it fail afterwards.
+    # FOR UPDATE, not less: it conflicts with the lock of `require` and makes it fail afterwards.
     ours = select(leases.c.name).where(leases.c.name.in_(sorted(names)), free).with_for_update(skip_locked=True)
     taken = set(connection.execute(ours).scalars())
     if taken:
@@ -39,9 +39,9 @@ def take(connection: Connection, names: Collection[str], holder: str, length: ti
 
 
 def renew(connection: Connection, names: Collection[str], holder: str, length: timedelta) -> set[str]:
-    """Has the holder keep these for `length` from now on; those that are still his.
+    """Renews these leases from now on for `length`. Returns those that are still the holder's.
 
-    One that ran out and that nobody took meanwhile is still his: nobody has worked in its name.
+    An expired lease that nobody took meanwhile is still the holder's: nobody has worked under it.
     """
     ours = leases.c.name.in_(sorted(names)) & (leases.c.holder == holder)
     renewed = update(leases).where(ours).values(until=_now(connection) + _micros(length)).returning(leases.c.name)
@@ -49,30 +49,30 @@ def renew(connection: Connection, names: Collection[str], holder: str, length: t
 
 
 def release(connection: Connection, names: Collection[str], holder: str) -> None:
-    """Gives these back, as far as they are the holder's."""
+    """Releases these leases, as far as they are the holder's."""
     connection.execute(delete(leases).where(leases.c.name.in_(sorted(names)), leases.c.holder == holder))
 
 
 def release_all(connection: Connection, holder: str) -> None:
-    """Gives back whatever this holder has."""
+    """Releases all leases of this holder."""
     connection.execute(delete(leases).where(leases.c.holder == holder))
 
 
 def holder_of(connection: Connection, name: str) -> str | None:
-    """Who has it now; None for one that is free or ran out."""
+    """The present holder; None for a lease that is free or expired."""
     lasting = select(leases.c.holder).where(leases.c.name == name, leases.c.until > _now(connection))
     return connection.execute(lasting).scalar_one_or_none()
 
 
 def standing(connection: Connection, prefix: str) -> dict[str, str]:
-    """Every lease that has not run out and whose name begins with `prefix`, with its holder."""
+    """Every lease that has not expired and whose name begins with `prefix`, with its holder."""
     query = select(leases.c.name, leases.c.holder).where(leases.c.until > _now(connection))
     rows = connection.execute(query.where(leases.c.name.startswith(prefix, autoescape=True)))
     return {row.name: row.holder for row in rows}
 
 
 def drop_lapsed(connection: Connection, prefix: str) -> int:
-    """Deletes leases of this kind that ran out and that nobody will want again; how many."""
+    """Deletes expired leases of this kind that nobody will take again. Returns how many."""
     lapsed = leases.c.name.startswith(prefix, autoescape=True) & (leases.c.until <= _now(connection))
     return connection.execute(delete(leases).where(lapsed)).rowcount
 
@@ -80,17 +80,17 @@ def drop_lapsed(connection: Connection, prefix: str) -> int:
 def require(connection: Connection, name: str, holder: str) -> None:
     """Ties the transaction to the lease: nobody takes it before the commit. Raises LeaseLost when somebody did.
 
-    Without the row's lock another could take the lease and read, while this transaction is still to be committed.
-    Renewing does not disturb it: the holder's own renewals come over another connection.
+    Without the row's lock another worker could take the lease and read while this transaction is still uncommitted.
+    The holder's own renewals come over another connection and do not conflict.
     """
     row = select(leases.c.holder).where(leases.c.name == name).with_for_update(read=True, key_share=True)
     if connection.execute(row).scalar_one_or_none() != holder:
         raise LeaseLost
 
 
-def in_districts(chat: ColumnElement[int], districts: Collection[int]) -> ColumnElement[bool]:
-    """Whether a chat, or what stands for one, is in one of these districts."""
-    return (func.abs(chat) % DISTRICTS).in_(sorted(districts))
+def in_shards(chat: ColumnElement[int], shards: Collection[int]) -> ColumnElement[bool]:
+    """Whether a chat, or what stands for one, is in one of these shards."""
+    return (func.abs(chat) % SHARD_COUNT).in_(sorted(shards))
 
 
 def _now(connection: Connection) -> ColumnElement[Any]:

@@ -1,7 +1,7 @@
-"""What only one worker may do at a time, by leases in the database: who stops renewing loses his within its length.
+"""What only one worker may do at a time, by leases in the database, which expire unless they are renewed.
 
-A lease says who may begin. What is written in its name asks `lease_repository.require` in the same transaction, so
-that a worker that was paused, and wakes up when another has taken over, writes nothing.
+A lease says who may begin. What is written under it runs `lease_repository.require` in the same transaction, so a
+worker that was paused while another took over writes nothing.
 """
 
 from __future__ import annotations
@@ -21,71 +21,69 @@ from internal.storage.engine.write_guard import Fence
 log = logging.getLogger(__name__)
 
 LENGTH: Final = timedelta(seconds=5)
-"""How long a worker that died keeps what it had."""
+"""How long a worker that died keeps its leases."""
 
 RENEWALS: Final = 3
-"""In the time of one length: a renewal may fail twice before the lease is lost."""
+"""Renewals within one length: a renewal may fail twice before the lease is lost."""
 
 
 class Leases:
-    """The leases of one worker; `holder` is its name, another one each time the program starts."""
+    """The leases of one worker; `holder` is its name, a new one at each start of the program."""
 
     def __init__(self, database: Database, holder: str) -> None:
         self._database, self.holder = database, holder
 
     async def take(self, name: str, for_: timedelta = LENGTH) -> bool:
-        """Makes it ours for that long, or for that long from now if it is ours already. False while another has it."""
+        """Takes the lease for that long, also if it is ours already. Returns False while another worker has it."""
         return name in await self.take_all([name], for_)
 
     async def take_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
-        """Takes what of these is free; what of them is ours now."""
+        """Takes those that are free. Returns those that are ours now."""
         if not names:
             return set()
         return await self._database.beside(lambda c: repository.take(c, names, self.holder, for_))
 
     async def renew(self, name: str, for_: timedelta = LENGTH) -> bool:
-        """Whether it is still ours; then for that long from now."""
+        """Renews the lease for that long from now. Returns whether it is still ours."""
         return name in await self.renew_all([name], for_)
 
     async def renew_all(self, names: Collection[str], for_: timedelta = LENGTH) -> set[str]:
-        """Renews many in one statement; those that are still ours."""
+        """Renews many in one statement. Returns those that are still ours."""
         if not names:
             return set()
         return await self._database.beside(lambda c: repository.renew(c, names, self.holder, for_))
 
     async def release(self, *names: str) -> None:
-        """Gives these back at once; one that is no longer ours stays another's."""
+        """Releases these at once; a lease that is no longer ours stays another's."""
         if names:
             await self._database.beside(lambda c: repository.release(c, names, self.holder))
 
     async def release_all(self) -> None:
-        """Gives back whatever this worker has: it stops."""
+        """Releases everything this worker holds, when it stops."""
         await self._database.beside(lambda c: repository.release_all(c, self.holder))
 
     async def drop_lapsed(self, prefix: str) -> int:
-        """Clears up the leases of this kind that ran out and that nobody will want again; how many."""
+        """Deletes expired leases of this kind that nobody will take again. Returns how many."""
         return await self._database.beside(lambda c: repository.drop_lapsed(c, prefix))
 
     async def held(self, name: str) -> bool:
-        """Whether it is ours and has not run out."""
+        """Whether the lease is ours and has not expired."""
         return await self._database.read(lambda c: repository.holder_of(c, name)) == self.holder
 
     async def standing(self, prefix: str) -> dict[str, str]:
-        """Every lease whose name begins so and that has not run out, with its holder. Waits for no other reading."""
+        """Every lease whose name begins with `prefix` and that has not expired, with its holder."""
         return await self._database.beside(lambda c: repository.standing(c, prefix))
 
     def fence(self, name: str) -> Fence:
-        """What a unit of work in the lease's name checks first: LeaseLost if another has taken it."""
+        """The check of a unit of work under the lease: LeaseLost if another worker has taken it."""
         return lambda connection: repository.require(connection, name, self.holder)
 
     @contextlib.asynccontextmanager
     async def kept(self, name: str, for_: timedelta = LENGTH) -> AsyncIterator[None]:
-        """Waits until the lease is ours and keeps it; if it is lost, the body is cancelled and LeaseLost raised.
+        """Waits until the lease is ours and keeps it; if it is lost, cancels the body and raises LeaseLost.
 
-        `fenced(leases.fence(name))` inside the body holds back what it writes after that.
-
-        The body is told within the lease's length by this machine's own clock, which is before anybody can take it.
-        Leaving gives it back at once.
+        `fenced(leases.fence(name))` inside the body blocks what it would write after that. The body is cancelled within
+        the lease's length by this machine's clock, which is before anybody can take it. Leaving releases the lease.
         """
         until = await self._waited_for(name, for_)
         body = asyncio.current_task()
@@ -102,11 +100,11 @@ class Leases:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
             if not lost.is_set():
-                with contextlib.suppress(StorageError):  # it runs out by itself
+                with contextlib.suppress(StorageError):  # it expires by itself
                     await self.release(name)
 
     async def _waited_for(self, name: str, for_: timedelta) -> float:
-        """Takes it, as soon as it is free; until when it is ours by this machine's clock, in seconds."""
+        """Takes it as soon as it is free. Returns until when it is ours by this machine's clock, in seconds."""
         while True:
             until = asyncio.get_running_loop().time() + for_.total_seconds()
             try:
@@ -118,7 +116,7 @@ class Leases:
                 await asyncio.sleep(for_.total_seconds() / RENEWALS)
 
     async def _until_free(self, name: str, for_: timedelta) -> None:
-        """Looks a few times within a length: one that is given back is taken up at once, one that runs out soon."""
+        """Looks a few times within a length, so that a released or expired lease is soon taken."""
         while True:
             await asyncio.sleep(for_.total_seconds() / (4 * RENEWALS))
             if await self._database.read(lambda c: repository.holder_of(c, name)) is None:
@@ -141,7 +139,7 @@ class Leases:
                 return
 
     async def _still_ours(self, name: str, for_: timedelta, until: float) -> bool | None:
-        """Renews; None if that could not be found out."""
+        """Renews. Returns None if the result is unknown."""
         with contextlib.suppress(StorageError, TimeoutError):
             async with asyncio.timeout_at(until):
                 return await self.renew(name, for_)

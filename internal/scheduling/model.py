@@ -8,27 +8,28 @@ from enum import StrEnum
 from typing import Any, Final
 
 EDITING: Final = timedelta(seconds=10)
-"""How long the work on an edited text waits: who corrects one word often corrects the next."""
+"""How long the work on an edited text waits: users who correct one word often correct the next."""
 
 BEHIND: Final = 1 << 47
-"""Added to the place of work that is done again: what is said meanwhile goes first, and imports of years come last."""
+"""Added to the place of repeated work: new messages go first, and imports of years come last."""
 
 DAILY_COST: Final = "daily_cost"
-"""The `error` of a run that failed at nothing: it waits for what its owner may spend on another day."""
+"""The `error` of a run that did not fail: it waits for another day's spending limit."""
 
 WORKER: Final = "worker:"
-"""Begins the name of the lease by which a process is known to live; the process's name follows."""
+"""The prefix of the lease by which a process is known to be alive; the process's name follows."""
 
 MOVING: Final = "store:moving"
-"""The lease of a command that replaces or moves a whole store: no process begins to work on it meanwhile."""
+"""The lease of a command that replaces or copies a whole store: no process begins to work on it meanwhile."""
 
 NAME_LENGTH: Final = 16
 """Characters of a process's name; what it claims begins with it."""
 
 
-DISTRICTS: Final = 64
-"""Into which the chats are divided between workers. Changing it needs a stop of all workers: two that count differently
-would serve the same chat."""
+SHARD_COUNT: Final = 64
+"""The number of shards into which chats are divided between workers. Changing it needs a stop of all workers: two that
+count differently would serve the same chat.
+"""
 
 
 class RunState(StrEnum):
@@ -43,9 +44,9 @@ class RunState(StrEnum):
 class Run:
     """`first_n`..`last_n` are the fragment's segments it covers; `rev` and `first_n` order an owner's runs.
 
-    `attempts` are charged towards the cap; `outages` are times the provider could not be reached, one after another.
-    `replaces` is the run of the same slice whose effects it takes the place of. A run over a whole session has its
-    `session_id`, and neither a fragment (`episode_id` is empty) nor segments.
+    `attempts` count towards the cap; `outages` are consecutive times the provider could not be reached. `replaces` is
+    the run of the same slice whose effects it replaces. A run over a whole session has its `session_id`, and neither a
+    fragment (`episode_id` is empty) nor segments.
     """
 
     id: str
@@ -73,6 +74,6 @@ class Run:
 
 
 def pause(attempts: int, base: timedelta, longest: timedelta) -> timedelta:
-    """How long to wait after the given number (>= 1) of attempts: doubles from `base` up to `longest`."""
+    """The wait after the given number (>= 1) of attempts: doubles from `base` up to `longest`."""
     doublings = min(max(attempts - 1, 0), 32)
     return min(base * (1 << doublings), longest)

@@ -15,7 +15,7 @@ from internal.storage.types import Moment, new_id
 
 _OPEN = (RunState.DUE, RunState.CLAIMED, RunState.REPLIED)
 
-# Built once: every tick asks it of every agent.
+# Built once: every tick asks this for every agent.
 _PLACE = func.row_number().over(partition_by=runs.c.user_id, order_by=(runs.c.rev, runs.c.first_n, runs.c.n))
 _HEADS = (
     select(runs, _PLACE.label("place")).where(runs.c.agent == bindparam("agent"), runs.c.state.in_(_OPEN)).subquery()
@@ -39,7 +39,7 @@ def create(
     now: datetime,
     replaces: str | None = None,
 ) -> None:
-    """Makes the runs of a published fragment, one for each slice (first_n, last_n)."""
+    """Creates the runs of a published fragment, one for each slice (first_n, last_n)."""
     for first_n, last_n in slices:
         connection.execute(
             insert(runs).values(
@@ -69,7 +69,7 @@ def create_for_session(
     due_at: datetime | None = None,
     replaces: str | None = None,
 ) -> None:
-    """Makes the run of a closed session, one for the whole of it; it is due at once, or at `due_at`."""
+    """Creates the run of a closed session, one for the whole of it, due at once or at `due_at`."""
     connection.execute(
         insert(runs).values(
             id=new_id(),
@@ -90,8 +90,8 @@ def create_for_session(
 def ready(connection: Connection, agent: str, now: datetime, *, limit: int, worker: str | None = None) -> list[Run]:
     """Each owner's earliest open run of this agent, where it may be worked on now: N+1 waits for N.
 
-    A claimed run is among them: the caller knows what it is working on, and the claim of a dead process is void. Where
-    there may be others, `worker` is the caller's name: owners are left out for whom one that lives is at work.
+    Claimed runs are included: the caller knows its own, and the claim of a dead process is void. Where there may be
+    other processes, `worker` is the caller's name: owners for whom a live process is at work are left out.
     """
     asked = {"agent": agent, "now": now, "most": limit}
     query = _READY
@@ -108,10 +108,10 @@ def any_ready(connection: Connection, user_id: int, agents: Iterable[str], now: 
 
 
 def claim(connection: Connection, run: Run, token: str, *, worker: str | None = None) -> Run | None:
-    """C8: takes the run and counts an attempt. None if it is taken.
+    """C8: claims the run and counts an attempt. Returns None if it is taken.
 
     A stored reply is applied without asking again; it counts too, so that a crash loop ends at the cap. With `worker`,
-    whose name begins the token, also None while another that lives works for this owner's agent or takes this run.
+    whose name begins the token, also None while another live process works for this owner's agent or takes this run.
     """
     if worker is not None and not _is_free(connection, run, worker):
         return None
@@ -132,7 +132,7 @@ def store_reply(
     tokens: int,
     cost_usd: float,
 ) -> Run | None:
-    """C9: what the model answered is on disk, so that a crash does not pay for it twice. None if the claim is lost."""
+    """C9: stores the model's reply, so that a crash does not pay for it twice. Returns None if the claim is lost."""
     return _change(
         connection,
         run,
@@ -148,7 +148,7 @@ def store_reply(
 
 
 def finish(connection: Connection, run: Run, now: datetime) -> bool:
-    """C10: the effects are in this transaction. False if the claim is lost, and then nothing may be written."""
+    """C10: marks the run applied. Returns False if the claim is lost; then nothing may be written."""
     done = _change(
         connection,
         run,
@@ -164,9 +164,9 @@ def finish(connection: Connection, run: Run, now: datetime) -> bool:
 def postpone(
     connection: Connection, run: Run, due_at: datetime, error: str | None, *, charge: bool, outages: int = 0
 ) -> bool:
-    """Gives the run back for a later attempt; without `charge` this one does not count (outages, stale input).
+    """Returns the run for a later attempt; without `charge` this one does not count (outages, stale input).
 
-    False if the claim is lost: somebody else has it now.
+    Returns False if the claim is lost to another process.
     """
     attempts = runs.c.attempts if charge else case((runs.c.attempts > 0, runs.c.attempts - 1), else_=0)
     postponed = _change(
@@ -186,7 +186,7 @@ def postpone(
 
 
 def bury(connection: Connection, run: Run, now: datetime, error: str) -> bool:
-    """Parks a run as dead: it blocks nobody, is shown, and can be revived. False if the claim is lost."""
+    """Parks a run as dead: it blocks nobody, is shown, and can be revived. Returns False if the claim is lost."""
     buried = _change(
         connection,
         run,
@@ -200,7 +200,7 @@ def bury(connection: Connection, run: Run, now: datetime, error: str) -> bool:
 
 
 def halve(connection: Connection, run: Run, now: datetime) -> None:
-    """Replaces a slice whose reply was cut by two of half the length, worked on in order. Nothing without the claim."""
+    """Replaces a slice whose reply was cut by two of half the length. Does nothing without the claim."""
     middle = run.first_n + run.length // 2 - 1
     first_half = _change(
         connection,
@@ -226,7 +226,7 @@ def revive(connection: Connection, user_id: int, now: datetime) -> int:
 
 
 def dead(connection: Connection, user_id: int | None = None) -> list[Run]:
-    """Runs that were given up, of one owner or (None) of everybody, oldest first."""
+    """Dead runs, of one owner or (None) of everybody, oldest first."""
     query = select(runs).where(runs.c.state == RunState.DEAD).order_by(runs.c.n)
     if user_id is not None:
         query = query.where(runs.c.user_id == user_id)
@@ -234,14 +234,14 @@ def dead(connection: Connection, user_id: int | None = None) -> list[Run]:
 
 
 def hurry(connection: Connection, user_id: int, now: datetime) -> list[Run]:
-    """Lets waiting runs of one owner start at once; those that were."""
+    """Lets waiting runs of one owner start at once and returns them."""
     waiting = (runs.c.user_id == user_id) & (runs.c.state == RunState.DUE) & (runs.c.due_at > now)
     rows = connection.execute(update(runs).where(waiting).values(due_at=now).returning(runs))
     return [_run(row) for row in rows]
 
 
 def episodes_without(connection: Connection, user_id: int, agent: str) -> list[tuple[str, int]]:
-    """Fragments an agent never had a run for, with their number of segments, oldest first."""
+    """Fragments without a run of this agent, with their number of segments, oldest first."""
     mine = select(runs.c.episode_id).where(runs.c.user_id == user_id, runs.c.agent == agent)
     query = (
         select(segments.c.episode_id, func.count())
@@ -254,20 +254,20 @@ def episodes_without(connection: Connection, user_id: int, agent: str) -> list[t
 
 
 def counts(connection: Connection, user_id: int) -> dict[RunState, int]:
-    """How many runs of one owner are in which state."""
+    """The number of one owner's runs in each state."""
     query = select(runs.c.state, func.count()).where(runs.c.user_id == user_id).group_by(runs.c.state)
     return {RunState(state): count for state, count in connection.execute(query)}
 
 
 def counts_by_agent(connection: Connection) -> list[tuple[str, RunState, int]]:
-    """How many runs of everybody's each agent has in which state."""
+    """The number of everybody's runs by agent and state."""
     query = select(runs.c.agent, runs.c.state, func.count()).group_by(runs.c.agent, runs.c.state)
     rows = connection.execute(query.order_by(runs.c.agent, runs.c.state))
     return [(agent, RunState(state), count) for agent, state, count in rows]
 
 
 def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int) -> list[Run]:
-    """Every run whose slice holds this segment, in the order in which they were made."""
+    """Every run whose slice holds this segment, in order of creation."""
     query = select(runs).where(
         runs.c.user_id == user_id,
         runs.c.episode_id == episode_id,
@@ -278,7 +278,7 @@ def of_slice(connection: Connection, user_id: int, episode_id: str, segment: int
 
 
 def of_session(connection: Connection, user_id: int, session_id: str) -> list[Run]:
-    """Every run over this session, in the order in which they were made."""
+    """Every run over this session, in order of creation."""
     query = select(runs).where(runs.c.user_id == user_id, runs.c.session_id == session_id)
     return [_run(row) for row in connection.execute(query.order_by(runs.c.n))]
 
@@ -289,13 +289,13 @@ def set_due(connection: Connection, run: Run, due_at: datetime) -> None:
 
 
 def of_agent(connection: Connection, user_id: int, agent: str) -> list[Run]:
-    """Every run of an agent for one owner, in the order in which they are worked on."""
+    """Every run of an agent for one owner, in working order."""
     query = select(runs).where(runs.c.user_id == user_id, runs.c.agent == agent)
     return [_run(row) for row in connection.execute(query.order_by(runs.c.rev, runs.c.first_n, runs.c.n))]
 
 
 def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now: datetime) -> None:
-    """Has an agent work on a slice once more; what follows from the new reply takes the old one's place."""
+    """Has an agent work on a slice again; the effects of the new reply replace those of the old one."""
     connection.execute(
         insert(runs).values(
             id=new_id(),
@@ -314,19 +314,19 @@ def replace(connection: Connection, run: Run, *, rev: int, due_at: datetime, now
 
 
 def drop_of_episode(connection: Connection, user_id: int, episode_id: str) -> list[str]:
-    """Deletes the runs of an episode, with their prompts and replies; their ids. What works on one finds it gone."""
+    """Deletes the runs of an episode with their prompts and replies. Returns their ids; work on one finds it gone."""
     ours = (runs.c.user_id == user_id) & (runs.c.episode_id == episode_id)
     return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
 
 
 def drop_of_session(connection: Connection, user_id: int, session_id: str) -> list[str]:
-    """Deletes the runs over a session, with their prompts and replies; their ids. What works on one finds it gone."""
+    """Deletes the runs over a session with their prompts and replies. Returns their ids; work on one finds it gone."""
     ours = (runs.c.user_id == user_id) & (runs.c.session_id == session_id)
     return list(connection.execute(delete(runs).where(ours).returning(runs.c.id)).scalars())
 
 
 def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str]) -> None:
-    """Empties what these runs were told and answered; one that is still to be applied is asked again."""
+    """Empties the prompts and replies of these runs; one that is still to be applied is asked again."""
     ours = (runs.c.user_id == user_id) & runs.c.id.in_(list(run_ids))
     waiting = runs.c.state == RunState.REPLIED
     connection.execute(update(runs).where(ours, waiting).values(state=RunState.DUE, claim=None))
@@ -334,7 +334,7 @@ def forget_replies(connection: Connection, user_id: int, run_ids: Collection[str
 
 
 def _is_free(connection: Connection, run: Run, worker: str) -> bool:
-    """Locks the run; False where somebody else is about to take it, or works on another of the owner's."""
+    """Locks the run. False where another process is about to take it, or works on another of the owner's runs."""
     row = select(runs.c.id).where(_one(run)).with_for_update(skip_locked=True)
     if connection.execute(row).first() is None:
         return False
@@ -348,7 +348,7 @@ def _one(run: Run) -> ColumnElement[bool]:
 
 
 def _claimed_by_others(connection: Connection, worker: str) -> ColumnElement[bool]:
-    """What other processes that are known to live are working on."""
+    """What other live processes are working on."""
     living = set(lease_repository.standing(connection, WORKER).values()) - {worker}
     at_work = runs.c.state.in_([RunState.CLAIMED, RunState.REPLIED])
     return at_work & func.substr(runs.c.claim, 1, NAME_LENGTH).in_(sorted(living))

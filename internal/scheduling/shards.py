@@ -1,8 +1,7 @@
-"""Which worker serves which chats: every chat belongs to a district, and each district has one worker at a time.
+"""Which worker serves which chats: every chat belongs to a shard, and each shard has one worker at a time.
 
-A lease for each chat would be a write for each conversation; those of the districts are renewed in one statement,
-however many chats are at work. A worker that joins is given its part by the others; what one leaves behind, by
-stopping or by dying, the others take.
+A lease for each chat would be a write for each conversation; shard leases are renewed in one statement, however many
+chats are active. A new worker gets its part from the others; the shards of one that stops or dies go to the others.
 """
 
 from __future__ import annotations
@@ -20,65 +19,65 @@ from sqlalchemy import Connection
 from internal.errors import LeaseLost, StorageError
 from internal.scheduling import lease_repository
 from internal.scheduling.leases import LENGTH, RENEWALS, Leases
-from internal.scheduling.model import DISTRICTS
+from internal.scheduling.model import SHARD_COUNT
 from internal.storage.engine.write_guard import Fence, fenced
 
 log = logging.getLogger(__name__)
 
 SERVING: Final = "serves:"
-"""Begins the name of the lease by which a worker is known to take its part; the worker's name follows."""
+"""The prefix of the lease by which a worker takes its part; the worker's name follows."""
 
-_DISTRICT: Final = "chats:"
+_SHARD: Final = "chats:"
 
 HANDING_OVER_S: Final = 8.0
-"""What is at work when a district is handed to another worker gets this long to end."""
+"""How long work in a shard may go on when the shard is handed to another worker."""
 
 
-def district_of(number: int) -> int:
-    """The district of a chat; statements in SQL say the same (`in_districts`)."""
-    return abs(number) % DISTRICTS
+def shard_of(number: int) -> int:
+    """The shard of a chat; `in_shards` computes the same in SQL."""
+    return abs(number) % SHARD_COUNT
 
 
 def how_many_serve(connection: Connection) -> int:
-    """The processes that deliver messages and live, on a store that several may share."""
+    """The number of live processes that deliver messages, on a store that several may share."""
     return len(lease_repository.standing(connection, SERVING))
 
 
 class Service(Protocol):
-    """What a worker does for the chats of a district."""
+    """What a worker does for the chats of a shard."""
 
-    async def begin(self, districts: Collection[int]) -> None:
+    async def begin(self, shards: Collection[int]) -> None:
         """Takes up what another worker left there, as after a restart."""
         ...
 
     def look(self) -> None:
-        """Looks for what is to be done in the districts that are served now."""
+        """Looks for work in the shards that are served now."""
         ...
 
     def at_work(self) -> set[int]:
-        """Districts in which something is being done."""
+        """Shards in which work is going on."""
         ...
 
-    async def end(self, districts: Collection[int], seconds: float) -> None:
-        """Begins nothing more there, and gives what is at work `seconds`; then it is cancelled."""
+    async def end(self, shards: Collection[int], seconds: float) -> None:
+        """Begins nothing more there, gives running work `seconds`, then cancels it."""
         ...
 
 
 class Shards(Protocol):
-    """What those who serve chats ask."""
+    """What code that serves chats needs to know."""
 
     @property
     def served(self) -> frozenset[int] | None:
-        """The districts that are ours now; None: all of them, for there is no other worker."""
+        """The shards that are ours now; None: all of them, for there is no other worker."""
         ...
 
     def fence(self, chat_id: int) -> Fence | None:
-        """What a unit of work for this chat checks first."""
+        """The check that a unit of work for this chat runs first."""
         ...
 
 
 class SingleShard:
-    """The town of the one process that owns its database: every chat is its own, and there is nothing to check."""
+    """The only process of its database: every chat is its own, and there is nothing to check."""
 
     served = None
 
@@ -90,12 +89,12 @@ WHOLE_TOWN: Final[Shards] = SingleShard()
 
 
 class WorkerShards:
-    """The districts of one worker. Both `served` and what is to be taken change in `kept` alone."""
+    """The shards of one worker. Only `kept` changes `served` and the shards to be taken."""
 
     def __init__(
         self, leases: Leases, *, length: timedelta = LENGTH, counted: Callable[[int], object] = lambda workers: None
     ) -> None:
-        """`counted` is told how many workers there are, whenever that has been looked up."""
+        """`counted` is called with the number of workers whenever it has been looked up."""
         self._leases, self._length, self._counted = leases, length, counted
         self._held: set[int] = set()
         self._served: frozenset[int] = frozenset()
@@ -106,17 +105,17 @@ class WorkerShards:
 
     @property
     def served(self) -> frozenset[int]:
-        """The districts in which something may be begun; none while nobody knows whose they are."""
+        """The shards in which work may begin; none while their owner is unknown."""
         return self._served if self._sure else frozenset()
 
     def fence(self, chat_id: int) -> Fence:
-        return self._leases.fence(_name(district_of(chat_id)))
+        return self._leases.fence(_name(shard_of(chat_id)))
 
     @contextlib.asynccontextmanager
     async def kept(self, service: Service) -> AsyncIterator[None]:
-        """Has the worker's part of the town served until the end, and then given back."""
+        """Has the worker's part of the shards served until the end, and then released."""
         self._service = service
-        keeping = asyncio.create_task(self._keep(), name="districts")
+        keeping = asyncio.create_task(self._keep(), name="shards")
         try:
             yield
         finally:
@@ -127,13 +126,13 @@ class WorkerShards:
                 task.cancel()
             await asyncio.gather(*changing, return_exceptions=True)
             self._served = frozenset()
-            with contextlib.suppress(StorageError):  # they run out by themselves
+            with contextlib.suppress(StorageError):  # they expire by themselves
                 await self._leases.release(self._worker, *map(_name, self._held))
 
     async def leave(self) -> None:
-        """The worker stops: gives back at once where nothing is at work, and takes nothing more.
+        """Releases at once the shards without running work, and takes no more, since the worker stops.
 
-        The rest is kept until the end of `kept`, so that what is at work there can end.
+        The rest is kept until the end of `kept`, so that its work can end.
         """
         self._closing = True
         idle = self._served - self._serving.at_work()
@@ -158,14 +157,14 @@ class WorkerShards:
             try:
                 async with asyncio.timeout(self._length.total_seconds()):
                     await self._look_round()
-            except Exception:  # border of the keeper: what is not renewed runs out by itself
-                log.exception("districts_not_renewed", extra={"held": len(self._held)})
-                # What is at work goes on: without the database it writes nothing, and afterwards it may be ours yet.
+            except Exception:  # border of the keeper: a lease that is not renewed expires
+                log.exception("shards_not_renewed", extra={"held": len(self._held)})
+                # Running work goes on: without the database it writes nothing, and afterwards it may be ours still.
                 self._sure = loop.time() < self._until
             await asyncio.sleep(max(begun + every - loop.time(), every / 4))
 
     async def _look_round(self) -> None:
-        """Renews what is ours, then takes or gives away so that all workers have equal parts."""
+        """Renews our leases, then takes or gives away shards so that all workers have equal parts."""
         await self._renew()
         standing = await self._leases.standing("")
         holder = self._leases.holder
@@ -173,9 +172,9 @@ class WorkerShards:
         self._counted(workers)
         if self._closing:
             return
-        part = -(-DISTRICTS // max(workers, 1))
+        part = -(-SHARD_COUNT // max(workers, 1))
         ours = self._held | self._changing.keys()
-        free = [one for one in range(DISTRICTS) if one not in ours and standing.get(_name(one), holder) == holder]
+        free = [one for one in range(SHARD_COUNT) if one not in ours and standing.get(_name(one), holder) == holder]
         if free and len(self._held) < part:
             await self._take(random.sample(free, min(len(free), part - len(self._held))))
         unopened = self._held - self._served - self._changing.keys()
@@ -204,35 +203,35 @@ class WorkerShards:
         taken = await self._leases.take_all([_name(one) for one in wanted], self._length)
         mine = {one for one in wanted if _name(one) in taken}
         if mine:
-            log.info("districts_taken", extra={"districts": len(mine)})
+            log.info("shards_taken", extra={"shards": len(mine)})
         self._held |= mine
 
     def _lose(self, lost: Collection[int]) -> None:
-        """Another worker may have these: whatever is at work there is cancelled, and none is taken before that."""
+        """Cancels the work in these shards, which another worker may have; none is taken before that."""
         lost = set(lost)
         if not lost:
             return
-        log.warning("districts_lost", extra={"districts": len(lost)})
+        log.warning("shards_lost", extra={"shards": len(lost)})
         self._held -= lost
         self._served -= lost
         before = {self._changing[one] for one in lost if one in self._changing}
         self._change(lost, self._wind_down(lost, before))
 
-    def _change(self, districts: Collection[int], work: Coroutine[Any, Any, None]) -> None:
-        """Opens or closes districts in the background: renewing waits for nothing."""
-        task = asyncio.create_task(work, name="districts-change")
-        for one in districts:
+    def _change(self, shards: Collection[int], work: Coroutine[Any, Any, None]) -> None:
+        """Opens or closes shards in the background: renewing waits for nothing."""
+        task = asyncio.create_task(work, name="shards-change")
+        for one in shards:
             self._changing[one] = task
         task.add_done_callback(self._changed)
 
     def _changed(self, task: asyncio.Task[None]) -> None:
         self._changing = {one: other for one, other in self._changing.items() if other is not task}
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("districts_change_failed", exc_info=error)
+            log.error("shards_change_failed", exc_info=error)
 
-    async def _open(self, districts: Collection[int]) -> None:
-        """Serves them, once what was left there has been taken up. What fails is tried again at the next look."""
-        fences = [self._leases.fence(_name(one)) for one in sorted(districts)]
+    async def _open(self, shards: Collection[int]) -> None:
+        """Serves them after taking up what was left there. A failure is tried again at the next look."""
+        fences = [self._leases.fence(_name(one)) for one in sorted(shards)]
 
         def ours(connection: Connection) -> None:
             for fence in fences:
@@ -240,27 +239,27 @@ class WorkerShards:
 
         try:
             with fenced(ours):
-                await self._serving.begin(districts)
+                await self._serving.begin(shards)
         except (LeaseLost, StorageError):
-            log.warning("districts_not_opened", extra={"districts": len(districts)})
-            await self._serving.end(districts, 0)
+            log.warning("shards_not_opened", extra={"shards": len(shards)})
+            await self._serving.end(shards, 0)
             return
-        self._served |= self._held & set(districts)
+        self._served |= self._held & set(shards)
         self._serving.look()
 
-    async def _hand_over(self, districts: Collection[int]) -> None:
-        log.info("districts_given", extra={"districts": len(districts)})
-        await self._serving.end(districts, HANDING_OVER_S)
-        self._held -= set(districts)
-        with contextlib.suppress(StorageError):  # they run out by themselves
-            await self._leases.release(*map(_name, districts))
+    async def _hand_over(self, shards: Collection[int]) -> None:
+        log.info("shards_given", extra={"shards": len(shards)})
+        await self._serving.end(shards, HANDING_OVER_S)
+        self._held -= set(shards)
+        with contextlib.suppress(StorageError):  # they expire by themselves
+            await self._leases.release(*map(_name, shards))
 
-    async def _wind_down(self, districts: Collection[int], before: Collection[asyncio.Task[None]]) -> None:
+    async def _wind_down(self, shards: Collection[int], before: Collection[asyncio.Task[None]]) -> None:
         for task in before:
             task.cancel()
         await asyncio.gather(*before, return_exceptions=True)
-        await self._serving.end(districts, 0)
+        await self._serving.end(shards, 0)
 
 
-def _name(district: int) -> str:
-    return f"{_DISTRICT}{district:02}"
+def _name(shard: int) -> str:
+    return f"{_SHARD}{shard:02}"

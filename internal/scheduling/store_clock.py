@@ -1,7 +1,7 @@
-"""One clock for all processes of a store: its server's, which each of them can ask.
+"""One clock for all processes of a store: the server's, which each of them asks.
 
-Reminders, pauses and what may be spent in a day are stored as times and judged by `now`. Of two machines whose clocks
-are minutes apart one would be early and the other late; so a process on a server asks it what time it is.
+Reminders, pauses and daily spending are stored as times and judged by `now`. With clocks minutes apart one machine
+would be early and the other late, so a process on a server asks the server for the time.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from internal.storage.engine.postgres_server import ServerTime, server_time
 log = logging.getLogger(__name__)
 
 ASKED: Final = timedelta(seconds=30)
-"""How often the server is asked: no oscillator is wrong by a millisecond in so short a time."""
+"""How often the server is asked: no oscillator drifts by a millisecond in so short a time."""
 
 APART: Final = timedelta(seconds=5)
-"""A machine whose clock differs by more is told of: its log and its certificates go by that clock."""
+"""A machine whose clock differs by more is reported: its log and its certificates go by that clock."""
 
 _SURE: Final = timedelta(seconds=1)
-"""An answer that took longer says too little about the time."""
+"""An answer that took longer is too imprecise."""
 
 _TRIES: Final = 3
 
 
 class ClockObserver(Protocol):
     def clock_compared(self, seconds: float) -> None:
-        """How far the server's clock is ahead of this machine's."""
+        """Reports how far the server's clock is ahead of this machine's."""
         ...
 
 
 class StoreClock:
-    """The server's time. Between two answers it goes on by a clock that nobody sets."""
+    """The server's time, kept between two answers by a monotonic clock."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class StoreClock:
         own: Callable[[], datetime] = lambda: datetime.now(UTC),
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`own` is this machine's clock, which counts until the first answer; `monotonic` is one that only counts."""
+        """`own` is this machine's clock, used until the first answer; `monotonic` only counts forward."""
         self._database, self._observer = database, observer
         self._own, self._monotonic = own, monotonic
         self._shown, self._counted = own(), monotonic()
@@ -57,7 +57,7 @@ class StoreClock:
         return self._shown + timedelta(seconds=self._monotonic() - self._counted)
 
     async def ask(self) -> None:
-        """Sets it by the server. Raises StorageError when there is no answer; it goes on as it was."""
+        """Sets it by the server. Raises StorageError when there is no answer, and then goes on as it was."""
         answers = [await self._asked() for _ in range(_TRIES)]
         best = min(answers, key=lambda answer: answer.within)
         if best.within > _SURE.total_seconds():
@@ -78,7 +78,7 @@ class StoreClock:
 
 
 async def clock_of(database: Database, observer: ClockObserver | None = None) -> Clock:
-    """What a process goes by: of a file its machine's clock, of a server that server's.
+    """The clock of a process: for a file its machine's, for a server that server's.
 
     Raises StorageError when the server gives no answer.
     """

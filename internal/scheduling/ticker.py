@@ -1,4 +1,4 @@
-"""APScheduler as the clock it is good at: it sets an event, and nothing more.
+"""APScheduler as a clock: it sets an event, and nothing more.
 
 Its default misfire grace is one second, a job counts as run when it is submitted, and its shutdown cancels what runs.
 """
@@ -14,9 +14,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 
 class Ticker:
-    """Says when to look for what is due. Ticks that were slept through come as one.
+    """Says when to look for what is due. Missed ticks come as one.
 
-    `others` is told of every wake: other processes, that look for the same, ring back with `wake_here`.
+    `others` is called at every wake; other processes that look for the same ring back with `wake_here`.
     """
 
     def __init__(self, every: timedelta, others: Callable[[], None] = lambda: None) -> None:
@@ -37,9 +37,9 @@ class Ticker:
         self._due.set()
 
     async def round(self) -> None:
-        """Wakes, and waits until everything was looked at once, from the first job to the last.
+        """Wakes, and waits until every job has looked once.
 
-        Never returns while nobody goes through `ticks`.
+        Never returns while nobody iterates over `ticks`.
         """
         async with self._turned:
             wanted = self._begun + 1
@@ -48,11 +48,11 @@ class Ticker:
                 await self._turned.wait()
 
     async def _tick(self) -> None:
-        # A coroutine: APScheduler calls plain functions in a thread, in which no event of the loop may be set.
+        # A coroutine: APScheduler calls plain functions in a thread, where no event of the loop may be set.
         self._due.set()
 
     async def ticks(self) -> AsyncIterator[None]:
-        """One item at start, then one a period, for ever."""
+        """Yields once at start, then once a period, for ever."""
         self._scheduler.add_job(
             self._tick,
             "interval",
@@ -75,7 +75,7 @@ class Ticker:
                         await self._due.wait()
                 self._due.clear()
         finally:
-            # A tick that has been submitted comes to its end first: cancelled, it would be logged as an error.
+            # A submitted tick is finished first: cancelled, it would be logged as an error.
             self._scheduler.pause()
             await asyncio.sleep(0)
             self._scheduler.shutdown(wait=False)

@@ -1,7 +1,7 @@
-"""What falls to this process among the others of its store: it is known to live, and one of them keeps the clock.
+"""This process among the others of its store: it is known to be alive, and one process leads.
 
-Jobs by the clock run where `leads` is true. For a moment after a pause two processes may both believe that it falls to
-them: every such job finds out in its own transaction whether it is still due, so it is done once all the same.
+Clock jobs run where `leads` is true. For a moment after a pause two processes may both believe that they lead: every
+such job checks in its own transaction whether it is still due, so it is done once all the same.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ from internal.storage.database import Database
 log = logging.getLogger(__name__)
 
 MIRROR: Final = "mirror:"
-"""Begins the lease of who brings an owner's mirror up to date; the owner's id follows."""
+"""The prefix of the lease for updating an owner's mirror; the owner's id follows."""
 
 CLOCK: Final = "clock"
-"""The lease of who does what is due by the clock."""
+"""The lease of the process that runs the clock jobs."""
 
 ALIVE: Final = timedelta(seconds=10)
-"""How long a process that says nothing counts as living: its runs wait for so long, and a busy machine stutters."""
+"""How long a silent process counts as alive: its runs wait for so long, and a busy machine stutters."""
 
 _PATIENCE_S: Final = 60.0
-"""How long a server that is away is waited for at the start, as its other connections wait."""
+"""How long to wait at start for a server that is away, as its other connections wait."""
 
 
 class WorkerMembership:
-    """`taken_over` is called when the clock's jobs fall to this process. A dead process's clock is free after `length`,
-    its runs after `alive`."""
+    """`taken_over` is called when this process becomes the leader.
+
+    A dead leader is replaced after `length`, its runs after `alive`.
+    """
 
     def __init__(
         self,
@@ -59,14 +61,14 @@ class WorkerMembership:
 
     @property
     def leads(self) -> bool:
-        """Whether the jobs by the clock are done here; always where no other process can be."""
+        """Whether clock jobs run here; always where there can be no other process."""
         return not self._shared or time.monotonic() < self._leads_until
 
     @contextlib.asynccontextmanager
     async def on(self) -> AsyncIterator[None]:
-        """The others know that this process lives, until the block ends; then they have at once all that it had.
+        """Makes the others know that this process is alive until the block ends; then its work is free at once.
 
-        Raises StorageLocked while a command moves or replaces the whole store, StorageError when the server stays away.
+        Raises StorageLocked while a command copies or replaces the store, StorageError when the server is away.
         """
         if not self._shared:
             yield
@@ -78,14 +80,14 @@ class WorkerMembership:
         finally:
             looking.cancel()
             await asyncio.gather(looking, return_exceptions=True)
-            with contextlib.suppress(StorageError):  # they run out by themselves
+            with contextlib.suppress(StorageError):  # they expire by themselves
                 await self.leases.release_all()
 
     @contextlib.contextmanager
     def standing_for_clock(self, *, modestly: bool = False) -> Iterator[None]:
-        """Inside, this process keeps the clock as soon as nobody else does.
+        """Inside the block, this process leads as soon as no other does.
 
-        `modestly`: not while there is one that delivers messages, for only he can do all of what is due.
+        `modestly`: not while another process delivers messages, since only that one can do all of what is due.
         """
         if not self._shared:
             yield
@@ -100,7 +102,7 @@ class WorkerMembership:
             self._sooner.set()
 
     async def _join(self) -> None:
-        """Asked again for a while, as everything at the start: the server may be started anew at this very moment."""
+        """Retried for a while, like everything at start: the server may be restarting at this very moment."""
         begun, failures = time.monotonic(), 0
         while True:
             try:
@@ -129,11 +131,11 @@ class WorkerMembership:
             begun = loop.time()
             try:
                 await self._look()
-            except StorageError:  # the leases run out; it is tried again
+            except StorageError:  # the leases expire; it is tried again
                 log.warning("leases_not_renewed", exc_info=True)
 
     async def _look(self) -> None:
-        """Renews both leases, or takes the clock's if it is free. Raises StorageError."""
+        """Renews both leases, or takes the leader's if it is free. Raises StorageError."""
         asked = time.monotonic()
         await self.leases.take(f"{WORKER}{self.name}", self._alive)
         if not self._stands or (self._modest and await self._another_delivers()):
@@ -145,7 +147,7 @@ class WorkerMembership:
             self._lead_until(float("-inf"))
 
     async def _refuse_moving(self) -> None:
-        # We are known to live by now: whoever moves the store and asks after this finds us.
+        # This process is known to be alive by now: a command that copies the store checks after this and finds it.
         if await self.leases.standing(MOVING):
             await self.leases.release_all()
             raise StorageLocked("the store is being moved or replaced; start again when that has ended")
@@ -164,13 +166,13 @@ class WorkerMembership:
                 self._taken_over()
 
     async def drop_lapsed(self) -> None:
-        """Deletes what is left of processes that were killed."""
+        """Deletes the leases of processes that were killed."""
         if self._shared:
             for kind in (WORKER, SERVING, MIRROR):
                 await self._database.write(lambda c, kind=kind: lease_repository.drop_lapsed(c, kind))  # type: ignore[misc]
 
     async def while_leading(self, work: Callable[[], Awaitable[object]]) -> NoReturn:
-        """Runs endless work whenever the clock falls to this process. Raises what the work raises."""
+        """Runs endless work whenever this process leads. Raises what the work raises."""
         every = self._every if self._shared else None
         while True:
             while not self.leads:

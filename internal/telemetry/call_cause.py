@@ -1,4 +1,4 @@
-"""What a model call is made for: set by a flow, read by whoever records the call."""
+"""What a model call is made for: set by a flow, read by the recorder of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model calls in the database: the exact prompt and reply, kept for a while."""
+"""Model calls in the database: the exact prompt and reply, stored for a while."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Calls:
         return [model_calls.c.user_id == self.user_id] if self.user_id is not None else []
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        told = self.owners()
-        told += [model_calls.c.agent == self.agent] if self.agent is not None else []
+        conditions = self.owners()
+        conditions += [model_calls.c.agent == self.agent] if self.agent is not None else []
         if self.cause is not None:
             # Ids are unique and of letters, digits and dashes, so an id in quotes stands nowhere else.
-            told.append(cast(model_calls.c.links, String).contains(f'"{self.cause}"', autoescape=True))
-        return told
+            conditions.append(cast(model_calls.c.links, String).contains(f'"{self.cause}"', autoescape=True))
+        return conditions
 
 
 def listing(connection: Connection, calls: Calls, *, before: str | None = None, limit: int = 100) -> list[Row[Any]]:
     """Newest first, without prompt and reply; `before` is a call's id, exclusive."""
-    told = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
-    query = select(*told).where(*calls.conditions())
+    columns = [column for column in model_calls.c if column.name not in {"prompt", "reply"}]
+    query = select(*columns).where(*calls.conditions())
     if before is not None:
         place = select(model_calls.c.n).where(model_calls.c.id == before, *calls.owners())
         query = query.where(model_calls.c.n < place.scalar_subquery())

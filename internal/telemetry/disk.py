@@ -1,4 +1,4 @@
-"""How much room is left where the database stands, read when `/metrics` is scraped."""
+"""The free space of the database's disk, read when `/metrics` is scraped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 
 class Disk(Collector):
-    """The disk under `database` and the database itself, in bytes. A file or folder that is gone is left out."""
+    """The disk under `database` and the database itself, in bytes. A missing file or folder is left out."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
@@ -21,7 +21,7 @@ class Disk(Collector):
         yield GaugeMetricFamily("laplaced_database_bytes", "Size of the database with its log of writes.", written)
         try:
             disk = os.statvfs(self._database.parent)
-        except OSError:  # a page without these two still tells everything else
+        except OSError:  # a page without these two still has everything else
             return
         free, size = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
         yield GaugeMetricFamily("laplaced_disk_free_bytes", "Room for the bot on the disk of the database.", free)

@@ -1,4 +1,4 @@
-"""How ids of users and people may stand in metric labels: as they are, hashed, or not at all, and only so many."""
+"""How ids of users and people appear in metric labels: raw, hashed, or not at all, up to a limit."""
 
 from __future__ import annotations
 

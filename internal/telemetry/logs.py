@@ -41,23 +41,23 @@ _NOISY = (
     "filelock",
     "mcp",
 )
-"""Libraries whose news is ours only when something is wrong."""
+"""Libraries whose log records matter only when something is wrong."""
 
 
 class Redactor:
-    """Takes secrets out of text: the ones it was told, and whatever has the shape of one."""
+    """Removes secrets from text: registered ones, and everything in the shape of one."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: re.Pattern[str] | None = None
-        self._told: set[str] = set()
-        self.tell(*secrets)
+        self._secrets: set[str] = set()
+        self.register(*secrets)
 
-    def tell(self, *secrets: str) -> None:
-        """Adds secrets that became known after the start, such as generated keys."""
+    def register(self, *secrets: str) -> None:
+        """Registers secrets that became known after the start, such as generated keys."""
         for secret in secrets:
             if len(secret) >= SHORTEST_SECRET:
-                self._told |= {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1]}
-        longest_first = sorted(self._told, key=len, reverse=True)
+                self._secrets |= {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+        longest_first = sorted(self._secrets, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def clean(self, value: object) -> object:
@@ -79,7 +79,7 @@ class Redactor:
 
 
 redact = Redactor()
-"""The process's one redactor: everything that leaves it as text for people's eyes goes through here."""
+"""The process's one redactor: all text for people's eyes goes through it."""
 
 
 class _Formatter(logging.Formatter, ABC):
@@ -136,11 +136,11 @@ def configure(
 ) -> None:
     """Sends every log record, warning and uncaught exception of the process to `stream` (stderr), without secrets.
 
-    Called once at start, before anything can fail; a later call replaces the stream and adds its secrets. What is
-    generated later is told to `redact.tell`. `json_lines` is guessed from the stream.
+    Called once at start, before anything can fail; a later call replaces the stream and adds its secrets. Secrets
+    generated later are passed to `redact.register`. `json_lines` is guessed from the stream.
     """
     stream = sys.stderr if stream is None else stream
-    redact.tell(*secrets)
+    redact.register(*secrets)
     handler = logging.StreamHandler(stream)
     as_json = not stream.isatty() if json_lines is None else json_lines
     handler.setFormatter(JsonLines() if as_json else KeyValues())
@@ -152,7 +152,7 @@ def configure(
 
 
 def log_loop_trouble(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """An event loop's exception handler: what no task awaited is logged like anything else."""
+    """An event loop's exception handler: errors that no task awaited are logged like any other."""
     error = context.get("exception")
     logging.getLogger("laplaced").error(
         "unawaited_failure", exc_info=error, extra={"cause": context.get("message", ""), "task": _name(context)}

@@ -1,6 +1,6 @@
 """What the product counts: one object, its own registry, one method for each thing that can happen.
 
-Names are the contract's. Flows call a method after the commit of what it tells, so nothing undone is ever counted.
+Names are the contract's. Flows call a method after the commit of its cause, so nothing undone is ever counted.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _PEOPLE = (0, 1, 2, 3, 5, 7, 10, 20, 50)
 class Metrics:
     """Everything under `/metrics`. `hash_key` salts hashed identities and must stay the same over restarts.
 
-    `database` is the file whose disk is watched; without it the page says nothing of a disk. `mirror` is the target of
-    the graph's mirror whose lag is told; empty if there is none.
+    `database` is the file whose disk is watched; without it the page has no disk figures. `mirror` is the target of the
+    graph's mirror whose lag is reported; empty if there is none.
     """
 
     def __init__(
@@ -78,8 +78,12 @@ class Metrics:
         self._last_night = self._gauge(
             "last_memory_maintenance_timestamp_seconds", "When memories were last maintained; 0: not since the start."
         )
-        self._told = self._counter("notifications_decided", "What became of notifications.", "kind", "decision")
-        self._told_after = self._seconds("notification_wait", "Time until a notification was told.", _WAIT_SECONDS)
+        self._notifications = self._counter(
+            "notifications_decided", "What became of notifications.", "kind", "decision"
+        )
+        self._notification_wait = self._seconds(
+            "notification_wait", "Time until a notification was sent.", _WAIT_SECONDS
+        )
         self._memories = self._counter("memories_changed", "What became of memories and their links.", "outcome")
         self._tasks = self._counter("tasks_changed", "What became of tasks.", "outcome")
         self._llm_requests = self._counter("llm_requests", "Model calls.", "agent", "model", "outcome")
@@ -132,10 +136,10 @@ class Metrics:
         self._last_night.set_to_current_time()
 
     def notification_decided(self, kind: str, decision: str, waited_s: float | None = None) -> None:
-        """`decision` is now, merge, later or drop; `waited_s` is of what was told, since it might be."""
-        self._told.labels(kind, decision).inc()
+        """`decision` is now, merge, later or drop; `waited_s` is the wait until it was sent."""
+        self._notifications.labels(kind, decision).inc()
         if waited_s is not None:
-            self._told_after.observe(waited_s)
+            self._notification_wait.observe(waited_s)
 
     def memories_changed(self, outcome: str, count: int = 1) -> None:
         self._memories.labels(outcome).inc(count)
@@ -161,7 +165,7 @@ class Metrics:
         self._degraded.labels(reason).inc()
 
     def recalled(self, seconds: float, hits: Mapping[str, int]) -> None:
-        """`hits` is how many people, facts, memories, messages and episodes stand in one prompt."""
+        """`hits` is the number of people, facts, memories, messages and episodes in one prompt."""
         self._recall.observe(seconds)
         for kind, count in hits.items():
             self._recalled.labels(kind).inc(count)
@@ -173,7 +177,7 @@ class Metrics:
         self._runs.labels(agent, outcome).inc()
 
     def finished(self, request: Request, reply: Reply | None, error: ModelError | None, duration_s: float) -> None:
-        """A model call ended. Models are told apart by the name that was asked for: a provider's answers have many."""
+        """A model call ended. Models are identified by the requested name: a provider's answers have many."""
         agent, model = request.agent, request.model
         self._llm_requests.labels(agent, model, _outcome(reply, error)).inc()
         self._llm_seconds.labels(agent, model).observe(duration_s)
@@ -195,14 +199,14 @@ class Metrics:
         self._unknown.inc()
 
     def polled(self, at: datetime | None = None) -> None:
-        """Telegram answered a poll, just now or as another worker has told."""
+        """Telegram answered a poll, just now or as another worker reported."""
         if at is None:
             self._last_poll.set_to_current_time()
         else:
             self._last_poll.set(at.timestamp())
 
     def clock_compared(self, seconds: float) -> None:
-        """The database's server's clock is so far ahead of this machine's; negative: behind."""
+        """How far the database server's clock is ahead of this machine's; negative: behind."""
         self._clock_ahead.set(seconds)
 
     def backup_finished(self, at: datetime) -> None:
@@ -210,7 +214,7 @@ class Metrics:
 
     @property
     def most_people(self) -> int:
-        """How many people `stored_figures` has to list one by one."""
+        """How many people `stored_gauges` has to list one by one."""
         return 0 if self._config.identity == "off" else self._config.max_identities
 
     def exposition(self, stored: StoredGauges) -> bytes:
@@ -221,7 +225,7 @@ class Metrics:
 
     def _counted(self) -> Iterator[Metric]:
         for family in self._registry.collect():
-            # The client adds when each series was made, under names that nobody promised.
+            # The client adds when each series was created, under names that no contract fixes.
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
 
@@ -237,9 +241,9 @@ class Metrics:
             yield _gauge("laplaced_database_bytes", "Size of the database on its server.", stored.database_bytes)
         yield _gauge("laplaced_tasks_open", "Tasks to be done.", stored.tasks_open)
         yield _gauge("laplaced_tasks_proposed", "Tasks that wait for their owner's yes.", stored.tasks_proposed)
-        yield _gauge("laplaced_notifications_waiting", "Notifications not told yet.", stored.notifications_waiting)
-        told = "From when on the first waiting notification may be told"
-        yield _since("laplaced_oldest_notification", told, stored.oldest_notification)
+        yield _gauge("laplaced_notifications_waiting", "Notifications not sent yet.", stored.notifications_waiting)
+        meaning = "From when on the first waiting notification may be sent"
+        yield _since("laplaced_oldest_notification", meaning, stored.oldest_notification)
         yield _gauge("laplaced_inbox_quarantined", "Updates put aside for a human.", stored.quarantined)
         yield _since("laplaced_oldest_inbox", "When the oldest update not yet handled came", stored.oldest_inbox)
         yield _since("laplaced_oldest_outbox", "When the oldest message still owed was written", stored.oldest_outbox)

@@ -19,10 +19,10 @@ _OWED = ("pending", "sending", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class StoredGauges:
-    """`people` is (user_id, circle, how many), `mentions` (person_id, mention_count).
+    """`people` is (user_id, circle, count), `mentions` (person_id, mention_count).
 
-    `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles count
-    nowhere. `database_bytes` is the size of a database on a server.
+    `mentions` holds the people first known, `other_mentions` the sum of all others. Merged and hidden profiles do not
+    count. `database_bytes` is the size of a database on a server.
     """
 
     people: Sequence[tuple[int, str, int]]
@@ -43,10 +43,10 @@ class StoredGauges:
     database_bytes: int | None = None
 
 
-def stored_figures(connection: Connection, *, most_people: int, mirror: str = "") -> StoredGauges:
-    """All stored figures in one snapshot; at most `most_people` people are listed one by one.
+def stored_gauges(connection: Connection, *, most_people: int, mirror: str = "") -> StoredGauges:
+    """All stored gauges in one snapshot; at most `most_people` people are listed one by one.
 
-    `mirror` is the target whose cursors are looked at; empty for none.
+    `mirror` is the target whose cursors are read; empty for none.
     """
     mentions = _mentions(connection, most_people)
     return StoredGauges(
@@ -98,7 +98,7 @@ def _oldest(connection: Connection, moment: Column[datetime], state: Column[str]
 
 
 def _oldest_notification(connection: Connection) -> datetime | None:
-    """From when on the first of those may be told that wait for a user who can be reached."""
+    """Since when the first notification that waits for a reachable user could have been sent."""
     reachable = (users.c.user_id == notifications.c.user_id) & (users.c.state == "active")
     query = select(func.min(notifications.c.not_before)).join_from(notifications, users, reachable)
     found: datetime | None = connection.execute(
@@ -108,12 +108,12 @@ def _oldest_notification(connection: Connection) -> datetime | None:
 
 
 def _oldest_unarchived(connection: Connection) -> datetime | None:
-    """The oldest message in no fragment, or in a slice that the archivist still has to do (dead ones count apart).
+    """The oldest message in no fragment, or in a slice that the archivist still has to process (dead ones excepted).
 
-    What the bot told by itself waits for an answer to be published with, and that may never come.
+    Notifications wait for an answer to be published with, which may never come.
     """
-    told = messages.c.user_metadata["notification"].as_string()
-    said = or_(messages.c.user_metadata.is_(None), told.is_(None))
+    notification = messages.c.user_metadata["notification"].as_string()
+    said = or_(messages.c.user_metadata.is_(None), notification.is_(None))
     waiting = select(func.min(messages.c.timestamp)).where(messages.c.episode_id.is_(None), said)
     of_run = (
         (segments.c.user_id == runs.c.user_id)

@@ -20,7 +20,7 @@ from internal.config import Config, MetricsConfig, load
 from internal.storage.database import Database
 from internal.storage.migration import migrate
 from internal.telemetry.metrics import Metrics
-from internal.telemetry.repository import stored_figures
+from internal.telemetry.repository import stored_gauges
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -162,7 +162,7 @@ async def test_metrics_named_in_the_text_exist(tmp_path: Path) -> None:
     """Every `laplaced_...` in a document is exposed by the program."""
     async with Database.open(tmp_path / "laplaced.db") as database:
         await database.exclusive(migrate)
-        stored = await database.read(partial(stored_figures, most_people=10))
+        stored = await database.read(partial(stored_gauges, most_people=10))
         exposed = Metrics(MetricsConfig(), "key", database.path).exposition(stored).decode()
     families = set(re.findall(r"^# HELP (\S+)", exposed, re.MULTILINE))
     assert set(re.findall(r"\blaplaced_[a-z_]+\b", EVERYTHING)) - families == set()

@@ -17,7 +17,7 @@ from bot.telegram.delivery.sender import describe
 from bot.telegram.rendering import render
 from internal.access.model import User
 from internal.events import repository as events
-from internal.events.trigger import current_occasion
+from internal.events.trigger import current_trigger
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import Outgoing, OutgoingKind, Rendered
 from internal.scheduling.clock import Clock
@@ -159,11 +159,11 @@ class OutboxChat:
         )
 
     async def _owe(self, rows: list[Outgoing]) -> None:
-        now, occasion = self._clock.now(), current_occasion()
+        now, trigger = self._clock.now(), current_trigger()
 
         def work(connection: Connection) -> None:
-            if occasion is not None:  # told first, or what is sent at once would lead back to nothing
-                events.tell_occasion(connection, occasion, now)
+            if trigger is not None:  # recorded first, so that what is sent at once leads back to it
+                events.record_trigger(connection, trigger, now)
             for row in rows:
                 mailbox.put(connection, row, now)
 

@@ -37,7 +37,7 @@ from internal.flows.turn.delivery import Delivery
 from internal.mailbox.model import OutboxRow, Outgoing
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
-from internal.scheduling.shards import WHOLE_TOWN, Shards, district_of
+from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
 
@@ -88,12 +88,12 @@ class Sender:
             await self._sleep(wait)
 
     def at_work(self) -> set[int]:
-        """The districts to which something is being sent."""
+        """The shards to which something is being sent."""
         return self._chains.at_work()
 
-    async def leave(self, districts: Collection[int], seconds: float) -> None:
+    async def leave(self, shards: Collection[int], seconds: float) -> None:
         """Gives what is being sent there `seconds` to be answered."""
-        await self._chains.leave(districts, seconds)
+        await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
         """Sends what can be sent within `seconds`; a request that is out has all of them to be answered in."""
@@ -114,9 +114,9 @@ class Sender:
         served = self._town.served
         for row in rows:
             chat_id = row.outgoing.chat_id
-            district = district_of(chat_id)
-            if not self._chains.busy(chat_id) and (served is None or district in served):
-                self._chains.add(chat_id, lambda row=row: self._send(row), district=district)  # type: ignore[misc]
+            shard = shard_of(chat_id)
+            if not self._chains.busy(chat_id) and (served is None or shard in served):
+                self._chains.add(chat_id, lambda row=row: self._send(row), shard=shard)  # type: ignore[misc]
         return len(rows), next_due_at
 
     def _until(self, due_at: datetime | None) -> timedelta:

@@ -1,7 +1,7 @@
 """Stored updates that are being worked off: each chat's in order, chats side by side, so many at once.
 
 One process of a file takes up what it stores itself. Of several workers each looks into the inbox for what has come
-into its own districts, whoever stored it; what it had begun in a district that it leaves is another's.
+into its own shards, whoever stored it; what it had begun in a shard that it leaves is another's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from bot.telegram.ordered_tasks import OrderedTasks
 from internal.mailbox import repository as mailbox
 from internal.mailbox.model import InboxRow
-from internal.scheduling.shards import Shards, district_of
+from internal.scheduling.shards import Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.write_guard import fenced
 
@@ -61,7 +61,7 @@ class InboxWorker:
         self._woken.set()
 
     async def follow(self) -> None:
-        """Takes up what comes into our districts, until cancelled."""
+        """Takes up what comes into our shards, until cancelled."""
         while True:
             await self._woken.wait()
             self._woken.clear()
@@ -81,16 +81,16 @@ class InboxWorker:
             with self._until_ended(row), fenced(self._town.fence(_chat(row))):
                 await work()
 
-        if not self._beside.add(key, rest, district=_district(row), dropped=lambda: self._end(row)):
+        if not self._beside.add(key, rest, shard=_shard(row), dropped=lambda: self._end(row)):
             self._end(row)
 
     def at_work(self) -> set[int]:
-        """The districts of which something is being worked off."""
+        """The shards of which something is being worked off."""
         return self._chats.at_work() | self._beside.at_work()
 
-    async def leave(self, districts: Collection[int], seconds: float) -> None:
+    async def leave(self, shards: Collection[int], seconds: float) -> None:
         """Begins nothing further of these, and gives what is at work `seconds`."""
-        await asyncio.gather(self._chats.leave(districts, seconds), self._beside.leave(districts, seconds))
+        await asyncio.gather(self._chats.leave(shards, seconds), self._beside.leave(shards, seconds))
 
     async def drain(self, seconds: float) -> None:
         """Gives what is at work `seconds`; the rest stays stored, and nothing more is begun."""
@@ -125,13 +125,13 @@ class InboxWorker:
             finally:
                 self._room.release()
 
-        if not self._chats.add(key, job, district=_district(row), dropped=dropped):
+        if not self._chats.add(key, job, shard=_shard(row), dropped=dropped):
             dropped()
 
     def _ours(self, row: InboxRow) -> bool:
         """Whether it is still ours to begin, after waiting for room."""
         served = self._town.served
-        return served is None or (_district(row) in served and row.n not in self._begun)
+        return served is None or (_shard(row) in served and row.n not in self._begun)
 
     @contextlib.contextmanager
     def _until_ended(self, row: InboxRow) -> Iterator[None]:
@@ -151,5 +151,5 @@ def _chat(row: InboxRow) -> int:
     return row.n if row.chat_id is None else row.chat_id
 
 
-def _district(row: InboxRow) -> int:
-    return district_of(_chat(row))
+def _shard(row: InboxRow) -> int:
+    return shard_of(_chat(row))

@@ -14,7 +14,7 @@ from internal.errors import LeaseLost
 from internal.flows.turn.answer import TurnFlow
 from internal.scheduling.clock import Clock
 from internal.scheduling.model import pause
-from internal.scheduling.shards import WHOLE_TOWN, Shards, district_of
+from internal.scheduling.shards import WHOLE_TOWN, Shards, shard_of
 from internal.storage.database import Database
 from internal.storage.engine.owner_scope import acting_for
 from internal.storage.engine.write_guard import fenced
@@ -37,12 +37,12 @@ class Lanes:
         self._chains = OrderedTasks("lane")
         self._writing = asyncio.Semaphore(PARALLEL_TURNS)
 
-    async def resume(self, bot_id: int, districts: Collection[int] | None = None) -> int:
+    async def resume(self, bot_id: int, shards: Collection[int] | None = None) -> int:
         """At start: takes up every turn of this bot that still owes an answer. Returns how many.
 
-        `districts` = in their chats, which were another worker's.
+        `shards` = in their chats, which were another worker's.
         """
-        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, districts))
+        owed = await self._database.read(lambda c: turns.unfinished(c, bot_id, shards))
         for turn in owed:
             self.wake(turn)
         return len(owed)
@@ -52,15 +52,15 @@ class Lanes:
         key = (turn.bot_id, turn.lane)
         if self._chains.waiting(key) < MOST_WAITING:
             chat_id = turn.chat_id
-            self._chains.add(key, lambda: self._of_chat(chat_id, *key), district=district_of(chat_id))
+            self._chains.add(key, lambda: self._of_chat(chat_id, *key), shard=shard_of(chat_id))
 
     def at_work(self) -> set[int]:
-        """The districts in which a turn is open."""
+        """The shards in which a turn is open."""
         return self._chains.at_work()
 
-    async def leave(self, districts: Collection[int], seconds: float) -> None:
+    async def leave(self, shards: Collection[int], seconds: float) -> None:
         """Begins no further turn there, and gives those at work `seconds`."""
-        await self._chains.leave(districts, seconds)
+        await self._chains.leave(shards, seconds)
 
     async def drain(self, seconds: float) -> None:
         await self._chains.drain(seconds)

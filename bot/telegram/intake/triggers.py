@@ -14,7 +14,7 @@ from bot.telegram.menu import OWNER_COMMANDS
 from bot.telegram.message_reader import is_command
 from internal.access import service as access
 from internal.access.model import User
-from internal.events.trigger import Occasion
+from internal.events.trigger import UpdateTrigger
 from internal.mailbox.model import InboxRow
 
 _BUTTONS: Final[Mapping[str, tuple[type[Owned], ...]]] = {
@@ -95,14 +95,14 @@ _ANSWERS: Final[Mapping[str, str]] = {
 _ALIASES: Final[Mapping[str, str]] = {"task": "tasks"}
 
 
-def occasion_of(update: Update, row: InboxRow, user: User, now: datetime) -> Occasion:
+def trigger_of(update: Update, row: InboxRow, user: User, now: datetime) -> UpdateTrigger:
     """What is told of the update while it is dealt with, and of all that it leads to."""
     told: dict[str, Any] = {"update_id": row.update_id}
     if update.callback_query is not None:
         told |= _button(update.callback_query)
     elif update.message is not None:
         told |= _message(update.message, user, now)
-    return Occasion(user.user_id, row.key, told)
+    return UpdateTrigger(user.user_id, row.key, told)
 
 
 def _button(query: CallbackQuery) -> dict[str, str]:

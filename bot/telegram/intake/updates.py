@@ -24,14 +24,14 @@ from bot.telegram.handlers.services import Menu
 from bot.telegram.intake.inbox_worker import InboxWorker, Work
 from bot.telegram.intake.lanes import Lanes
 from bot.telegram.intake.polling import RawUpdate
-from bot.telegram.intake.triggers import occasion_of
+from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.message_reader import author_of, chat_of, incoming_of, is_command
 from internal.access import repository as users
 from internal.access import service as access
 from internal.access.model import Author, Role, User, UserState, nearest_language
 from internal.errors import LeaseLost, StorageError
 from internal.events import repository as events
-from internal.events.trigger import Occasion, on_occasion
+from internal.events.trigger import UpdateTrigger, triggered_by
 from internal.flows.turn.answer import TurnFlow
 from internal.flows.turn.intake import Intake, Phrases
 from internal.mailbox import repository as mailbox
@@ -316,14 +316,14 @@ class Ingest:
     async def _handle(self, row: InboxRow, update: Update, user: User) -> None:
         """A command or a button. Neither waits behind an answer that is being written: that has a lane of its own."""
         now = self._clock.now()
-        occasion = occasion_of(update, row, user, now)
-        tell = partial(events.tell_occasion, occasion=occasion, now=now)
-        with acting_for(user.user_id), on_occasion(occasion):
+        trigger = trigger_of(update, row, user, now)
+        tell = partial(events.record_trigger, trigger=trigger, now=now)
+        with acting_for(user.user_id), triggered_by(trigger):
             handled = await self._handlers.handle(update, row, user)
         if not isinstance(handled, bool):
             with acting_for(user.user_id):
                 await self._database.write(tell)
-            rest = partial(self._finish, row, user, occasion, handled)
+            rest = partial(self._finish, row, user, trigger, handled)
             self.tray.do_beside(row, user.user_id, lambda: self._until_done(row, rest))
             return
         if not handled and update.message is not None:
@@ -331,9 +331,9 @@ class Ingest:
         await self._in_transaction(row, InboxState.INGESTED, tell, user)
         self._wake_outbox()
 
-    async def _finish(self, row: InboxRow, user: User, occasion: Occasion, rest: Work) -> None:
+    async def _finish(self, row: InboxRow, user: User, trigger: UpdateTrigger, rest: Work) -> None:
         """What a command left to be done beside the chat; until then its update counts as not worked off."""
-        with acting_for(user.user_id), on_occasion(occasion):
+        with acting_for(user.user_id), triggered_by(trigger):
             await rest()
         await self._settle(row, InboxState.INGESTED, user)
         self._wake_outbox()

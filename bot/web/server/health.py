@@ -17,7 +17,7 @@ from internal.scheduling.clock import Clock
 from internal.storage.database import Database
 from internal.storage.migration import current_revision, head_revision
 from internal.telemetry.metrics import CONTENT_TYPE, Metrics
-from internal.telemetry.repository import stored_figures
+from internal.telemetry.repository import stored_gauges
 
 PATIENCE = 5.0
 """Seconds: a database that needs longer for one row is not ready, and a probe would have hung up."""
@@ -81,7 +81,7 @@ def health_router(database: Database, metrics: Metrics, readiness: Readiness) ->
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def exposition() -> Response:
-        stored = await database.read(partial(stored_figures, most_people=metrics.most_people, mirror=metrics.mirror))
+        stored = await database.read(partial(stored_gauges, most_people=metrics.most_people, mirror=metrics.mirror))
         return Response(metrics.exposition(stored), media_type=CONTENT_TYPE)
 
     return router

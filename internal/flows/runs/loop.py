@@ -26,7 +26,7 @@ from internal.errors import (
     ModelUnavailable,
 )
 from internal.events import repository as events
-from internal.events.trigger import on_occasion
+from internal.events.trigger import triggered_by
 from internal.flows.runs.handler import Effects, Prepared, RunHandler, StaleInput, StaleResolution
 from internal.flows.runs.results import run_links
 from internal.flows.visibility.pending import everything_asked
@@ -153,7 +153,7 @@ class RunLoop:
     async def _work(self, handler: RunHandler[Any, Any], run: Run) -> None:
         try:
             # Begun while a command is dealt with, it is caused by what it works on all the same.
-            with acting_for(run.user_id), on_occasion(None):
+            with acting_for(run.user_id), triggered_by(None):
                 claimed = await self._claim(handler, run)
                 if claimed is not None:
                     await self._attempt(handler, claimed)

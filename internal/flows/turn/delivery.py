@@ -35,34 +35,32 @@ class Delivery:
     def __init__(self, database: Database, clock: Clock, *, unknown_wait: timedelta = UNKNOWN_WAIT) -> None:
         self._database, self._clock, self._unknown_wait = database, clock, unknown_wait
 
-    async def recover(self, bot_id: int, districts: Collection[int] | None = None) -> int:
+    async def recover(self, bot_id: int, shards: Collection[int] | None = None) -> int:
         """At start: what was being sent when the process died is unknown now, or given up. Returns how many that are.
 
-        `districts` = in their chats, which were another worker's. What other bots owe waits until their token is set
+        `shards` = in their chats, which were another worker's. What other bots owe waits until their token is set
         again; what this one owed before goes on.
         """
         now = self._clock.now()
 
         def work(connection: Connection) -> int:
-            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection, districts))
+            unknown = sum(self._interrupted(connection, row, now) for row in mailbox.interrupted(connection, shards))
             mailbox.hold_others(connection, bot_id)
             mailbox.release_own(connection, bot_id, now)
             return unknown
 
         return await self._database.write(work)
 
-    async def look(
-        self, limit: int, districts: Collection[int] | None = None
-    ) -> tuple[list[OutboxRow], datetime | None]:
+    async def look(self, limit: int, shards: Collection[int] | None = None) -> tuple[list[OutboxRow], datetime | None]:
         """The messages that may be sent now, one a chat, and when the earliest of all that wait becomes due.
 
-        `districts` = only those to their chats.
+        `shards` = only those to their chats.
         """
         now = self._clock.now()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], datetime | None]:
-            due = mailbox.due(connection, now, limit=limit, districts=districts)
-            return due, mailbox.next_due_at(connection, districts)
+            due = mailbox.due(connection, now, limit=limit, shards=shards)
+            return due, mailbox.next_due_at(connection, shards)
 
         return await self._database.read(work)
 

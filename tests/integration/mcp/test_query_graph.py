@@ -23,7 +23,7 @@ from bot.runtime.http import RunningServers, served, server_key
 from bot.web.graph.cypher import CypherRequest
 from internal.config import Config
 from internal.graph.mirror.falkordb_server import socket_of
-from internal.telemetry.repository import stored_figures
+from internal.telemetry.repository import stored_gauges
 from internal.testing import ScriptedModel
 
 WORKS = "MATCH (p:Entity)-[f:FACT {name: $relation}]->(o:Entity) RETURN p.name AS who, f.fact AS fact, o.name AS where"
@@ -92,7 +92,7 @@ async def caught_up(app: App) -> None:
     target = app.metrics.mirror
     async with asyncio.timeout(10):
         while True:
-            stored = await app.database.read(lambda c: stored_figures(c, most_people=0, mirror=target))
+            stored = await app.database.read(lambda c: stored_gauges(c, most_people=0, mirror=target))
             if stored.mirror_lag == 0:
                 break
             await asyncio.sleep(0.05)

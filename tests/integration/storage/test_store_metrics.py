@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Table, insert
 
 from internal.storage import tables
 from internal.storage.database import Database
-from internal.telemetry.repository import StoredGauges, stored_figures
+from internal.telemetry.repository import StoredGauges, stored_gauges
 
 NOW = datetime(2026, 2, 7, 12, 0, tzinfo=UTC)
 
@@ -44,7 +44,7 @@ async def figures(database: Database, *rows: Any, most_people: int = 100) -> Sto
             row(connection)
 
     await database.write(fill)
-    return await database.read(lambda connection: stored_figures(connection, most_people=most_people))
+    return await database.read(lambda connection: stored_gauges(connection, most_people=most_people))
 
 
 async def test_empty_store_has_nothing(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Districts are kept through an outage of the database, and end only where another has taken them."""
+"""Shards are kept through an outage of the database, and end only where another has taken them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from internal.errors import StorageError
 from internal.scheduling.leases import Leases
-from internal.scheduling.model import DISTRICTS
+from internal.scheduling.model import SHARD_COUNT
 from internal.scheduling.shards import WorkerShards
 from internal.storage.database import Database
 from internal.storage.tables import leases
@@ -26,8 +26,8 @@ class Noted:
         self.begun: list[int] = []
         self.ended: list[int] = []
 
-    async def begin(self, districts: Collection[int]) -> None:
-        self.begun += districts
+    async def begin(self, shards: Collection[int]) -> None:
+        self.begun += shards
 
     def look(self) -> None:
         pass
@@ -35,8 +35,8 @@ class Noted:
     def at_work(self) -> set[int]:
         return set()
 
-    async def end(self, districts: Collection[int], seconds: float) -> None:
-        self.ended += districts
+    async def end(self, shards: Collection[int], seconds: float) -> None:
+        self.ended += shards
 
 
 async def until(condition: Callable[[], bool], within: float = 30) -> None:
@@ -47,21 +47,21 @@ async def until(condition: Callable[[], bool], within: float = 30) -> None:
 
 async def test_an_outage_ends_nothing(two: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch) -> None:
     """While the database is away nothing is begun; afterwards everything goes on, but for what another has."""
-    districts, service = WorkerShards(Leases(two[0], "one"), length=LENGTH), Noted()
-    async with districts.kept(service):
-        await until(lambda: len(districts.served) == DISTRICTS)
-        assert sorted(service.begun) == list(range(DISTRICTS))
+    shards, service = WorkerShards(Leases(two[0], "one"), length=LENGTH), Noted()
+    async with shards.kept(service):
+        await until(lambda: len(shards.served) == SHARD_COUNT)
+        assert sorted(service.begun) == list(range(SHARD_COUNT))
 
         async def away(*args: Any) -> None:
             raise StorageError("away")
 
         with monkeypatch.context() as outage:
             outage.setattr(two[0], "beside", away)
-            await until(lambda: not districts.served)
+            await until(lambda: not shards.served)
             assert not service.ended
             thief = leases.update().where(leases.c.name == "chats:07").values(holder="thief", until=2**62)
             await two[1].beside(lambda c: c.execute(thief).rowcount)
-        await until(lambda: len(districts.served) == DISTRICTS - 1)
-        assert 7 not in districts.served
+        await until(lambda: len(shards.served) == SHARD_COUNT - 1)
+        assert 7 not in shards.served
         await until(lambda: service.ended == [7])
     assert await Leases(two[1], "other").standing("") == {"chats:07": "thief"}

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from bot.telegram.delivery.chat import Chat, Keyboard
 from bot.telegram.handlers import build_router
 from bot.telegram.handlers.services import Services
-from bot.telegram.intake.triggers import occasion_of
+from bot.telegram.intake.triggers import trigger_of
 from bot.telegram.rendering import LIMIT, render, utf16_len
 from internal.access import repository as users
 from internal.access import service as access
@@ -28,7 +28,7 @@ from internal.agents.model import ResponderRequest
 from internal.config import Config, DialogueConfig, PersonaConfig
 from internal.dialogue.buffers import DialogueBuffers
 from internal.errors import ModelError
-from internal.events.trigger import on_occasion
+from internal.events.trigger import triggered_by
 from internal.flows.archival.archive_now import ArchivedCounts
 from internal.flows.archival.publication import Publication
 from internal.flows.correcting.facts import FactCorrections
@@ -332,8 +332,8 @@ class World:
         user = await self.user(user_id)
         chat: Chat = WritingChat(user, self.said)
         row = InboxRow(update.update_id, 7, update.update_id, "", InboxState.RECEIVED, 0, self.clock.now())
-        occasion = occasion_of(update, row, user, self.clock.now())
-        with acting_for(user_id), on_occasion(occasion):  # as whoever works off the updates does
+        trigger = trigger_of(update, row, user, self.clock.now())
+        with acting_for(user_id), triggered_by(trigger):  # as whoever works off the updates does
             result = await fed(self.services, self.bot, update, chat)
         return [Said("unhandled", "")] if result is UNHANDLED else list(self.said)
 

@@ -28,8 +28,8 @@ class Worker:
         self, local: LocalTelegram, database: Database, model: ScriptedModel, name: str, window: timedelta
     ) -> None:
         self.database, self.leases = database, Leases(database, name)
-        self.districts = WorkerShards(self.leases, length=LENGTH)
-        self.stage = BotStage(local, database, self.districts)
+        self.shards = WorkerShards(self.leases, length=LENGTH)
+        self.stage = BotStage(local, database, self.shards)
         self.bot = WholeBot(self.stage, model, group_window=window)
         self._going = asyncio.Event()
         self._going.set()
@@ -45,7 +45,7 @@ class Worker:
             self.stage.delivery,
             self.bot.poller,
             monitor,
-            Part(database, self.leases, self.districts),
+            Part(database, self.leases, self.shards),
         )
         self._tasks: list[asyncio.Task[Any]] = []
 

@@ -1,4 +1,4 @@
-"""Chats are spread over districts, and SQL counts as Python does."""
+"""Chats are spread over shards, and SQL counts as Python does."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, literal, select
 
-from internal.scheduling.lease_repository import in_districts
-from internal.scheduling.model import DISTRICTS
-from internal.scheduling.shards import district_of
+from internal.scheduling.lease_repository import in_shards
+from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.shards import shard_of
 
 ENGINE = create_engine("sqlite://")
 
@@ -16,9 +16,9 @@ ENGINE = create_engine("sqlite://")
 @given(st.integers(-(2**62), 2**62))
 def test_sql_and_python_agree(chat_id: int) -> None:
     """For groups, whose numbers are negative, too."""
-    district = district_of(chat_id)
-    assert 0 <= district < DISTRICTS
+    shard = shard_of(chat_id)
+    assert 0 <= shard < SHARD_COUNT
     with ENGINE.connect() as connection:
-        ours = connection.execute(select(in_districts(literal(chat_id), [district]))).scalar()
-        another = connection.execute(select(in_districts(literal(chat_id), [(district + 1) % DISTRICTS]))).scalar()
+        ours = connection.execute(select(in_shards(literal(chat_id), [shard]))).scalar()
+        another = connection.execute(select(in_shards(literal(chat_id), [(shard + 1) % SHARD_COUNT]))).scalar()
     assert (bool(ours), bool(another)) == (True, False)

@@ -79,7 +79,7 @@ async def test_a_drain_ends_what_runs_and_takes_nothing_new() -> None:
     assert (ran, len(chains), asyncio.all_tasks() - before) == ([], 0, set())
 
 
-async def test_leaving_a_district() -> None:
+async def test_leaving_a_shard() -> None:
     """What waits there is dropped and said so, what runs gets its time and is cancelled; elsewhere all goes on."""
     chains, gate, seen = OrderedTasks("test"), asyncio.Event(), list[str]()
 
@@ -90,15 +90,15 @@ async def test_leaving_a_district() -> None:
         await gate.wait()
         seen.append("done")
 
-    chains.add("left", hang, district=1)
+    chains.add("left", hang, shard=1)
     await asyncio.sleep(0)
-    chains.add("left", note, district=1, dropped=lambda: seen.append("dropped"))
-    chains.add("stays", note, district=2)
+    chains.add("left", note, shard=1, dropped=lambda: seen.append("dropped"))
+    chains.add("stays", note, shard=2)
     assert chains.at_work() == {1, 2}
     await chains.leave([1], 0)
     await asyncio.sleep(0)
     assert (chains.at_work(), seen) == ({2}, ["dropped"])
-    assert chains.add("left", note, district=1)
+    assert chains.add("left", note, shard=1)
     gate.set()
     await chains.drain(5)
     assert seen == ["dropped", "done", "done"]

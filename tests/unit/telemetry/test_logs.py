@@ -113,7 +113,7 @@ def test_secret_learned_later_is_hidden_too() -> None:
     """A key that was generated after logging began is kept out from then on."""
     stream = io.StringIO()
     configure(stream=stream)
-    redact.tell("generated-key")
+    redact.register("generated-key")
     log.info("started with generated-key")
     assert "generated-key" not in stream.getvalue()
 

@@ -25,7 +25,7 @@ from bot.telegram.i18n import label, phrase
 from internal.access.model import AwaitedAnswer, User
 from internal.errors import Refused
 from internal.events import repository as events
-from internal.events.trigger import current_occasion
+from internal.events.trigger import current_trigger
 from internal.flows.tasks import actions
 from internal.flows.tasks.parse import TypedTask
 from internal.tasks import repository, service
@@ -66,7 +66,7 @@ async def _add(words: str, chat: Chat, services: Services) -> None:
 
 def _opened(connection: Connection, user: User, read: TypedTask, now: datetime, services: Services) -> Task:
     """The task; where the command was cut off behind it and comes again, the one that is there."""
-    before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_occasion()))
+    before = repository.opened_by(connection, user.user_id, events.led_to(connection, current_trigger()))
     if before is not None:
         return before
     new, teller = service.NewTask(read.title, read.schedule, read.kind), _teller(user, services, now)

@@ -15,8 +15,8 @@ from support.stores.stores import where_postgresql
 
 from bot.simulator.launch import LocalTelegram
 from internal.dialogue import repository as dialogue
-from internal.scheduling.model import DISTRICTS
-from internal.scheduling.shards import district_of
+from internal.scheduling.model import SHARD_COUNT
+from internal.scheduling.shards import shard_of
 from internal.storage import tables
 from internal.testing import Asked, ScriptedModel
 
@@ -48,17 +48,17 @@ async def parted(one: Worker, other: Worker) -> None:
     """Both have their parts."""
 
     async def evenly() -> bool:
-        return len(one.districts.served) == len(other.districts.served) == DISTRICTS // 2
+        return len(one.shards.served) == len(other.shards.served) == SHARD_COUNT // 2
 
     await eventually(evenly, PATIENT_S)
-    assert not one.districts.served & other.districts.served
+    assert not one.shards.served & other.shards.served
 
 
 async def person_of(worker: Worker) -> int:
     """Somebody whose chat this worker serves."""
     while True:
         person = await worker.stage.person()
-        if district_of(person) in worker.districts.served:
+        if shard_of(person) in worker.shards.served:
             return person
 
 
@@ -129,7 +129,7 @@ async def test_a_paused_worker_that_wakes_up_writes_nothing(
 
 
 async def serves_all(worker: Worker) -> bool:
-    return len(worker.districts.served) == DISTRICTS
+    return len(worker.shards.served) == SHARD_COUNT
 
 
 async def is_paused(worker: Worker) -> bool:
@@ -181,7 +181,7 @@ async def test_a_command_and_a_button_are_done_once_over_a_takeover(
         assert await became_of_tasks(other, person) == ["task_open"]
         [card] = await other.stage.bot_messages(person)
 
-        first, second = (one, other) if district_of(person) in one.districts.served else (other, one)
+        first, second = (one, other) if shard_of(person) in one.shards.served else (other, one)
         handle = first.bot.handlers.handle
 
         async def paused_afterwards(*update: Any) -> Any:
