@@ -77,6 +77,6 @@ async def test_a_goal_is_told_found_cited_and_reached(tmp_path: Path) -> None:
         await archived(bot, chat, 2)
         gone = await chat.say("/goals")
         assert gone["text"].startswith("Целей сейчас нет.")
-        past = await chat.press(gone, "Что уже позади", "Прежние цели")
+        past = await chat.press(gone, "Прежние", "Прошлые цели")
         assert "достигнуто" in past["text"]
         assert await bot.stop() == 0

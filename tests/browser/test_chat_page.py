@@ -371,7 +371,7 @@ async def test_appearance(open_chat: OpenChat, control: ControlClient) -> None:
     await chat.page.reload()
     await expect(body).to_have_class(re.compile("body--light"))
     await chat.page.get_by_label("Appearance").click()
-    await chat.page.get_by_text("As the system").click()
+    await chat.page.get_by_text("Same as system").click()
     await expect(body).to_have_class(re.compile("body--dark"))
 
 

@@ -2,16 +2,16 @@ summary = { $count ->
     [0] the assistant said nothing.
     [one] one answer, { $wrong ->
         [0] no complaint.
-       *[other] the owner was not content with it.
+       *[other] the owner was not satisfied with it.
     }
    *[other] { $count } answers, { $wrong ->
         [0] no complaint.
-        [one] the owner was not content with one.
-       *[other] the owner was not content with { $wrong }.
+        [one] the owner was not satisfied with one.
+       *[other] the owner was not satisfied with { $wrong }.
     }
 }
 error-corrected = The owner said that this is not so.
-error-told-before = The owner had told this before.
+error-told-before = The owner had said this before.
 error-repeated = The owner had to ask again.
 error-unclear = The owner did not understand the answer.
 error-language = The language was not the one the owner wanted.

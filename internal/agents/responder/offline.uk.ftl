@@ -30,8 +30,8 @@ Family = Родина
 Work_Inner = Близькі колеги
 Friends = Друзі
 Work_Outer = Колеги
-Other = Решта
-remembered = Ось що я пам'ятаю:
+Other = Інші
+remembered = Ось що я пам’ятаю:
 memory-due = { $text }, до { $due }
 memory-status = { $status ->
     [active] попереду

@@ -114,14 +114,14 @@ async def test_a_simulation_is_held_resumed_hurried_and_started_anew(
         await hour.click()
         await expect(hour).to_have_attribute("aria-pressed", "true")
         assert simulation.state().speed == 3600
-        await panel.get_by_role("button", name="Go on").click()
+        await panel.get_by_role("button", name="Resume").click()
         await expect(state).to_have_text("running")
         await hour.focus()
         await simulation.order(SimulatorOrder(action="stop", speed=0))
         await expect(state).to_have_text("held")
-        await expect(panel.get_by_role("button", name="Fastest")).to_have_attribute("aria-pressed", "true")
+        await expect(panel.get_by_role("button", name="As fast as possible")).to_have_attribute("aria-pressed", "true")
         await expect(hour).to_be_focused()
-        await panel.get_by_role("button", name="Start anew").click()
+        await panel.get_by_role("button", name="Start again").click()
         await expect(state).to_have_text("running")
         assert (simulation.state().state, simulation.state().acts) == ("running", 0)
         owners = (await open_page("/")).page

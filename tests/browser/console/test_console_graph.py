@@ -35,7 +35,7 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
     for name in ("Vector, Organization", "Vira, Owner", "Tea with Maria by the river., Memory"):
         await expect(node(page, name)).to_be_visible()
     await expect(node(page, "Rubin")).to_have_count(0)
-    await details.get_by_role("button", name="Receipts: Maria Koval works for Vector.").click()
+    await details.get_by_role("button", name="Sources: Maria Koval works for Vector.").click()
     await expect(details.locator("blockquote")).to_contain_text("Maria Koval works for Vector.")
     await opened.accessible()
     await page.get_by_role("button", name="Memories").click()
@@ -44,7 +44,7 @@ async def test_one_goes_from_node_to_node(open_page: OpenPage, known: Acquaintan
     talk = page.locator(f'[data-node="{known.session}"]')
     await talk.click()
     await details.get_by_role("button", name="Expand").click()
-    await expect(node(page, "Where does Maria work?, Question asked")).to_be_visible()
+    await expect(node(page, "Where does Maria work?, Request")).to_be_visible()
     await page.keyboard.press("/")
     await page.keyboard.type("Vector")
     await page.locator(".graph-found").get_by_role("button", name="Vector").click()

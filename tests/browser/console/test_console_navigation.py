@@ -25,7 +25,7 @@ async def test_the_key_opens_the_door(house: House, chrome: Browser) -> None:
     await expect(page.get_by_role("heading", name="Консоль")).to_be_visible()
     await page.get_by_label("Ключ сервера").fill("wrong")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("alert")).to_have_text("Це не той ключ.")
+    await expect(page.get_by_role("alert")).to_have_text("Неправильний ключ.")
     await page.goto(house.url + "/login?back=/calls")
     await page.get_by_label("Ключ сервера").fill(KEY)
     await page.keyboard.press("Enter")
@@ -77,7 +77,7 @@ async def test_the_keyboard_is_enough(open_page: OpenPage) -> None:
     """Tab offers to skip to the content, ? lists the keys, g and a letter go to a page."""
     page = (await open_page("/calls", owner=None)).page
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    await expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("#main")).to_be_focused()
     await page.keyboard.press("?")
@@ -94,7 +94,7 @@ async def test_on_a_phone_the_pages_are_in_a_drawer(open_page: OpenPage) -> None
     opened = await open_page("/calls", owner=None, **PHONE)
     page = opened.page
     await expect(page.locator(".nav")).to_be_hidden()
-    await page.get_by_role("button", name="Open the list of pages").click()
+    await page.get_by_role("button", name="Open the menu").click()
     await expect(page.locator(".nav")).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.locator(".nav")).to_be_hidden()
@@ -119,7 +119,7 @@ async def test_an_address_that_is_none_leads_on(house: House, chrome: Browser) -
     context = await chrome.new_context(locale="uk")
     page = Opened(await context.new_page(), house)
     await page.goto("/nonsense")
-    await expect(page.page.get_by_role("heading", name="Такої сторінки немає", level=1)).to_be_visible()
+    await expect(page.page.get_by_role("heading", name="Сторінку не знайдено", level=1)).to_be_visible()
     await page.accessible()
     told = [one for one in page.complaints if "404" not in one]
     await page.page.get_by_role("link", name="Диспетчерська").click()

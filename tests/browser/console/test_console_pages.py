@@ -47,7 +47,7 @@ async def test_a_fact_shows_its_receipt_and_is_corrected_with_a_reason(open_page
     await expect(fact.locator("blockquote")).to_have_text("Clara is allergic to penicillin")
     await fact.get_by_role("button", name="Correct").click()
     await page.get_by_label("What is true").fill("Clara tolerates penicillin after all")
-    await page.get_by_label("Why (kept with it)").fill("tested in October")
+    await page.get_by_label("Why (saved with the fact)").fill("tested in October")
     await opened.accessible()
     await page.get_by_role("button", name="Save").click()
     changed = page.locator("details.fact").filter(has_text="after all")
@@ -66,7 +66,7 @@ async def test_a_session_is_read_with_its_judgement(open_page: OpenPage) -> None
     await expect(page.locator(".ruling").first).to_contain_text("partly correct")
     await page.set_viewport_size({"width": 390, "height": 844})
     await expect(page.locator(".talks-list")).to_be_hidden()
-    await page.get_by_role("link", name="All sessions").click()
+    await page.get_by_role("link", name="All conversations").click()
     await expect(page.locator(".talks-list")).to_be_visible()
 
 
@@ -74,13 +74,13 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     """By keyboard and buttons; each goes to the section where it belongs, and what is over can be opened again."""
     page = (await open_page("/tasks", owner=CLARA)).page
     sections = page.locator(".card")
-    await page.get_by_label("What is to be done").fill("Buy a torch")
+    await page.get_by_label("What to do").fill("Buy a torch")
     await page.keyboard.press("Enter")
-    await expect(sections.filter(has_text="Without a date").get_by_text("Buy a torch")).to_be_visible()
-    await page.get_by_label("What is to be done").fill("Answer Oksana")
+    await expect(sections.filter(has_text="No date").get_by_text("Buy a torch")).to_be_visible()
+    await page.get_by_label("What to do").fill("Answer Oksana")
     await page.get_by_label("Kind").select_option("promise")
     await page.get_by_label("When").fill("2031-05-04T18:30")
-    await page.get_by_label("Repeats").select_option("weekly")
+    await page.get_by_label("Repeat").select_option("weekly")
     await page.get_by_role("button", name="Add", exact=True).click()
     added = page.locator(".task", has_text="Answer Oksana")
     await expect(added).to_contain_text("Promise")
@@ -93,7 +93,7 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await expect(added).to_contain_text("reminds Sun 11 May, 07:00")
     await page.get_by_role("button", name="Yes, add: Book the flight to Lisbon").click()
     await expect(sections.filter(has_text="Later").get_by_text("Book the flight to Lisbon")).to_be_visible()
-    await expect(page.get_by_text("Is that meant?")).to_have_count(0)
+    await expect(page.get_by_text("To confirm")).to_have_count(0)
     await page.get_by_role("button", name="Put off: Call the landlord").click()
     await page.get_by_text("In a week").click()
     await expect(sections.filter(has_text="Later").get_by_text("Call the landlord")).to_be_visible()
@@ -101,7 +101,7 @@ async def test_tasks_are_added_confirmed_put_off_and_done(open_page: OpenPage) -
     await expect(page.get_by_text("Buy a torch")).to_have_count(0)
     await page.locator("summary").click()
     await page.get_by_role("button", name="Open again: Buy a torch").click()
-    await expect(sections.filter(has_text="Without a date").get_by_text("Buy a torch")).to_be_visible()
+    await expect(sections.filter(has_text="No date").get_by_text("Buy a torch")).to_be_visible()
 
 
 async def test_of_many_tasks_the_first_are_laid(house: House, open_page: OpenPage) -> None:
@@ -126,7 +126,7 @@ async def test_notifications_tell_why_and_the_context_comes_back(open_page: Open
     """Each decision with its reason; an earlier version of the context is looked at and brought back."""
     page = (await open_page("/notifications", owner=CLARA)).page
     await expect(page.get_by_text("Why: quiet hours until 8:00")).to_be_visible()
-    await page.get_by_role("button", name="Dropped").click()
+    await page.get_by_role("button", name="Not sent").click()
     await expect(page.locator(".notice-row")).to_have_count(1)
     await expect(page.locator(".notice-why")).to_contain_text("she bought it")
     await page.keyboard.press("g")
@@ -135,9 +135,9 @@ async def test_notifications_tell_why_and_the_context_comes_back(open_page: Open
     await expect(page.get_by_text("Marek waits for the load calculations")).to_be_visible()
     await page.get_by_role("button", name="Look").last.click()
     await expect(page.get_by_text("Marek waits for the load calculations")).to_have_count(0)
-    await page.get_by_role("button", name="Bring it back").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Bring it back").click()
-    await expect(page.get_by_text("brought back from 1")).to_be_visible()
+    await page.get_by_role("button", name="Restore").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    await expect(page.get_by_text("restored from version 1")).to_be_visible()
     await expect(page.get_by_text("Version 4, the latest")).to_be_visible()
 
 
@@ -147,7 +147,7 @@ async def test_memory_and_costs_are_drawn(open_page: OpenPage) -> None:
     await expect(page.get_by_role("img", name="Lines: how much is left")).to_be_visible()
     await expect(page.locator(".chart canvas")).to_have_count(2)
     await expect(page.locator(".memory-row").first).to_contain_text("poppy seed cake")
-    await page.get_by_role("button", name="Hold best").click()
+    await page.get_by_role("button", name="Lasting longest").click()
     await expect(page.locator(".memory-row").last).to_contain_text("poppy seed cake")
     await page.keyboard.press("g")
     async with page.expect_navigation():
@@ -163,16 +163,16 @@ async def test_health_lets_the_admin_help(open_page: OpenPage) -> None:
     page = opened.page
     await expect(page.get_by_text("KeyError: 'question'")).to_be_visible()
     await opened.accessible()
-    await page.get_by_role("button", name="Give up").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Give up").click()
+    await page.get_by_role("button", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(page.get_by_text("KeyError: 'question'")).to_have_count(0)
     await page.get_by_role("button", name="Try all again").click()
     await expect(page.get_by_text("the model's reply was no JSON")).to_have_count(0)
     await page.get_by_role("button", name="Back up now").click()
     await expect(page.locator(".put-aside")).to_have_count(1)
     own = (await open_page("/health", owner=CLARA)).page
-    await expect(own.get_by_text("Conversations kept")).to_be_visible()
-    await expect(own.get_by_text("Examination")).to_have_count(0)
+    await expect(own.get_by_text("Sources stored")).to_be_visible()
+    await expect(own.get_by_text("Health checks")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("scheme", "language"), [("light", "uk"), ("dark", "ru")])

@@ -58,7 +58,7 @@ async def test_a_profile_tells_where_everything_is_from(open_page: OpenPage, kno
     await expect(facts.last).to_contain_text("works for Rubin")
     await facts.first.locator("summary").click()
     await expect(facts.first.locator("blockquote")).to_contain_text("Maria Koval works for Vector.")
-    await expect(facts.first).to_contain_text("holds now")
+    await expect(facts.first).to_contain_text("true now")
     await expect(page.get_by_role("img", name="Mentions by month")).to_be_visible()
     mention = page.locator("details.row").first
     await mention.locator("summary").click()
@@ -109,7 +109,7 @@ async def test_two_are_merged_and_split_again(open_page: OpenPage, known: Acquai
     await page.locator(".part").get_by_role("button", name="Split").click()
     await expect(dialog).to_contain_text("Split Mariia K. off?")
     await dialog.get_by_role("button", name="Split").click()
-    await expect(page.locator(".undo")).to_contain_text("Mariia K. has a profile of their own again.")
+    await expect(page.locator(".undo")).to_contain_text("Mariia K. has a separate profile again.")
     await expect(page.locator(".part")).to_have_count(0)
 
 
@@ -125,6 +125,6 @@ async def test_people_on_a_phone_in_the_dark(open_page: OpenPage, known: Acquain
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
     await opened.accessible()
     alone = await open_page("/people", owner=LONELY)
-    await expect(alone.page.get_by_role("heading", name="Nobody is known yet")).to_be_visible()
+    await expect(alone.page.get_by_role("heading", name="No people yet")).to_be_visible()
     await alone.goto(f"/people?person={known.ids['Maria Koval']}")
     await expect(alone.page.get_by_role("heading", name="There is nothing here")).to_be_visible()

@@ -1,37 +1,37 @@
 page-facts = Facts
 records-cancel = Cancel
 records-save = Save
-facts-search = Search the facts
+facts-search = Search facts
 facts-which = Which facts
-facts-current = Hold now
-facts-ended = Have ended
-facts-all = Every version
+facts-current = True now
+facts-ended = No longer true
+facts-all = All versions
 facts-count = { $count ->
-    [one] { $count } fact, what was learned last comes first
-   *[other] { $count } facts, what was learned last comes first
+    [one] { $count } fact, newest first
+   *[other] { $count } facts, newest first
 }
 facts-found = { $count ->
-    [one] { $count } fact found, the best first
-   *[other] { $count } facts found, the best first
+    [one] { $count } fact found, best match first
+   *[other] { $count } facts found, best match first
 }
 facts-empty = No facts here
-facts-empty-text = Facts are found in what you tell the bot, once a conversation has been gone through. Talk with it, or choose another list above.
+facts-empty-text = The bot finds facts in your conversations once it has processed them. Talk with it, or choose another list above.
 fact-replaced = old version
 fact-until = until { $day }
 fact-corrected = corrected
 fact-receipts = { $count ->
-    [0] no receipt
-    [one] { $count } receipt
-   *[other] { $count } receipts
+    [0] no source
+    [one] { $count } source
+   *[other] { $count } sources
 }
-fact-heard = Where it was heard
-fact-unheard = Nobody said it in so many words: it was set by its owner.
+fact-heard = Where it was said
+fact-unheard = Set by hand: no message says this.
 fact-open = Open
 fact-history = History
-fact-why = Why: { $reason }
+fact-why = Reason: { $reason }
 fact-correct = Correct
 fact-correct-title = Correct this fact
-fact-correct-text = The old version stays in the history. No model changes what you set yourself.
+fact-correct-text = The old version stays in the history. Models never change what you set yourself.
 fact-words = What is true
-fact-reason = Why (kept with it)
+fact-reason = Why (saved with the fact)
 fact-corrected-now = Corrected

@@ -1,29 +1,29 @@
 page-memory = Memory
 memory-empty = No memories yet
-memory-empty-text = Memories are made of your conversations once they have been gone through. What is used holds, what is not used fades.
-memory-which = Which first
-memory-weakest = Fade first
-memory-strongest = Hold best
+memory-empty-text = The bot draws memories from your conversations once it has processed them. The ones it uses last; the others fade.
+memory-which = Order
+memory-weakest = Fading soonest
+memory-strongest = Lasting longest
 memory-list = Memories
 memory-count = Memories
-memory-half-life = Half-life unused
-memory-days = { $days } d
+memory-half-life = Time to fade by half, unused
+memory-days = { $days } days
 memory-never = never fades
 memory-weak = Below 30%
-memory-forget-below = Offered for forgetting below
+memory-forget-below = Suggested for forgetting below
 memory-curves = Over time
-memory-curves-chart = Lines: how much is left of each of the first memories of the list, half a year back and a year ahead if nobody uses them.
+memory-curves-chart = Lines: how much is left of the first memories in the list, from half a year ago to a year ahead if they are not used.
 memory-spread = How much is left
-memory-spread-chart = Bars: how many memories are retained by how much.
+memory-spread-chart = Bars: how many memories have how much left.
 memory-today = today
-memory-offered = offered for forgetting
-memory-left = { $share } is left
+memory-offered = suggested for forgetting
+memory-left = { $share } left
 memory-since = since { $day }
 memory-used = { $count ->
     [0] never used
     [one] used once
    *[other] used { $count } times
 }
-memory-last = last { $day }
-memory-fades = fades by { $day }
-memory-faded = faded since { $day }
+memory-last = last used { $day }
+memory-fades = will have faded by { $day }
+memory-faded = faded { $day }

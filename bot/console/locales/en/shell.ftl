@@ -1,54 +1,54 @@
-skip = Skip to the content
+skip = Skip to content
 navigation = Pages
-open-navigation = Open the list of pages
+open-navigation = Open the menu
 log-out = Log out
 whose = Whose memory
 everybody = Everybody
 theme = Theme
-theme-auto = Like the system
+theme-auto = Same as system
 theme-light = Light
 theme-dark = Dark
 language = Language
-help = Keyboard
+help = Keyboard shortcuts
 close = Close
-key-help = This list
+key-help = Show this list
 key-search = Search on the page
-key-escape = Close what is open
-earlier = Show earlier ones
+key-escape = Close the open window
+earlier = Show earlier
 try-again = Try again
 nobody-title = Nobody has written yet
-nobody-text = As soon as somebody writes to the bot, what it remembers appears here.
-nowhere-title = There is no such page
+nobody-text = As soon as somebody writes to the bot, what it remembers will appear here.
+nowhere-title = Page not found
 nowhere-text = The address may be mistyped. All pages can be reached from the first one:
 trouble-down = The bot does not answer
-trouble-down-text = It may be starting, or has been stopped: “laplaced run” starts it. This page looks again by itself when you reload it.
+trouble-down-text = It may be starting, or has been stopped: “laplaced run” starts it. Reload this page to check again.
 trouble-gone = There is nothing here
 trouble-gone-text = It was removed, or it belongs to somebody else.
-trouble-refused = That was refused
-trouble-refused-text = The server says why:
+trouble-refused = The request was refused
+trouble-refused-text = Reason given by the server:
 seconds = { $count } s
 
 login-title = Console
 login-key = Server key
-login-key-hint = The key stands in the file server_api_key of the data folder.
-login-link-hint = No key? Send the bot /console, and open the link it answers with.
+login-key-hint = The key is in the file server_api_key in the data folder.
+login-link-hint = No key? Send the bot /console and open the link it replies with.
 login-enter = Log in
 login-entering = One moment…
-login-wrong = That key is not the right one.
-login-link-spent = This link was used already, or is too old. Send the bot /console for a new one.
+login-wrong = Wrong key.
+login-link-spent = This link has already been used or has expired. Send the bot /console for a new one.
 login-wait = Too many attempts. Wait a minute, then try again.
 login-down = The bot does not answer. Is it running?
 
 page-control = Control room
 page-calls = Model calls
 calls-count = { $count ->
-    [one] { $count } call of the last seven days
-   *[other] { $count } calls of the last seven days
+    [one] { $count } call in the last seven days
+   *[other] { $count } calls in the last seven days
 }
 calls-empty = No model calls yet
-calls-empty-text = When the bot asks a model, the exact prompt and reply appear here for seven days. Offline answers ask none.
+calls-empty-text = When the bot calls a model, the exact prompt and reply are kept here for seven days. Offline answers need no calls.
 call-failed = failed
-call-forgotten = The words were removed, because something in them was to be forgotten.
+call-forgotten = The text was removed because it contained something that was forgotten.
 call-reply = Reply
 call-tokens = { $prompt } → { $completion } tokens
 role-system = System
@@ -59,6 +59,6 @@ agent-responder = Responder
 agent-archivist = Archivist
 agent-analyst = Analyst
 agent-reranker = Reranker
-agent-enricher = Enricher
+agent-enricher = Query enricher
 agent-task_manager = Task manager
 agent-context_manager = Context manager

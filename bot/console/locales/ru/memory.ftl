@@ -1,30 +1,30 @@
 page-memory = Память
 memory-empty = Воспоминаний пока нет
-memory-empty-text = Воспоминания складываются из ваших разговоров, когда те разобраны. Что используется — держится, что нет — тускнеет.
-memory-which = Какие первыми
-memory-weakest = Тускнеют первыми
-memory-strongest = Держатся лучше всех
+memory-empty-text = Воспоминания бот извлекает из ваших разговоров, когда разберёт их. Те, которыми он пользуется, сохраняются, остальные тускнеют.
+memory-which = Порядок
+memory-weakest = Сначала тускнеющие
+memory-strongest = Сначала стойкие
 memory-list = Воспоминания
 memory-count = Воспоминаний
-memory-half-life = Полураспад без использования
+memory-half-life = Тускнеет наполовину без использования за
 memory-days = { $days } дн.
 memory-never = не тускнеют
 memory-weak = Ниже 30%
 memory-forget-below = Предлагается забыть ниже
 memory-curves = Со временем
-memory-curves-chart = Линии: сколько осталось от первых воспоминаний списка — полгода назад и год вперёд, если их никто не использует.
+memory-curves-chart = Линии: сколько осталось от первых воспоминаний списка — от полугода назад до года вперёд, если ими не пользоваться.
 memory-spread = Сколько осталось
-memory-spread-chart = Столбцы: сколько воспоминаний насколько сохранилось.
+memory-spread-chart = Столбцы: сколько воспоминаний в какой мере сохранилось.
 memory-today = сегодня
 memory-offered = предлагается забыть
 memory-left = осталось { $share }
 memory-since = с { $day }
 memory-used = { $count ->
-    [0] не использовалось
+    [0] не использовано
     [one] использовано { $count } раз
     [few] использовано { $count } раза
    *[many] использовано { $count } раз
 }
-memory-last = в последний раз { $day }
+memory-last = последний раз { $day }
 memory-fades = потускнеет: { $day }
 memory-faded = потускнело: { $day }

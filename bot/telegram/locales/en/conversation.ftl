@@ -2,14 +2,14 @@
 
 greeting =
     Hi { $name }! I'm { $persona }, a companion who remembers.
-    Tell me about people and plans in your own words: I'll work out who is who, keep it, and remind you when you ask.
-    Everything I remember can be looked at, corrected or erased: /help shows how.
+    Tell me about people and plans in your own words: I'll work out who is who, remember it, and remind you when you ask.
+    You can look at, correct or erase everything I remember: /help shows how.
 greeting-again = Welcome back, { $name }! I'm here and I remember everything. Commands are in /help.
-greeting-owner = The code fits: this bot is yours now. Use /access to let others in.
-owner-code-bad = This code doesn't fit or has been used already. While the bot has no owner, a new one is printed each time it starts.
+greeting-owner = The code is right: this bot is yours now. Use /access to let others in.
+owner-code-bad = This code is wrong or has already been used. While the bot has no owner, a new one is printed each time it starts.
 
 stranger = Hi! This is a private bot, and I only answer people its owner has invited.
-works-in-private = I work in private messages: write to me there and we'll talk in peace.
+works-in-private = I only work in private messages: write to me there.
 
 help =
     __Just write to me__ in plain words. When the conversation pauses, I go through it and remember who and what you talked about.
@@ -21,40 +21,40 @@ help =
 
     __Facts__
     /facts Name — what I know for certain, with dates and sources; without a name, about you
-    /why — what my answer rests on (best as a reply to it)
+    /why — what my answer is based on (best as a reply to it)
     /asof 2023 question — how things were at that time
-    /correct — put right what an answer rests on
+    /correct — correct what an answer is based on
 
     __Goals and decisions__
     /goals — what you want to achieve
     /decisions — what you decided and why
     /questions — questions without an answer
-    /preferences — what you like and what you do not
+    /preferences — your likes and dislikes
     /memories words — what else I remember
 
     __Memory__
-    /tasks — what is to be done; /tasks add buy bread tomorrow at 9
+    /tasks — what you have to do; /tasks add buy bread tomorrow at 9
     /sessions — our conversations, word for word
-    /db question — begin a new conversation
-    /sa words — go on with this one
+    /db question — start a new conversation
+    /sa words — continue this one
     /ss — close this one; I sum it up
     /archive — go through the conversation now, without waiting for a pause
     /console — look at everything in the browser
     /status — what I'm working on
     /forget — forget a person, or everything
-    /export — download all I keep
+    /export — download everything I keep
     /privacy — what is kept and who sees it
 
     __Settings__
     /language — language
-    /team — people who are told what you take on for them
+    /team — teams: I let people know what you promise to do for them
     /timezone — time zone
-    /quiet — when I am not to disturb you
+    /quiet — when I shouldn't disturb you
     /cancel — skip the question I asked
 help-owner = /access — who is let in (only you can see this)
 
 unknown-command = I have no { $command } command. They are all in /help.
-cancelled = Fine, never mind my question. Just write as usual.
+cancelled = Fine, forget my question. Just write as usual.
 cancelled-nothing = I hadn't asked anything. Just go on writing.
 
 cannot-read = { $kind ->
@@ -79,17 +79,17 @@ too-fast = I can't keep up: I read at most { $limit } { $limit ->
    *[other] seconds
 } and we'll go on.
 daily-cost-reached = I've used up my budget for today (${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }). I'll answer again after midnight, and nothing you write now is lost.
-answer-failed = I couldn't answer: something broke on my side. Your message is saved; please try again.
+answer-failed = I couldn't answer: something went wrong on my side. Your message is saved; please try again.
 answer-refused = The model declined to answer this. Putting it differently may help; your message is saved.
 model-unreachable = I can't reach the language model right now. Your message is saved; please try again a little later.
-model-denied = The language model won't let me in right now, and only the bot's owner can put that right. Your message is saved.
-model-denied-owner = The language model won't let me in: the key is wrong or the credit is used up. Check `llm.api_key` and your account with the provider. Your message is saved.
+model-denied = The language model is refusing my requests right now, and only the bot's owner can fix that. Your message is saved.
+model-denied-owner = The language model is refusing my requests: the key is wrong or the credit is used up. Check `llm.api_key` and your account with the provider. Your message is saved.
 
 button-stale = This button no longer works.
 button-not-yours = This button isn't for you.
 button-cancel = Cancel
 kept = All right, nothing changes.
 button-back = « Back
-not-found = It's gone — something may have changed in the meantime.
-conflict = Something changed here in the meantime. Open it again and have another go.
+not-found = It's not there any more — something may have changed in the meantime.
+conflict = Something changed here in the meantime. Open it again and try once more.
 refused-other = That can't be done.

@@ -1,35 +1,35 @@
 # Archival, status, forgetting, export, privacy.
 
-archive-nothing = There's nothing to go through: I've been through all you said.
+archive-nothing = There's nothing to go through: I've been through everything you said.
 archive-started = Going through { $count } { $count ->
     [one] message
    *[other] messages
 } now. It usually takes less than a minute; then have a look at /people.
-archive-again = Trying again what didn't work out before: { $count }.
-archive-reread = Reading once more what you edited: { $count }.
-archive-unpaid = Still to be gone through once my budget for the day allows it: { $count }. /status tells what is spent.
+archive-again = Trying again what failed before: { $count }.
+archive-reread = Rereading the messages you edited: { $count }.
+archive-unpaid = Waiting until my daily budget allows it: { $count }. /status shows how much is spent.
 archive-running = There's nothing new, but I'm still going through what you said before.
-archive-answering = I'm still answering your last message; it will be gone through together with my answer.
-archive-dead = I couldn't go through a part of our conversation. /status says more, and /archive tries again.
+archive-answering = I'm still answering your last message; I'll go through it together with my answer.
+archive-dead = I couldn't go through part of our conversation. /status says more, and /archive tries again.
 
 status-buffered = { $count ->
     [0] I've been through the whole conversation.
     [one] { $count } message is waiting to be gone through.
    *[other] { $count } messages are waiting to be gone through.
 }
-status-waiting = Being gone through right now: { $count }.
-status-dead = Couldn't be gone through: { $count }. /archive tries again; details are in the bot's log.
+status-waiting = Going through right now: { $count }.
+status-dead = Couldn't go through: { $count }. /archive tries again; details are in the bot's log.
 status-people = People I know: { $count }.
 status-models = { $responder } answers, { $archivist } goes through conversations.
-status-offline = The models are built in and work without internet: I answer with what I remember, no eloquence.
+status-offline = The models are built in and work without internet: I answer with what I remember, without eloquence.
 status-quarantined = Telegram updates I couldn't read: { $count }.
-status-mirror = Changes the mirror for Cypher has not seen yet: { $count }.
+status-mirror = Changes not yet in the graph mirror: { $count }.
 status-spent = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } of ${ NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) }.
 status-spent-unlimited = Spent today: ${ NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) }.
 
 forget-ask = What should I forget? Send a person's name, or press the button to erase everything.
 forget-button-everything = Forget everything
-forget-person-confirm = Forget { $name }? The profile goes, and everything I worked out about this person.
+forget-person-confirm = Forget { $name }? The profile is deleted, with everything I learned about this person.
 forget-everything-confirm = Erase **everything**: our messages, the people, all I remember? We'd start with a clean slate.
 forget-button-yes = Yes, forget
 forget-person-done = Forgetting { $name }. You can still change your mind for { $minutes } { $minutes ->

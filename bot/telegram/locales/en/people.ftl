@@ -54,10 +54,10 @@ person-edit-display_name = What's the right name? Now: { $value }. The old one s
 person-edit-bio = What should I remember? Write all of it; the new text replaces the old one:
 person-edit-aliases = What else is this person called? Separate names with commas; your list replaces the old one, "-" clears it. Now: { $value }
 person-nothing-yet = nothing
-person-saved = Done. That's your word, and it won't change by itself.
+person-saved = Done. You set this yourself, so it won't change on its own.
 
 merge-choose = Who is it really: which of these is the same person as { $name }? Pick from the list or write the name.
-merge-confirm = Merge them? { $source } becomes part of { $target }: names and details are joined, and the name { $target } stays.
+merge-confirm = Merge them? { $source } becomes part of { $target }: names and details are combined, and the name { $target } stays.
 merge-button-yes = Merge
 merge-done = Done: { $source } and { $target } are one person now.
 merge-button-undo = Undo
@@ -87,10 +87,10 @@ suggestion-applied = All right, changed: { $name }.
 suggestion-kept = All right, it stays as it is.
 
 refused-self_merge = A person can't be merged with themselves.
-refused-different_telegram_ids = They have different Telegram accounts, so they are two people.
-refused-different_usernames = They have different @usernames, so they are two people.
+refused-different_telegram_ids = They have different Telegram accounts, so they are two different people.
+refused-different_usernames = They have different @usernames, so they are two different people.
 refused-already_merged = This profile has already been merged with another one.
 refused-no_name = A name needs at least one letter or digit.
 refused-bad_value = That's too long. Could you make it shorter?
-refused-username_taken = Somebody else already has this @username.
-refused-being_forgotten = I'm just forgetting this person. If that was a mistake, press "Undo" under that message.
+refused-username_taken = Someone else already has this @username.
+refused-being_forgotten = I'm forgetting this person right now. If that was a mistake, press "Undo" under that message.

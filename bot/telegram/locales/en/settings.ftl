@@ -1,9 +1,9 @@
 # Language, time zone, access, menu.
 
-language-ask = Which language shall we speak?
+language-ask = Which language shall we use?
 language-set = All right, English it is.
 
-zone-ask = What's your time zone? Pick one or send a city. Then I'll get "yesterday" and "on Friday" right. For now I have { $zone }.
+zone-ask = What's your time zone? Pick one or send a city, so that I get "yesterday" and "on Friday" right. For now I have { $zone }.
 zone-set = Noted: { $zone }.
 zone-unknown = I don't recognise this time zone: “{ $text }”. A city, a name like Europe/London or an offset like UTC+3 will do.
 zone-type = Send a city, a name like Europe/London or an offset like UTC+3.
@@ -30,29 +30,29 @@ menu-help = What I can do
 menu-people = Everyone I know
 menu-person = One person: /person Name
 menu-facts = What I know for certain: /facts Name
-menu-why = What my answer rests on
+menu-why = What my answer is based on
 menu-asof = How it was then: /asof 2023 question
-menu-correct = Put right what an answer rests on
+menu-correct = Correct what an answer is based on
 menu-goals = My goals
 menu-decisions = My decisions
-menu-questions = Questions without an answer
-menu-preferences = What I like and dislike
+menu-questions = Open questions
+menu-preferences = My likes and dislikes
 menu-memories = What you remember: /memories words
 menu-sessions = Our conversations, word for word
-menu-db = Begin a new conversation: /db question
-menu-sa = Go on with this conversation: /sa words
+menu-db = Start a new conversation: /db question
+menu-sa = Continue this conversation: /sa words
 menu-ss = Close the conversation
-menu-team = Who may be told what you take on
+menu-team = Teams: what we promise to do for each other
 menu-archive = Go through the conversation now
 menu-console = Look at everything in the browser
 menu-status = What I'm working on
 menu-forget = Forget a person or everything
-menu-export = Download all I keep
+menu-export = Download everything I keep
 menu-language = Language
 menu-timezone = Time zone
 menu-privacy = What is kept and who sees it
 menu-cancel = Skip the question I asked
 menu-access = Who is let in
 
-console-link = Your console, as a page in the browser. The link works once and for { $minutes } minutes, and shows what is yours alone — pass it to nobody:
+console-link = Your console, a page in the browser. The link works once, within { $minutes } minutes, and shows only what is yours — don't share it:
 console-off = The console is switched off (console.enabled).

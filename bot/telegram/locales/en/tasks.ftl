@@ -4,8 +4,8 @@ task-today = today
 task-tomorrow = tomorrow
 task-overdue = { $when } (overdue)
 task-no-date = No date yet.
-task-person = Who: { $name }
-task-state-proposed = Is this a task? I gathered it from what you said.
+task-person = Person: { $name }
+task-state-proposed = Is this a task? I took it from what you said.
 task-state-open = Open.
 task-state-done = Done.
 task-state-cancelled = Cancelled.
@@ -47,14 +47,14 @@ repeat-weekday = { $day ->
 task-opened = ⏰ I'll remind you: **{ $title }** — { $when }.
 task-opened-undated = 📝 Noted: **{ $title }**. When shall I remind you?
 task-question = Shall I remind you? “{ $title }” — { $when }
-task-ask = What has to be done, and when? For example: “buy bread tomorrow at 9”.
+task-ask = What needs to be done, and when? For example: “buy bread tomorrow at 9”.
 task-ask-when = When? For example: “tomorrow at 9”, “in 2 hours”, “every Monday at 10”.
-task-when-unknown = I couldn't read a time in that. Try “tomorrow at 9”, “in 2 hours” or “5 December”.
+task-when-unknown = I didn't understand the time. Try “tomorrow at 9”, “in 2 hours” or “5 December”.
 
 tasks-title = **To do: { $count }**
 tasks-title-past = **Done and cancelled: { $count }**
 tasks-none = Nothing to do. Say “remind me tomorrow at 9 to call mum”, or use /tasks add.
-tasks-none-past = Nothing is done or cancelled yet.
+tasks-none-past = Nothing done or cancelled yet.
 tasks-button-past = Done and cancelled: { $count }
 tasks-button-current = To do: { $count }
 
@@ -80,17 +80,17 @@ task-now-week = In a week, then.
 task-now-cancel = Cancelled.
 task-now-reopen = Open again.
 
-refused-no_title = There is nothing to do in that. Try “/tasks add buy bread tomorrow at 9”.
-refused-task_closed = That task is closed. /tasks shows the others.
-refused-past = That moment is over.
+refused-no_title = There is no task in that. Try “/tasks add buy bread tomorrow at 9”.
+refused-task_closed = That task is closed. See /tasks for the others.
+refused-past = That time has already passed.
 refused-too_many = There are too many open tasks. Close some first: /tasks
 
-quiet-ask = I don't disturb you during quiet hours: { $hours }. Choose others, or type them, such as 23-7. What you set for a minute of the day comes all the same.
-quiet-ask-none = You have no quiet hours: I may write at any time. Choose some, or type them, such as 23-7.
+quiet-ask = I don't disturb you during quiet hours: { $hours }. Choose others, or type them, for example 23-7. Reminders you set for an exact time still come.
+quiet-ask-none = You have no quiet hours: I may write at any time. Choose some, or type them, for example 23-7.
 quiet-set = Quiet hours: { $hours }.
-quiet-set-none = No quiet hours any more: I may write at any time.
-quiet-unknown = I couldn't read that. Two hours are expected, such as 23-7 or 22:30-08:00, or “off”.
+quiet-set-none = No more quiet hours: I may write at any time.
+quiet-unknown = I didn't understand that. Send two times, such as 23-7 or 22:30-08:00, or “off”.
 quiet-button-none = No quiet hours
 
-menu-tasks = What's to be done: /tasks add words
-menu-quiet = When not to disturb me
+menu-tasks = What to do: /tasks add words
+menu-quiet = When I shouldn't disturb you

@@ -44,18 +44,18 @@ when-since = с { DATETIME($since, dateStyle: "long") }
 when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
 when-said = сказано { DATETIME($since, dateStyle: "long") }
 when-said-until = сказано { DATETIME($since, dateStyle: "long") }, верно до { DATETIME($until, dateStyle: "long") }
-when-open = с каких пор, неизвестно
+when-open = с неизвестной даты
 when-open-until = до { DATETIME($until, dateStyle: "long") }
 
-fact-owners-word = Это твоё слово.
-fact-disputed = С этим спорит другой факт: ждёт твоего решения.
+fact-owners-word = Это указано тобой.
+fact-disputed = Этому противоречит другой факт: решать тебе.
 fact-replaced = Это прежняя версия, её сменила другая ({ DATETIME($at, dateStyle: "long") }).
 fact-withdrawn = Это больше не считается верным ({ DATETIME($at, dateStyle: "long") }).
 fact-before = Раньше было записано: «{ $text }»
 fact-reason = Почему изменено: { $reason }
 fact-sources = __Откуда это__
 fact-sources-all = __Откуда это: всё по порядку__
-fact-sources-none = Сообщений за этим нет.
+fact-sources-none = В сообщениях этого нет.
 fact-sources-more = …и ещё { $count }.
 source-quote = «{ $text }»
 source-own = твои слова, { DATETIME($at, dateStyle: "long") }
@@ -111,21 +111,21 @@ correct-ask =
     Как правильно? Напиши это одним предложением.
     Сейчас: «{ $text }»
     Оставить как есть — /cancel.
-correct-done = Исправил. Теперь это твоё слово, и само оно уже не изменится.
+correct-done = Исправлено. Раз это указано тобой, само оно уже не изменится.
 correct-same = Так и записано, менять нечего.
 correct-ended = Записал: это в прошлом.
-correct-denied = Вычеркнул: больше так не считаю.
+correct-denied = Убрал: больше так не считаю.
 correct-choose = Что поправить?
-correct-nothing = Этот ответ не стоит ни на одном факте, поправлять в нём нечего. Посмотреть факты можно через /facts.
-refused-empty_fact = Нужны слова: хотя бы одно.
+correct-nothing = Этот ответ не основан ни на одном факте, поправлять в нём нечего. Посмотреть факты можно через /facts.
+refused-empty_fact = Напиши хотя бы одно слово.
 refused-too_long = Слишком длинно для одного факта. Попробуй, пожалуйста, короче.
 
-why-title = **На чём стоит этот ответ**
-why-uncited = Прямо он не ссылается ни на что. Под рукой было:
+why-title = **На чём основан этот ответ**
+why-uncited = Прямо он ни на что не ссылается. Под рукой у меня было:
 why-given = Ещё было под рукой:
 why-people = Я держал в уме этих людей: { $names }
 why-gone = этого факта уже нет
-why-none = В этом ответе память не участвовала: я отвечал только по самому разговору.
+why-none = Для этого ответа память не понадобилась: хватило самого разговора.
 why-no-answer = Объяснять пока нечего: ответов ещё не было.
 why-not-answer = Это не ответ на вопрос. Ответь командой /why на мой ответ — покажу, откуда я это взял.
 
@@ -140,13 +140,13 @@ asof-ask = { $period }. Что узнать об этом времени?
 asof-future = Это время ещё впереди: { $period }. А я помню только то, что было.
 asof-nothing = { $period }: ничего об этом не знаю.
 asof-title = **{ $period }**
-asof-rests = __Это было верно тогда__
+asof-rests = __Что было верно тогда__
 asof-without-words = Ответить своими словами сейчас не получилось, но вот что тогда было верно:
 period-moment = { DATETIME($first, dateStyle: "long", timeStyle: "short") }
 period-day = { DATETIME($first, dateStyle: "long") }
 period-span = { DATETIME($first, dateStyle: "long") } — { DATETIME($last, dateStyle: "long") }
 
-contradiction-ask = Тут одно с другим не сходится. Что верно?
+contradiction-ask = Это противоречит одно другому. Что верно?
 contradiction-button-both = { $count ->
     [2] Верно и то и другое
    *[other] Верно всё
@@ -156,13 +156,13 @@ contradiction-button-neither = { $count ->
    *[other] Всё неверно
 }
 contradiction-one = Хорошо, верно это: { $fact }.
-contradiction-both = Хорошо, пусть стоит и то и другое.
+contradiction-both = Хорошо, оставлю и то и другое.
 contradiction-neither = Хорошо, больше на это не опираюсь.
-contradiction-gone = Этот вопрос уже отпал: с тех пор что-то изменилось.
+contradiction-gone = Этот вопрос больше не нужен: с тех пор что-то изменилось.
 
-join-choose = Что это на самом деле — «{ $name }»? Напиши, как называется то, с чем это одно и то же.
-join-which = Под название «{ $name }» подходит несколько. Что имеется в виду?
-join-unknown = Ничего такого рода под названием «{ $name }» я не знаю.
-join-confirm = Объединить? «{ $source }» станет частью «{ $target }»: всё, что известно, сложится, останется название «{ $target }».
+join-choose = Что такое «{ $name }» на самом деле? Напиши название того, с чем это одно и то же.
+join-which = Название «{ $name }» подходит нескольким. Что имеется в виду?
+join-unknown = Ничего такого с названием «{ $name }» я не знаю.
+join-confirm = Объединить? «{ $source }» станет частью «{ $target }»: всё, что известно, объединится, останется название «{ $target }».
 join-done = Готово: «{ $source }» и «{ $target }» теперь одно.
 join-undone = Снова по отдельности.

@@ -7,8 +7,8 @@ archive-started = Беру в разбор { $count } { $count ->
    *[other] сообщений
 }. Обычно это занимает меньше минуты; потом загляни в /people.
 archive-again = Пробую ещё раз то, что раньше не получилось разобрать: { $count }.
-archive-reread = Перечитываю то, что изменено в твоих сообщениях: { $count }.
-archive-unpaid = Ждёт, пока позволит мой бюджет на день: { $count }. Сколько потрачено, скажет /status.
+archive-reread = Перечитываю изменённые сообщения: { $count }.
+archive-unpaid = Ждёт, пока позволит мой дневной бюджет: { $count }. Сколько потрачено, покажет /status.
 archive-running = Нового нет, но сказанное раньше я ещё разбираю.
 archive-answering = На последнее сообщение я ещё отвечаю; разберу его вместе с ответом.
 archive-dead = Часть нашего разговора мне разобрать не удалось. Подробнее — /status, а /archive попробует ещё раз.
@@ -21,19 +21,19 @@ status-buffered = { $count ->
        *[other] сообщений
     }.
 }
-status-waiting = Разбирается сейчас: { $count }.
+status-waiting = Разбираю сейчас: { $count }.
 status-dead = Не удалось разобрать: { $count }. /archive попробует ещё раз; подробности в журнале бота.
 status-people = Знаю людей: { $count }.
 status-models = Отвечает { $responder }, разбирает { $archivist }.
 status-offline = Модели встроенные, работают без интернета: отвечаю тем, что помню, без красноречия.
 status-quarantined = Обновлений от Telegram, которые не удалось прочитать: { $count }.
-status-mirror = Изменений, которых ещё нет в зеркале для Cypher: { $count }.
+status-mirror = Изменений, которых ещё нет в зеркале графа: { $count }.
 status-spent = Сегодня потрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $ из { NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) } $.
 status-spent-unlimited = Сегодня потрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $.
 
 forget-ask = Что забыть? Напиши имя человека — или нажми кнопку, чтобы стереть всё.
 forget-button-everything = Забыть всё
-forget-person-confirm = Забыть? { $name }: исчезнет профиль и всё, что я вывел о человеке из разговоров.
+forget-person-confirm = Забыть? { $name }: исчезнет профиль и всё, что я узнал о человеке из разговоров.
 forget-everything-confirm = Стереть **всё**: переписку, людей, всё, что я запомнил? Начнём с чистого листа.
 forget-button-yes = Да, забыть
 forget-person-done = Забываю: { $name }. В ближайшие { $minutes } { $minutes ->

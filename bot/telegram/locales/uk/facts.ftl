@@ -44,18 +44,18 @@ when-since = з { DATETIME($since, dateStyle: "long") }
 when-since-until = { DATETIME($since, dateStyle: "long") } — { DATETIME($until, dateStyle: "long") }
 when-said = сказано { DATETIME($since, dateStyle: "long") }
 when-said-until = сказано { DATETIME($since, dateStyle: "long") }, правда до { DATETIME($until, dateStyle: "long") }
-when-open = відколи, невідомо
+when-open = з невідомої дати
 when-open-until = до { DATETIME($until, dateStyle: "long") }
 
-fact-owners-word = Це твоє слово.
-fact-disputed = Із цим сперечається інший факт: чекає на твоє рішення.
+fact-owners-word = Це вказано тобою.
+fact-disputed = Цьому суперечить інший факт: вирішувати тобі.
 fact-replaced = Це попередня версія, її змінила інша ({ DATETIME($at, dateStyle: "long") }).
 fact-withdrawn = Це більше не вважається правдою ({ DATETIME($at, dateStyle: "long") }).
 fact-before = Раніше було записано: «{ $text }»
 fact-reason = Чому змінено: { $reason }
 fact-sources = __Звідки це__
 fact-sources-all = __Звідки це: усе по порядку__
-fact-sources-none = Повідомлень за цим немає.
+fact-sources-none = У повідомленнях цього немає.
 fact-sources-more = …і ще { $count }.
 source-quote = «{ $text }»
 source-own = твої слова, { DATETIME($at, dateStyle: "long") }
@@ -109,21 +109,21 @@ correct-ask =
     Як правильно? Напиши це одним реченням.
     Зараз: «{ $text }»
     Лишити як є — /cancel.
-correct-done = Виправив. Тепер це твоє слово, і саме собою воно вже не зміниться.
+correct-done = Виправлено. Раз це вказано тобою, саме собою воно вже не зміниться.
 correct-same = Так і записано, міняти нічого.
 correct-ended = Записав: це в минулому.
-correct-denied = Викреслив: більше так не вважаю.
+correct-denied = Прибрав: більше так не вважаю.
 correct-choose = Що виправити?
 correct-nothing = Ця відповідь не спирається на жоден факт, виправляти в ній нічого. Переглянути факти можна через /facts.
-refused-empty_fact = Потрібні слова: хоча б одне.
+refused-empty_fact = Напиши хоча б одне слово.
 refused-too_long = Задовго для одного факту. Спробуй, будь ласка, коротше.
 
-why-title = **На чому стоїть ця відповідь**
-why-uncited = Прямо вона ні на що не посилається. Під рукою було:
+why-title = **На чому ґрунтується ця відповідь**
+why-uncited = Прямо вона ні на що не посилається. Під рукою в мене було:
 why-given = Ще було під рукою:
 why-people = Я мав на думці цих людей: { $names }
 why-gone = цього факту вже немає
-why-none = У цій відповіді пам’ять участі не брала: я відповідав лише з самої розмови.
+why-none = Для цієї відповіді пам’ять не знадобилася: вистачило самої розмови.
 why-no-answer = Пояснювати поки нічого: відповідей ще не було.
 why-not-answer = Це не відповідь на питання. Відповідай командою /why на мою відповідь — покажу, звідки я це взяв.
 
@@ -138,13 +138,13 @@ asof-ask = { $period }. Що дізнатися про цей час?
 asof-future = Цей час іще попереду: { $period }. А я пам’ятаю лише те, що було.
 asof-nothing = { $period }: нічого про це не знаю.
 asof-title = **{ $period }**
-asof-rests = __Це було правдою тоді__
+asof-rests = __Що було правдою тоді__
 asof-without-words = Відповісти своїми словами зараз не вийшло, але ось що тоді було правдою:
 period-moment = { DATETIME($first, dateStyle: "long", timeStyle: "short") }
 period-day = { DATETIME($first, dateStyle: "long") }
 period-span = { DATETIME($first, dateStyle: "long") } — { DATETIME($last, dateStyle: "long") }
 
-contradiction-ask = Тут одне з одним не сходиться. Що правда?
+contradiction-ask = Це суперечить одне одному. Що правда?
 contradiction-button-both = { $count ->
     [2] Правда і те і те
    *[other] Усе правда
@@ -154,13 +154,13 @@ contradiction-button-neither = { $count ->
    *[other] Усе неправда
 }
 contradiction-one = Гаразд, правда це: { $fact }.
-contradiction-both = Гаразд, хай лишається і те і те.
+contradiction-both = Гаразд, залишу і те, і те.
 contradiction-neither = Гаразд, більше на це не спираюся.
-contradiction-gone = Це питання вже відпало: відтоді щось змінилося.
+contradiction-gone = Це питання більше не потрібне: відтоді щось змінилося.
 
-join-choose = Що це насправді — «{ $name }»? Напиши, як зветься те, з чим це одне й те саме.
+join-choose = Що таке «{ $name }» насправді? Напиши назву того, з чим це одне й те саме.
 join-which = Назва «{ $name }» підходить кільком. Що мається на увазі?
-join-unknown = Нічого такого роду з назвою «{ $name }» я не знаю.
-join-confirm = Об’єднати? «{ $source }» стане частиною «{ $target }»: усе, що відомо, складеться, лишиться назва «{ $target }».
+join-unknown = Нічого такого з назвою «{ $name }» я не знаю.
+join-confirm = Об’єднати? «{ $source }» стане частиною «{ $target }»: усе, що відомо, об’єднається, лишиться назва «{ $target }».
 join-done = Готово: «{ $source }» і «{ $target }» тепер одне.
 join-undone = Знову окремо.

@@ -7,8 +7,8 @@ archive-started = Беру до розбору { $count } { $count ->
    *[other] повідомлень
 }. Зазвичай це займає менше хвилини; потім зазирни в /people.
 archive-again = Пробую ще раз те, що раніше не вдалося розібрати: { $count }.
-archive-reread = Перечитую те, що змінено в твоїх повідомленнях: { $count }.
-archive-unpaid = Чекає, доки дозволить мій бюджет на день: { $count }. Скільки витрачено, скаже /status.
+archive-reread = Перечитую змінені повідомлення: { $count }.
+archive-unpaid = Чекає, доки дозволить мій денний бюджет: { $count }. Скільки витрачено, покаже /status.
 archive-running = Нового немає, але сказане раніше я ще розбираю.
 archive-answering = На останнє повідомлення я ще відповідаю; розберу його разом із відповіддю.
 archive-dead = Частину нашої розмови мені розібрати не вдалося. Докладніше — /status, а /archive спробує ще раз.
@@ -21,19 +21,19 @@ status-buffered = { $count ->
        *[other] повідомлень
     }.
 }
-status-waiting = Розбирається зараз: { $count }.
+status-waiting = Розбираю зараз: { $count }.
 status-dead = Не вдалося розібрати: { $count }. /archive спробує ще раз; подробиці в журналі бота.
 status-people = Знаю людей: { $count }.
 status-models = Відповідає { $responder }, розбирає { $archivist }.
 status-offline = Моделі вбудовані, працюють без інтернету: відповідаю тим, що пам’ятаю, без красномовства.
 status-quarantined = Оновлень від Telegram, які не вдалося прочитати: { $count }.
-status-mirror = Змін, яких ще немає в дзеркалі для Cypher: { $count }.
+status-mirror = Змін, яких ще немає в дзеркалі графа: { $count }.
 status-spent = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $ із { NUMBER($limit, minimumFractionDigits: 2, maximumFractionDigits: 2) } $.
 status-spent-unlimited = Сьогодні витрачено { NUMBER($spent, minimumFractionDigits: 2, maximumFractionDigits: 4) } $.
 
 forget-ask = Що забути? Напиши ім’я людини — або натисни кнопку, щоб стерти все.
 forget-button-everything = Забути все
-forget-person-confirm = Забути? { $name }: зникне профіль і все, що я вивів про людину з розмов.
+forget-person-confirm = Забути? { $name }: зникне профіль і все, що я дізнався про людину з розмов.
 forget-everything-confirm = Стерти **все**: листування, людей, усе, що я запам’ятав? Почнемо з чистого аркуша.
 forget-button-yes = Так, забути
 forget-person-done = Забуваю: { $name }. Упродовж { $minutes } { $minutes ->

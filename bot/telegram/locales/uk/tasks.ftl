@@ -1,11 +1,11 @@
-# Справи, нагадування, тихі години.
+# Завдання, нагадування, тихі години.
 
 task-today = сьогодні
 task-tomorrow = завтра
 task-overdue = { $when } (прострочено)
 task-no-date = Поки без дати.
-task-person = Хто: { $name }
-task-state-proposed = Це справа? Я так зрозумів із твоїх слів.
+task-person = Людина: { $name }
+task-state-proposed = Це завдання? Я так зрозумів із твоїх слів.
 task-state-open = Ще не зроблено.
 task-state-done = Зроблено.
 task-state-cancelled = Скасовано.
@@ -61,12 +61,12 @@ task-ask = Що треба зробити і коли? Наприклад: «к�
 task-ask-when = Коли? Наприклад: «завтра о 9», «за 2 години», «щопонеділка о 10».
 task-when-unknown = Не зрозумів, коли. Спробуй так: «завтра о 9», «за 2 години» або «5 грудня».
 
-tasks-title = **Справи: { $count }**
-tasks-title-past = **Зроблено і скасовано: { $count }**
-tasks-none = Справ немає. Скажи «нагадай завтра о 9 подзвонити мамі» або напиши /tasks add.
-tasks-none-past = Поки нічого не зроблено і не скасовано.
-tasks-button-past = Зроблено і скасовано: { $count }
-tasks-button-current = Справи: { $count }
+tasks-title = **Завдання: { $count }**
+tasks-title-past = **Виконано і скасовано: { $count }**
+tasks-none = Завдань немає. Скажи «нагадай завтра о 9 подзвонити мамі» або напиши /tasks add.
+tasks-none-past = Поки нічого не виконано і не скасовано.
+tasks-button-past = Виконано і скасовано: { $count }
+tasks-button-current = Завдання: { $count }
 
 task-button-confirm = ✓ Так
 task-button-done = ✓ Зроблено
@@ -79,8 +79,8 @@ task-button-change = Інший час
 task-button-cancel = ✕ Скасувати
 task-button-cancel-proposed = ✕ Ні
 task-button-cancel-repeated = ✕ Більше ніколи
-task-button-reopen = Повернути до справ
-task-button-back = « Усі справи
+task-button-reopen = Відкрити знову
+task-button-back = « Усі завдання
 
 task-now-confirm = Нагадаю.
 task-now-done = Готово!
@@ -88,14 +88,14 @@ task-now-hour = Гаразд, за годину.
 task-now-tomorrow = Гаразд, завтра.
 task-now-week = Гаразд, за тиждень.
 task-now-cancel = Скасував.
-task-now-reopen = Знову у справах.
+task-now-reopen = Знову у списку завдань.
 
-refused-no_title = Тут немає що робити. Спробуй так: «/tasks add купити хліб завтра о 9».
-refused-task_closed = Ця справа закрита. Решта — у /tasks.
+refused-no_title = Не зрозумів, що треба зробити. Спробуй так: «/tasks add купити хліб завтра о 9».
+refused-task_closed = Це завдання закрите. Решта — у /tasks.
 refused-past = Цей час уже минув.
-refused-too_many = Відкритих справ забагато. Закрий спершу частину: /tasks
+refused-too_many = Відкритих завдань забагато. Закрий спершу частину: /tasks
 
-quiet-ask = У тихі години я не турбую: { $hours }. Вибери інші або напиши, наприклад 23-7. Те, чому ти сам призначив годину, прийде й тоді.
+quiet-ask = У тихі години я не турбую: { $hours }. Вибери інші або напиши, наприклад 23-7. Нагадування на точний час, заданий тобою, прийдуть і тоді.
 quiet-ask-none = Тихих годин немає: можу написати будь-коли. Вибери їх або напиши, наприклад 23-7.
 quiet-set = Тихі години: { $hours }.
 quiet-set-none = Тихих годин більше немає: можу написати будь-коли.

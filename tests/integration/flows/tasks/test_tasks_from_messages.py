@@ -124,7 +124,7 @@ async def test_the_fragment_does_not_open_it_twice(stage: Stage) -> None:
 async def test_a_reminder_for_a_moment_that_is_over_is_refused(stage: Stage) -> None:
     """In the chat, with the reason; the fragment that holds it does not open it either."""
     await stage.said("remind me on 5 January 2026 at 9 to call Maria")
-    assert [one.content for one in await stage.talk.messages()][1:] == ["That moment is over."]
+    assert [one.content for one in await stage.talk.messages()][1:] == ["That time has already passed."]
     assert await stage.tasks() == []
 
 

@@ -57,7 +57,7 @@ async def test_only_things_of_its_kind_are_offered(world: World) -> None:
     await world.person("Petro")
     merge = only(await world.send("/facts Falcon")).buttons["Merge with…"]
     await world.press(merge)
-    assert only(await world.send("Petro")).text == "I don't know a thing of that kind called “Petro”."
+    assert only(await world.send("Petro")).text == "I don't know anything of that kind called “Petro”."
     await world.press(merge)
     which = only(await world.send("Rubin"))
     assert which.text == "Several things could be “Rubin”. Which one?"

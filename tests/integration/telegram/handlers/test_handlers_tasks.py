@@ -103,7 +103,7 @@ async def test_what_is_no_time_is_asked_again_and_a_sentence_is_no_answer(world:
 async def test_nothing_is_promised_for_a_day_that_is_over(world: World) -> None:
     """He is told so, and no task is opened."""
     await world.admit(1, "Olena")
-    assert only(await world.send("/tasks add call mum on 5 November 2020")).text == "That moment is over."
+    assert only(await world.send("/tasks add call mum on 5 November 2020")).text == "That time has already passed."
     assert await world.read(lambda c: tasks.listing(c, 1)) == []
 
 
@@ -114,7 +114,7 @@ async def test_a_time_that_is_over_is_asked_again(world: World) -> None:
     before = await the_task(world)
     await world.press(said.buttons["Another time"])
     again = only(await world.send("on 5 November 2026 at 9"))
-    assert (again.text, again.force_reply) == ("That moment is over.", True)
+    assert (again.text, again.force_reply) == ("That time has already passed.", True)
     assert await the_task(world) == before
     await world.send("on 6 December at 9")
     assert (await the_task(world)).next_at == datetime(2026, 12, 6, 9, tzinfo=UTC)
