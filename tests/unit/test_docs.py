@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from types import ModuleType
 
@@ -38,6 +39,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
+DEPENDENCIES = script("dependencies")
 SETTINGS = {setting.key: setting for setting in script("settings").settings(CONFIG)}
 
 
@@ -50,6 +52,28 @@ def shell_lines(text: str) -> list[str]:
 def test_the_page_of_settings_is_made_from_the_configuration_file() -> None:
     """docs/configuration.md is what `python docs/settings.py` writes now."""
     assert (ROOT / "docs/configuration.md").read_text(encoding="utf-8") == script("settings").render(CONFIG)
+
+
+def test_the_page_of_dependencies_names_the_licence_of_each_direct_one() -> None:
+    """docs/dependencies.md has what the metadata of every direct dependency says, under its installation."""
+    tables = DEPENDENCIES.TARGET.read_text(encoding="utf-8").partition(DEPENDENCIES.MARK)[2].split("\n## ")[1:]
+    shown = [dict(re.findall(r"^\| \*\*([\w-]+)\*\* \| (.+) \|$", table, re.MULTILINE)) for table in tables]
+    assert shown == [{name: DEPENDENCIES.licence(name) for name in names} for names in DEPENDENCIES.direct().values()]
+
+
+def test_nothing_of_the_default_installation_is_under_strong_copyleft() -> None:
+    """What asks for the source of more than its own files is an extra."""
+    licences = {name: DEPENDENCIES.licence(name) for name in DEPENDENCIES.locked("core") if _installed(name)}
+    assert len(licences) > 90
+    assert {name for name, licence in licences.items() if re.search(r"GPL|SSPL|RSAL|-NC", licence)} == set()
+
+
+def _installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def test_every_setting_has_a_meaning() -> None:
