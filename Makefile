@@ -8,7 +8,7 @@
 # make recall  measures recall, writes docs/recall.md; half an hour the first time, mostly for vectors, which it keeps
 # make lock  writes deploy/locks anew after a change of the dependencies
 # make sbom  lists every installed package with its version and licence in sbom.cdx.json
-# make screenshots  takes the pictures of README anew, from a real conversation and the bot of make demo
+# make screenshots  takes the pictures of the documentation anew, from a real conversation and the bot of make demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

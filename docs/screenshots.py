@@ -1,4 +1,4 @@
-"""Pictures for README: the real product and its console, photographed by a headless Chromium.
+"""Pictures for the documentation: the real product and its console, photographed by a headless Chromium.
 
     make screenshots        or        python docs/screenshots.py [--into docs/images] [--demo .demo] [--only NAME ...]
 
@@ -30,7 +30,7 @@ from bot.simulator.client import ControlClient
 from bot.simulator.screenshot import chromium, take_screenshot
 
 LARGEST = 120_000
-"""Bytes: README is read over slow lines too."""
+"""Bytes: the pages are read over slow lines too."""
 
 COLOURS = 256
 """As many as the screens of the product need; Chromium writes all sixteen million."""

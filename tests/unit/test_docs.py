@@ -24,6 +24,8 @@ from internal.telemetry.metrics import Metrics
 from internal.telemetry.repository import stored_gauges
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+START = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
+USING = (ROOT / "docs/using.md").read_text(encoding="utf-8")
 PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
 EVERYTHING = "\n".join(PAGES.values())
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -91,14 +93,14 @@ def _leaves(tree: dict[str, object], above: str = "") -> list[str]:
     return found
 
 
-def test_readme_tells_the_defaults_that_are_so() -> None:
-    """Each row of README's table of settings names a key, and its default as it is."""
-    rows = re.findall(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \| (`[^`]*`|empty) \|", README, re.MULTILINE)
+def test_the_defaults_shown_to_beginners_are_those_of_the_configuration() -> None:
+    """Each row of the table of settings in docs/getting-started.md names a key, and its default as it is."""
+    rows = re.findall(r"^\| `([a-z_]+(?:\.[a-z_]+)*)` \| (`[^`]*`|empty) \|", START, re.MULTILINE)
     assert len(rows) > 10
     assert {key: default.strip("`") for key, default in rows} == {
         key: SETTINGS[key].default or "empty" for key, _ in rows
     }
-    [count] = re.findall(r"all (\d+) settings", README)
+    [count] = re.findall(r"all (\d+) settings", START)
     assert int(count) == len(SETTINGS)
 
 
@@ -132,7 +134,7 @@ def test_commands_of_the_machine_exist() -> None:
             command = command.commands[arguments[0]]
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in arguments if word.startswith("--")} <= options | {"--help"}, line
-    assert {name for name in main.commands if f"`laplaced {name}`" not in README} == set()
+    assert {name for name in main.commands if f"`laplaced {name}`" not in START} == set()
 
 
 def test_targets_of_make_exist() -> None:
@@ -144,9 +146,9 @@ def test_targets_of_make_exist() -> None:
     assert named - targets == set()
 
 
-def test_chat_commands_are_all_told() -> None:
-    """README's table has every command of the bot's menu, and no other."""
-    cells = re.findall(r"^\| (`/.*?) \|", README, re.MULTILINE)
+def test_chat_commands_are_all_described() -> None:
+    """The table of docs/using.md has every command of the bot's menu, and no other."""
+    cells = re.findall(r"^\| (`/.*?) \|", USING, re.MULTILINE)
     assert {name for cell in cells for name in re.findall(r"`/(\w+)", cell)} == set(OWNER_COMMANDS)
 
 
@@ -167,17 +169,31 @@ def test_modules_named_in_the_text_exist() -> None:
     assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
+def test_readme_is_one_screen() -> None:
+    """It shows what this is, a picture, the first commands and where to go next; everything else is in docs/."""
+    assert README.count("\n") <= 45
+    assert all(f"\nmake {target}" in README for target in ("run", "test"))
+    assert "](docs/images/chat.png)" in README
+
+
+def test_every_page_is_in_the_index() -> None:
+    """docs/README.md says of each page whom it is for."""
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| \[[^]]+\]\(([a-z-]+\.md)\) \| \S", index, re.MULTILINE))
+    assert listed == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+
 def test_pictures_are_small() -> None:
-    """README is read over slow lines too."""
+    """The pages are read over slow lines too."""
     pictures = list((ROOT / "docs/images").iterdir())
     taken = script("screenshots")
     assert {path.name for path in pictures} == {*taken.PICTURES, *taken.CONSOLE_PICTURES}
     assert [path.name for path in pictures if path.stat().st_size > taken.LARGEST] == []
 
 
-@pytest.mark.parametrize("line", [line for line in shell_lines(README) if "=" in line and "LAPLACED_" in line])
+@pytest.mark.parametrize("line", [line for line in shell_lines(EVERYTHING) if "=" in line and "LAPLACED_" in line])
 def test_variables_of_the_examples_are_accepted(line: str) -> None:
-    """What README tells to put in the environment loads."""
+    """What the pages say to put in the environment loads."""
     given = dict(word.split("=", 1) for word in shlex.split(line) if word.startswith("LAPLACED_") and "=" in word)
     assert isinstance(load(None, given), Config)
 

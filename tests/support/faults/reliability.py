@@ -35,7 +35,7 @@ HEAD = """\
 # Reliability
 
 Written by `make torture` from its own records; a figure here was counted, not claimed. How the promise is kept is
-told in [how it works](how-it-works.md).
+described in [architecture](architecture.md).
 """
 
 RANDOM = """
