@@ -31,7 +31,7 @@ from playwright.async_api import Browser, BrowserContext
 from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.operations import Operations
-from bot.runtime.http import Doors, served
+from bot.runtime.http import ServerPorts, served
 from bot.simulator.screenshot import chromium
 from internal.config import Config
 from internal.console import service as console
@@ -80,8 +80,8 @@ async def _house(folder: Path) -> AsyncIterator[tuple[App, str]]:
     told |= {"server": {"port": 0, "console_port": 0}, "mcp": {"port": 0}}
     config = Config.model_validate(told)
     async with open_app(config) as app:
-        doors = Doors(_nobody, Operations(config, app.database, app.clock, examine=_nothing))
-        async with served(app, doors) as server:
+        ports = ServerPorts(_nobody, Operations(config, app.database, app.clock), _nothing)
+        async with served(app, ports) as server:
             assert server.console is not None
             yield app, server.console
 

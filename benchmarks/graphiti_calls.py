@@ -43,7 +43,7 @@ from told import AGENTS, EMBEDDER, OWNER, Call, Dialogues, Knower, by_kind
 
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, start_local_telegram
-from bot.web.admin.router import ARCHIVE_PATH
+from bot.web.admin.archive import ARCHIVE_PATH
 from internal.testing import ScriptedModel
 
 SEED, USER, KEY = 7, 1001, "benchmark"

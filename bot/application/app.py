@@ -13,7 +13,7 @@ from bot.application.agents import (
 )
 from bot.application.mirror import Mirrors
 from bot.application.models import Models
-from bot.web.admin.router import ArchiveReport
+from bot.web.admin.archive import ArchiveReport
 from internal.access import repository as users
 from internal.access.model import User
 from internal.chronicle.model import Session, Trigger

@@ -1,21 +1,23 @@
-"""Opens the database as a start does: what a killed restore left is ended, a backup comes before a migration."""
+"""Opens the database: as a start does (with a backup before a migration), or as a command does over a stopped bot's."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from pathlib import Path
 
 from internal.access import repository as users
+from internal.config import Config
 from internal.errors import StorageDamaged, StorageError
-from internal.scheduling.clock import Clock
+from internal.scheduling.clock import Clock, SystemClock
 from internal.storage.backup import backup, postgres_backup, replace_file
 from internal.storage.database import Database
 from internal.storage.engine.corruption import words_of_damage
-from internal.storage.engine.data_lock import alone_in
+from internal.storage.engine.data_lock import alone_in, hold_for
 from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.migration import bring_up_to_date, current_revision, head_revision, migrate, refuse_newer
 from internal.storage.transfer.migrate_store import refuse_draft, refuse_half
@@ -46,6 +48,54 @@ async def open_database(store: Path | str, backups: Path, clock: Clock) -> Async
                 yield database
 
 
+@contextlib.asynccontextmanager
+async def open_stopped(config: Config) -> AsyncIterator[Database]:
+    """The database of an installation whose bot does not run, in a block that acts for everyone, as at its start.
+
+    Raises StorageLocked, StorageError when there is no database or its schema is another, and StorageDamaged.
+    """
+    store = config.store
+    with hold_for(store, config.data_dir), damage_reported(store), acting_for_everyone():
+        if isinstance(store, Path):
+            await asyncio.to_thread(_need_database, store)
+        async with Database.open(store) as database:
+            if await database.read(current_revision) != head_revision():
+                raise StorageError("the database has another schema than this program; start the bot once")
+            await database.read(refuse_half)
+            yield database
+
+
+@contextlib.asynccontextmanager
+async def open_as_started(config: Config, *, only_look: bool = False) -> AsyncIterator[Database]:
+    """The database of an installation whose bot does not run, made or migrated first, as a start of the bot does it.
+
+    `only_look`: where there is none, an empty one that is gone with the block. Raises StorageLocked and what
+    `open_database` raises.
+    """
+    clock = SystemClock()
+    async with contextlib.AsyncExitStack() as stack:
+        store, backups = config.store, backup.folder_of(config.data_dir)
+        if only_look and not await _is_made(store):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            store, backups = folder / "laplaced.db", folder / backups.name
+        else:
+            stack.enter_context(hold_for(store, config.data_dir))
+        yield await stack.enter_async_context(open_database(store, backups, clock))
+
+
+async def _is_made(store: Path | str) -> bool:
+    """Whether there is a database already. Raises StorageError for a server that cannot be used."""
+    if isinstance(store, Path):
+        return await asyncio.to_thread(store.exists)
+    async with Database.open(store) as database:
+        return await database.read(current_revision) is not None
+
+
+def _need_database(path: Path) -> None:
+    if not path.exists():
+        raise StorageError(f"there is no database at {path} yet")
+
+
 async def _migrate_server(database: Database, backups: Path, clock: Clock) -> None:
     async with alone_in(backups):  # of several processes that start at once, the first does it
         revision = await database.read(current_revision)
@@ -60,7 +110,7 @@ async def _migrate_server(database: Database, backups: Path, clock: Clock) -> No
 
 @contextlib.asynccontextmanager
 async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[Database]:
-    with damage_told(path):
+    with damage_reported(path):
         await asyncio.to_thread(_prepare, path, backups, clock.now())
         async with Database.open(path) as database:
             await database.exclusive(lambda c: migrate(c, before=lambda: _back_up_first(path, backups, clock.now())))
@@ -68,7 +118,7 @@ async def _open_file(path: Path, backups: Path, clock: Clock) -> AsyncIterator[D
 
 
 @contextlib.contextmanager
-def damage_told(database: Path | str) -> Iterator[None]:
+def damage_reported(database: Path | str) -> Iterator[None]:
     """Whatever fails inside because the database file is damaged is raised as StorageDamaged; a server's is its own."""
     try:
         yield
@@ -111,6 +161,6 @@ def _refusing_migration() -> Iterator[None]:
 
 async def last_backup(database: Database, backups: Path) -> datetime | None:
     """When the last backup was made: the newest in the folder, or one that went elsewhere."""
-    told = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
-    found = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
-    return max([*found, *([datetime.fromisoformat(told)] if told else [])], default=None)
+    elsewhere = await database.read(lambda c: users.read_setting(c, LAST_BACKUP))
+    times = [made.at for made in await asyncio.to_thread(backup.listing, backups)]
+    return max([*times, *([datetime.fromisoformat(elsewhere)] if elsewhere else [])], default=None)

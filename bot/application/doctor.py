@@ -46,10 +46,12 @@ from internal.llm.calls import CallObserver
 from internal.llm.model import ChatMessage, ChatRequest
 from internal.llm.offline.embedder import OfflineEmbedder
 from internal.llm.openai import OpenAIChat
-from internal.scheduling.clock import Clock
+from internal.scheduling.clock import Clock, SystemClock
 from internal.scheduling.shards import how_many_serve
 from internal.storage.backup import backup
 from internal.storage.database import Database
+from internal.storage.engine.data_lock import hold_for
+from internal.storage.engine.owner_scope import acting_for_everyone
 from internal.storage.engine.postgres_server import database_bytes, read_server, server_time
 from internal.storage.key_files import KeyName
 from internal.storage.migration import current_revision, head_revision
@@ -221,6 +223,31 @@ class Doctor:
             return [finding("embedding", str(error), fix, "embedding-error", error=str(error))]
         told = f"{wanted.model} answers with {wanted.dimensions} numbers"
         return [fine("embedding", told, "embedding-answers", **values)]
+
+
+async def examine_here(config: Config) -> list[Check]:
+    """Examines an installation whose bot does not run, whatever state its database is in. Raises StorageLocked."""
+    clock, store = SystemClock(), config.store
+    on_file = isinstance(store, Path)
+    if on_file and not await asyncio.to_thread(config.data_dir.exists):
+        return await _examine_stopped(config, None, clock)
+    with acting_for_everyone(), hold_for(store, config.data_dir) if on_file else contextlib.nullcontext():
+        if isinstance(store, Path) and not await asyncio.to_thread(store.exists):
+            return await _examine_stopped(config, None, clock)
+        async with contextlib.AsyncExitStack() as stack:
+            opened, trouble = None, ""
+            try:
+                opened = await stack.enter_async_context(Database.open(store))
+            except StorageError as error:
+                trouble = str(error)
+            return await _examine_stopped(config, opened, clock, trouble)
+
+
+async def _examine_stopped(config: Config, database: Database | None, clock: Clock, trouble: str = "") -> list[Check]:
+    """`trouble` says why there is no database to look into, if it is not that there was none yet."""
+    token = config.telegram.token.get_secret_value()
+    telegram = (config.telegram.api_base, token) if token else None
+    return await Doctor(config, clock, running=False, telegram=telegram).examine(database, trouble)
 
 
 async def _ask_model(chat: OpenAIChat, name: str) -> Check:

@@ -1,4 +1,4 @@
-"""What every command has: its configuration, an example in its help, failures as one line, the running server."""
+"""What every command has: its configuration, an example in its help, failures as one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import click
 
 if TYPE_CHECKING:
     from internal.config import Config
-    from internal.storage.engine.data_lock import Holder
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -92,11 +91,3 @@ def load(path: Path | None) -> Config:
 @click.version_option(package_name="laplaced")
 def main() -> None:
     """A Telegram companion that remembers the people in your life, and can say where it knows them from."""
-
-
-def server_of(config: Config) -> Holder | None:
-    """The running server of this data folder, None if there is none to ask."""
-    from internal.storage.engine.data_lock import held, holder
-
-    server = holder(config.data_dir) if held(config.data_dir) else None
-    return server if server is not None and server.url is not None else None

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from bot.cli.base import fail, load, server_of
+from bot.cli.base import fail, load
 from bot.cli.graph import graph_command
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def audit(config_path: Path | None, user_id: int, repair: bool) -> None:
 
 
 async def _audit(config: Config, user_id: int, repair: bool) -> Mapping[str, Any]:
-    from bot.application.chronicle import open_chronicle
+    from bot.application.rest import open_rest
 
-    async with open_chronicle(config, server_of(config)) as rest:
+    async with open_rest(config) as rest:
         asked = {"user_id": user_id}
         found: Mapping[str, Any] = await (
             rest.send("POST", "/chronicle/repair", asked) if repair else rest.get("/chronicle/audit", asked)
@@ -66,9 +66,9 @@ async def _transcript(config: Config, user_id: int, session_id: str | None) -> N
 
 
 async def _transcripts(config: Config, user_id: int, session_id: str | None) -> AsyncIterator[str]:
-    from bot.application.chronicle import open_chronicle
+    from bot.application.rest import open_rest
 
-    async with open_chronicle(config, server_of(config)) as rest:
+    async with open_rest(config) as rest:
         if session_id is not None:
             yield await rest.text(f"/chronicle/sessions/{quote(session_id, safe='')}/transcript", {"user_id": user_id})
             return

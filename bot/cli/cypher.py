@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.base import load, server_of
+from bot.cli.base import load
 from bot.cli.graph import graph_command
 
 if TYPE_CHECKING:
-    from bot.application.mirror import Mirrors
     from bot.web.graph.cypher import CypherAnswer, Rebuilt
     from internal.config import Config
 
@@ -55,15 +52,11 @@ def query(config_path: Path | None, query: str, user_id: int, params: dict[str, 
 
 
 async def _query(config: Config, user_id: int, query: str, params: dict[str, Any]) -> CypherAnswer:
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import ask_cypher
+    from bot.application.rest import open_rest
+    from bot.web.graph.cypher import QUERY_PATH, CypherAnswer
 
-        return await ask_cypher(config, server, user_id, query, params)
-    from bot.web.graph.cypher import CypherAnswer
-
-    async with _mirrors(config) as mirrors:
-        return CypherAnswer.of(await mirrors.query(user_id, query, params))
+    async with open_rest(config) as rest:
+        return await rest.post(QUERY_PATH, {"user_id": user_id, "query": query, "params": params}, CypherAnswer)
 
 
 @graph_command("laplaced graph rebuild --user 123456789")
@@ -78,21 +71,8 @@ def rebuild(config_path: Path | None, user_id: int | None, everybody: bool) -> N
 
 
 async def _rebuild(config: Config, user_id: int | None) -> Rebuilt:
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import ask_rebuild
+    from bot.application.rest import open_rest
+    from bot.web.graph.cypher import REBUILD_PATH
 
-        return await ask_rebuild(config, server, user_id)
-    async with _mirrors(config) as mirrors:
-        return await mirrors.rebuild(user_id)
-
-
-@contextlib.asynccontextmanager
-async def _mirrors(config: Config) -> AsyncIterator[Mirrors]:
-    """The mirrors over the data of a stopped bot."""
-    from bot.application.mirror import Mirrors
-    from bot.application.operations import open_stopped
-    from internal.scheduling.clock import SystemClock
-
-    async with open_stopped(config) as database, Mirrors(config, database, SystemClock()).opened() as mirrors:
-        yield mirrors
+    async with open_rest(config) as rest:
+        return await rest.post(REBUILD_PATH, {"user_id": user_id}, list[tuple[int, int]])

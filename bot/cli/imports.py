@@ -1,29 +1,31 @@
-"""`laplaced import`: reads exports in this process, and has what is new in them stored, a batch at a time."""
+"""`laplaced import`: reads exports in this process and sends their messages to the store in batches."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import click
 
+from bot.application.imports import import_agents
+from bot.web.admin.imports import IMPORT_PATH, TERMS_PATH, ImportedEpisode, ImportOrder
 from internal.errors import NotFound, Refused
+from internal.flows.transfer.imports import OwnerTerms, Taken
 from internal.import_formats import formats
 from internal.import_formats.model import Draft, Terms, Unreadable
 from internal.import_formats.sources import Tell, opened
-from internal.storage.engine.data_lock import Holder
 
 if TYPE_CHECKING:
+    from bot.web.client import Rest
     from internal.config import Config
     from internal.flows.transfer.import_estimate import Forecast
-    from internal.flows.transfer.imports import OwnerTerms, Taken
 
 BATCH_EPISODES = 20
 """Episodes sent at a time: stored in some 50 ms, so that nobody's message waits long."""
@@ -31,20 +33,12 @@ BATCH_EPISODES = 20
 BATCH_CHARACTERS = 64 << 10
 
 SHOWN_NAMES = 8
-"""Chats and people named one by one; of the rest the number is told."""
-
-
-class Importer(Protocol):
-    """Stores conversations: the running server, or this process over a stopped one's data."""
-
-    async def terms(self, user_id: int) -> OwnerTerms: ...
-
-    async def take(self, user_id: int, drafts: Sequence[Draft], *, dry_run: bool) -> Taken: ...
+"""Chats and people named one by one; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class ImportOrder:
-    """What the user asked for; see the command's options. `price` is US dollars a million tokens."""
+class ImportOptions:
+    """The options of the command. `price` is US dollars a million tokens."""
 
     user_id: int
     paths: tuple[Path, ...]
@@ -71,81 +65,53 @@ class _Done:
         self.changed += taken.changed
 
 
-def importing_agents(config: Config) -> list[str]:
-    """The agents that work on what is imported."""
-    return ["archivist"] if config.agents.archivist.enabled else []
+async def run_import(config: Config, options: ImportOptions, rest: Rest) -> list[str]:
+    """Imports, or only counts. Returns the lines to print.
 
-
-@contextlib.asynccontextmanager
-async def open_importing(config: Config, server: Holder | None, *, dry_run: bool = False) -> AsyncIterator[Importer]:
-    """Through the running server, or over the data of a stopped one. Raises what `open_as_started` raises.
-
-    `dry_run`: where there is no database none is made; what is asked of it is asked of an empty one.
+    Raises Unreadable, NotFound and Refused; what was stored before that stays.
     """
-    if server is not None:
-        from bot.web.client import RemoteImporter
-
-        yield RemoteImporter(config, server)
-        return
-    from bot.application.operations import open_as_started
-    from bot.web.http.owners import Owners
-    from internal.access import repository as users
-    from internal.flows.transfer.imports import Importer as LocalImporting
-    from internal.scheduling.store_clock import clock_of
-
-    allowed, open_door = config.access.allowed_user_ids, config.local_telegram
-
-    async def allows(user_id: int) -> bool:
-        """Of the local Telegram, which is not there to be asked, the first user is believed to be one of it."""
-        return user_id in allowed or (open_door and not await database.read(users.everybody))
-
-    async with open_as_started(config, only_look=dry_run) as database:
-        owners = Owners(database, allows, allowed=allowed, open_door=open_door)
-        yield LocalImporting(database, await clock_of(database), importing_agents(config), owners)
-
-
-async def run_import(config: Config, order: ImportOrder, importing: Importer) -> list[str]:
-    """Does what was asked, and says what was done. Raises Unreadable, NotFound and Refused; what was stored stays."""
     try:
-        owner = await importing.terms(order.user_id)
+        owner = await rest.post(TERMS_PATH, {"user_id": options.user_id}, OwnerTerms)
     except NotFound as error:
         raise NotFound(f"{error}: name him in access.allowed_user_ids, or let him write to the bot first") from None
-    format_ = order.format or _guessed(order.paths)
-    terms = _terms(order, owner)
-    done, forecast = _Done(), _forecast(terms) if order.dry_run else None
-    with _progress(format_, order.paths) as tell, contextlib.ExitStack() as stack:
-        exports = [stack.enter_context(opened(path, tell)) for path in order.paths]
+    format_ = options.format or _guess_format(options.paths)
+    terms = _terms(options, owner)
+    done, forecast = _Done(), _forecast(terms) if options.dry_run else None
+    with _progress(format_, options.paths) as tell, contextlib.ExitStack() as stack:
+        exports = [stack.enter_context(opened(path, tell)) for path in options.paths]
         try:
             for batch in _batches(formats.drafts(format_, exports, terms)):
-                taken = await importing.take(order.user_id, batch, dry_run=order.dry_run)
+                episodes = [ImportedEpisode.of(draft) for draft in batch]
+                order = ImportOrder(user_id=options.user_id, dry_run=options.dry_run, episodes=episodes)
+                taken = await rest.post(IMPORT_PATH, order.model_dump_json().encode(), Taken)
                 done.add(taken)
                 if forecast is not None:
                     for draft, new in zip(batch, taken.new, strict=True):
                         forecast.add(draft, set(new))
         except Unreadable as error:
-            if done.messages and not order.dry_run:
+            if done.messages and not options.dry_run:
                 raise Unreadable(f"{error}; {done.messages} messages before that are imported") from None
             raise
     if forecast is None:
-        return _told(config, done, terms)
-    return _foretold(config, order, owner, forecast, done, terms)
+        return _done_lines(config, done, terms)
+    return _dry_run_lines(config, options, owner, forecast, done, terms)
 
 
-def _terms(order: ImportOrder, owner: OwnerTerms) -> Terms:
+def _terms(options: ImportOptions, owner: OwnerTerms) -> Terms:
     zone = ZoneInfo(owner.tz)
-    start = order.start
+    start = options.start
     return Terms(
-        owner=order.user_id,
-        me=frozenset(name.strip().casefold() for name in order.me),
+        owner=options.user_id,
+        me=frozenset(name.strip().casefold() for name in options.me),
         zone=zone,
         own_bot=owner.own_bot,
-        chats=frozenset(name.strip().casefold() for name in order.chats),
+        chats=frozenset(name.strip().casefold() for name in options.chats),
         start=start.replace(tzinfo=zone) if start is not None and start.tzinfo is None else start,
-        workspace=order.workspace,
+        workspace=options.workspace,
     )
 
 
-def _guessed(paths: Sequence[Path]) -> str:
+def _guess_format(paths: Sequence[Path]) -> str:
     """The one format of all paths. Raises Refused when they are of several."""
     found = []
     for path in paths:
@@ -195,14 +161,14 @@ def _forecast(terms: Terms) -> Forecast:
     return Forecast(terms.zone)
 
 
-def _told(config: Config, done: _Done, terms: Terms) -> list[str]:
-    lines = [f"{done.messages} messages imported in {done.episodes} episodes", *_beside(done, terms)]
-    if done.episodes and importing_agents(config):
+def _done_lines(config: Config, done: _Done, terms: Terms) -> list[str]:
+    lines = [f"{done.messages} messages imported in {done.episodes} episodes", *_left_out_lines(done, terms)]
+    if done.episodes and import_agents(config):
         lines.append(f"the archivist reads them in the background, after what is said meanwhile: {done.episodes} calls")
     return lines
 
 
-def _beside(done: _Done, terms: Terms) -> list[str]:
+def _left_out_lines(done: _Done, terms: Terms) -> list[str]:
     lines = []
     if done.known:
         other = f", {done.changed} of them with other words, which stay as they were" if done.changed else ""
@@ -213,10 +179,10 @@ def _beside(done: _Done, terms: Terms) -> list[str]:
     return lines
 
 
-def _foretold(
-    config: Config, order: ImportOrder, owner: OwnerTerms, forecast: Forecast, done: _Done, terms: Terms
+def _dry_run_lines(
+    config: Config, options: ImportOptions, owner: OwnerTerms, forecast: Forecast, done: _Done, terms: Terms
 ) -> list[str]:
-    lines = [f"{done.messages} messages would be imported in {done.episodes} episodes", *_beside(done, terms)]
+    lines = [f"{done.messages} messages would be imported in {done.episodes} episodes", *_left_out_lines(done, terms)]
     if forecast.first is None or forecast.last is None:
         return lines
     first, last = (f"{at.astimezone(terms.zone):%Y-%m-%d}" for at in (forecast.first, forecast.last))
@@ -226,9 +192,9 @@ def _foretold(
         lines.append(f"people: {_named(forecast.people)}")
     if not forecast.own:
         lines.append("none of it is the owner's own word: tell with --me what he is called there")
-    if importing_agents(config):
+    if import_agents(config):
         lines.append(f"the archivist: about {forecast.calls} calls and {_rounded(forecast.tokens)} tokens")
-        lines.append(_cost(config, order, owner, forecast))
+        lines.append(_cost(config, options, owner, forecast))
     return lines
 
 
@@ -242,10 +208,10 @@ def _rounded(tokens: int) -> str:
     return f"{tokens / 1e6:.1f} million" if tokens >= 1e6 else f"{round(tokens, -3):,}"
 
 
-def _cost(config: Config, order: ImportOrder, owner: OwnerTerms, forecast: Forecast) -> str:
+def _cost(config: Config, options: ImportOptions, owner: OwnerTerms, forecast: Forecast) -> str:
     """By the price given, or by what a token of the archivist's has cost so far."""
-    if order.price is not None:
-        price, source = order.price, "at the price given"
+    if options.price is not None:
+        price, source = options.price, "at the price given"
     elif config.offline_models:
         return "cost: none, the offline models answer"
     elif owner.tokens and owner.cost_usd:

@@ -7,18 +7,16 @@ import contextlib
 import gc
 import json
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.cli import chronicle, cypher, evaluate, graph, memory, memory_graph, migrate, owner, simulate, snapshots, tasks
-from bot.cli.base import FAILED, command, load, main, server_of
+from bot.cli.base import FAILED, command, load, main
 
 if TYPE_CHECKING:
-    from bot.web.admin.operations import Operations
-    from bot.web.admin.router import ArchiveReport
+    from bot.web.admin.archive import ArchiveReport
     from internal.config import Config
     from internal.flows.operations.health_checks import Check
 
@@ -108,15 +106,12 @@ def archive(config_path: Path | None, user_id: int | None, backfill: str | None,
 
 
 async def _archive(config: Config, user_id: int | None, backfill: str | None, again: bool) -> ArchiveReport:
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import ask_archive
+    from bot.application.rest import open_rest
+    from bot.web.admin.archive import ARCHIVE_PATH, ArchiveReport
 
-        return await ask_archive(config, server, user_id, backfill, again)
-    from bot.application.bootstrap import open_app
-
-    async with open_app(config) as opened:
-        return await opened.archive(user_id, backfill, again)
+    async with open_rest(config, "with models") as rest:
+        order = {"user_id": user_id, "backfill": backfill, "again": again}
+        return await rest.post(ARCHIVE_PATH, order, ArchiveReport)
 
 
 @command("laplaced import --user 123456789 --dry-run ~/Downloads/Telegram/result.json")
@@ -150,14 +145,15 @@ def import_(config_path: Path | None, paths: tuple[Path, ...], format_: str | No
         click.echo(line)
 
 
-async def _import(config: Config, **asked: Any) -> list[str]:
-    from bot.cli.imports import ImportOrder, open_importing, run_import
+async def _import(config: Config, **options: Any) -> list[str]:
+    from bot.application.rest import open_rest
+    from bot.cli.imports import ImportOptions, run_import
 
-    paths = asked["paths"]
-    if asked["format"] == "laplaced" or (asked["format"] is None and any(map(owner.is_own_export, paths))):
-        return await owner.read_back(config, asked["user_id"], paths, dry_run=asked["dry_run"])
-    async with open_importing(config, server_of(config), dry_run=asked["dry_run"]) as importing:
-        return await run_import(config, ImportOrder(**asked), importing)
+    paths = options["paths"]
+    if options["format"] == "laplaced" or (options["format"] is None and any(map(owner.is_own_export, paths))):
+        return await owner.read_back(config, options["user_id"], paths, dry_run=options["dry_run"])
+    async with open_rest(config, "started if there is one" if options["dry_run"] else "started") as rest:
+        return await run_import(config, ImportOptions(**options), rest)
 
 
 @command("laplaced backup --to /mnt/nas/laplaced-monday.db")
@@ -177,8 +173,12 @@ def backup(config_path: Path | None, target: Path | None) -> None:
 
 
 async def _back_up(config: Config, target: Path | None) -> str:
-    async with _upkeep(config) as upkeep:
-        made = await upkeep.back_up(target)
+    from bot.application.rest import open_rest
+    from bot.web.admin.operations import BACKUP_PATH, BackupReport
+
+    to = None if target is None else str(await asyncio.to_thread(target.absolute))
+    async with open_rest(config) as rest:
+        made = await rest.post(BACKUP_PATH, {"to": to}, BackupReport)
     return f"{made.path} (schema {made.revision}, {made.size / 1e6:.1f} MB, verified)"
 
 
@@ -210,14 +210,14 @@ async def _restore(config: Config, file: Path, force: bool) -> list[str]:
             done = await put_back(file, store, clock=clock, tombstone_key=key, force=force)
         else:
             done = await restore_into(file, store, config.data_dir, clock=clock, tombstone_key=key, force=force)
-    told = [f"restored {file} (schema {done.revision}) to {store if isinstance(store, Path) else name_of(store)}"]
+    lines = [f"restored {file} (schema {done.revision}) to {store if isinstance(store, Path) else name_of(store)}"]
     if done.kept is not None:
-        told.append(f"the replaced database is kept: {done.kept}")
+        lines.append(f"the replaced database is kept: {done.kept}")
     if done.forgotten is None:
-        told.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
+        lines.append("the replaced database cannot be read: whoever was forgotten after the backup is known again")
     elif done.forgotten:
-        told.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
-    return told
+        lines.append(f"forgotten again, as asked for after the backup: {done.forgotten}")
+    return lines
 
 
 @command("laplaced doctor --json")
@@ -238,14 +238,12 @@ def doctor(config_path: Path | None, as_json: bool) -> None:
 
 
 async def _examine(config: Config) -> list[Check]:
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import RemoteOperations
+    from bot.application.rest import open_rest
+    from bot.web.admin.doctor import DOCTOR_PATH
+    from internal.flows.operations.health_checks import Check
 
-        return await RemoteOperations(config, server).examine()
-    from bot.application.operations import examine_here
-
-    return await examine_here(config)
+    async with open_rest(config, "nothing") as rest:
+        return await rest.post(DOCTOR_PATH, {}, list[Check])
 
 
 def _as_json(checks: list[Check], findings: int) -> str:
@@ -286,15 +284,19 @@ def quarantine(config_path: Path | None, shown: int | None, replayed: int | None
 
 
 async def _quarantine(config: Config, shown: int | None, replayed: int | None, dropped: int | None) -> list[str]:
-    async with _upkeep(config) as upkeep:
+    from bot.application.rest import open_rest
+    from bot.web.admin.operations import DROP_PATH, QUARANTINE_PATH, REPLAY_PATH
+    from internal.mailbox.model import QuarantinedUpdate
+
+    async with open_rest(config) as rest:
         if replayed is not None:
-            return [f"{await upkeep.replay(replayed or None)} updates are handled once more"]
+            return [f"{await rest.post(REPLAY_PATH, {'n': replayed or None}, int)} updates are handled once more"]
         if dropped is not None:
-            return [f"{await upkeep.drop(dropped or None)} updates are given up"]
-        aside = await upkeep.quarantined()
+            return [f"{await rest.post(DROP_PATH, {'n': dropped or None}, int)} updates are given up"]
+        updates = await rest.post(QUARANTINE_PATH, {}, list[QuarantinedUpdate])
     if shown is not None:
-        return [one.raw for one in aside if shown in {0, one.n}]
-    return [f"{one.n}  {one.received_at:%Y-%m-%d %H:%M} UTC  {one.error}" for one in aside]
+        return [update.raw for update in updates if shown in {0, update.n}]
+    return [f"{update.n}  {update.received_at:%Y-%m-%d %H:%M} UTC  {update.error}" for update in updates]
 
 
 @command("laplaced runs --revive")
@@ -307,23 +309,11 @@ def runs(config_path: Path | None, user_id: int | None, revive: bool) -> None:
 
 
 async def _runs(config: Config, user_id: int | None, revive: bool) -> list[str]:
-    async with _upkeep(config) as upkeep:
+    from bot.application.rest import open_rest
+    from bot.web.admin.operations import DEAD_RUNS_PATH, REVIVE_PATH, DeadRun
+
+    async with open_rest(config) as rest:
         if revive:
-            return [f"{await upkeep.revive(user_id)} runs are tried again"]
-        dead = await upkeep.dead_runs(user_id)
-    return [f"{one.created_at:%Y-%m-%d %H:%M} UTC  user {one.user_id}  {one.agent}  {one.error}" for one in dead]
-
-
-@contextlib.asynccontextmanager
-async def _upkeep(config: Config) -> AsyncIterator[Operations]:
-    """Through the running server, or over the data of a stopped one."""
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import RemoteOperations
-
-        yield RemoteOperations(config, server)
-        return
-    from bot.application.operations import open_upkeep
-
-    async with open_upkeep(config) as opened:
-        yield opened
+            return [f"{await rest.post(REVIVE_PATH, {'user_id': user_id}, int)} runs are tried again"]
+        dead = await rest.post(DEAD_RUNS_PATH, {"user_id": user_id}, list[DeadRun])
+    return [f"{run.created_at:%Y-%m-%d %H:%M} UTC  user {run.user_id}  {run.agent}  {run.error}" for run in dead]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.base import command, load, server_of
+from bot.cli.base import command, load
 
 if TYPE_CHECKING:
     from bot.web.admin.recall import Recalled
+    from bot.web.client import Rest
     from internal.config import Config
     from internal.storage.engine.data_lock import Holder
 
@@ -44,16 +45,11 @@ def recall(config_path: Path | None, query: str, user_id: int, limit: int, as_js
 
 
 async def _recall(config: Config, user_id: int, query: str, limit: int) -> Recalled:
-    server = server_of(config)
-    if server is not None:
-        from bot.web.client import ask_recall
+    from bot.application.rest import open_rest
+    from bot.web.admin.recall import RECALL_PATH, Recalled
 
-        return await ask_recall(config, server, user_id, query, limit)
-    from bot.application.bootstrap import open_app
-    from bot.web.admin.recall import Recalled
-
-    async with open_app(config) as opened:
-        return Recalled.of(await opened.recall(user_id, query, limit))
+    async with open_rest(config, "with models") as rest:
+        return await rest.post(RECALL_PATH, {"user_id": user_id, "query": query, "limit": limit}, Recalled)
 
 
 @command("laplaced mcp --stdio")
@@ -67,11 +63,12 @@ def mcp(config_path: Path | None, stdio: bool) -> None:
 
 
 async def _mcp(config: Config, stdio: bool) -> None:
-    server = server_of(config)
-    if server is not None and not stdio:
-        from bot.web.client import ask_mcp
+    from bot.application.rest import rest_of, running_server
 
-        click.echo(f"MCP: {await ask_mcp(server)} (served by process {server.pid})")
+    server = running_server(config)
+    if server is not None and not stdio:
+        async with contextlib.aclosing(rest_of(server, config)) as rest:
+            click.echo(f"MCP: {await _mcp_address(rest, server)} (served by process {server.pid})")
         return
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for wanted in (signal.SIGTERM, signal.SIGINT):
@@ -79,21 +76,29 @@ async def _mcp(config: Config, stdio: bool) -> None:
     await (_serve_stdio(config, server, stop) if stdio else _serve_http(config, stop))
 
 
+async def _mcp_address(rest: Rest, server: Holder) -> str:
+    """Where the running server serves MCP. Raises ServerUnreachable if it does not."""
+    from bot.web.client import CallRefused, ServerUnreachable
+
+    with contextlib.suppress(CallRefused, ServerUnreachable, KeyError, TypeError):
+        return str((await rest.get("/"))["mcp"])
+    raise ServerUnreachable(f"process {server.pid} holds the data folder and serves no MCP over HTTP")
+
+
 async def _serve_stdio(config: Config, server: Holder | None, stop: asyncio.Event) -> None:
-    from bot.mcp.rest import Rest
+    from bot.application.rest import rest_of
     from bot.mcp.stdio import serve_stdio
+    from bot.web.client import Rest
 
     async with contextlib.AsyncExitStack() as stack:
         if server is not None:
-            from bot.web.client import key_of
-
-            rest = Rest.of_server(server.url or "", key_of(config))
+            rest = rest_of(server, config)
         else:
             from bot.runtime.headless import open_alone
             from bot.runtime.http import served_for_commands, server_key
 
-            app, doors = await stack.enter_async_context(open_alone(config))
-            running, web = await stack.enter_async_context(served_for_commands(app, doors))
+            app, ports = await stack.enter_async_context(open_alone(config))
+            running, web = await stack.enter_async_context(served_for_commands(app, ports))
             app.lock.announce(running.url)
             rest = Rest.inside(web, server_key(app))
         stack.push_async_callback(rest.aclose)
@@ -109,7 +114,7 @@ async def _serve_http(config: Config, stop: asyncio.Event) -> None:
     from bot.runtime.headless import open_alone
     from bot.runtime.http import served
 
-    async with open_alone(config) as (app, doors), served(app, doors) as running:
+    async with open_alone(config) as (app, ports), served(app, ports) as running:
         app.lock.announce(running.rest.url)
         print(f"MCP: {running.mcp}", flush=True)
         await _until(stop, *running.ended)

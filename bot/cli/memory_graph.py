@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import click
 
-from bot.cli.base import load, server_of
+from bot.cli.base import load
 from bot.cli.graph import graph_command
 
 if TYPE_CHECKING:
@@ -124,9 +124,9 @@ def _asked(config_path: Path | None, path: str, user_id: int, **query: Any) -> M
 async def _call(
     config: Config, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
 ) -> Mapping[str, Any]:
-    from bot.application.memory import open_memory
+    from bot.application.rest import open_rest
 
-    async with open_memory(config, server_of(config)) as rest:
+    async with open_rest(config) as rest:
         answer: Mapping[str, Any] = await (
             rest.get(f"/memory/{path}", query) if method == "GET" else rest.send(method, f"/memory/{path}", body)
         )

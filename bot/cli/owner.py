@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.base import command, load, server_of
+from bot.cli.base import command, load
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -49,10 +49,11 @@ def export(config_path: Path | None, user_id: int, target: Path | None) -> None:
 
 
 async def _export(config: Config, user_id: int) -> str:
-    from bot.application.owner_data import open_keeping
+    from bot.application.rest import open_rest
+    from bot.web.admin.owner_data import EXPORT_PATH
 
-    async with open_keeping(config, server_of(config)) as keeping:
-        return await keeping.export(user_id)
+    async with open_rest(config) as rest:
+        return await rest.text(EXPORT_PATH, body={"user_id": user_id})
 
 
 def _write_private(target: Path, document: str) -> None:
@@ -105,10 +106,13 @@ def _one_of(everything: bool, chosen: Mapping[str, str | None]) -> tuple[Kind, s
 
 
 async def _forget(config: Config, user_id: int, kind: Kind, ref_id: str | None, *, messages: bool) -> Erased:
-    from bot.application.owner_data import open_keeping
+    from bot.application.rest import open_rest
+    from bot.web.admin.owner_data import FORGET_PATH
+    from internal.flows.forgetting.requests import Erased
 
-    async with open_keeping(config, server_of(config)) as keeping:
-        return await keeping.forget(user_id, kind, ref_id, messages=messages)
+    order = {"user_id": user_id, "kind": kind, "ref_id": ref_id, "messages": messages}
+    async with open_rest(config) as rest:
+        return await rest.post(FORGET_PATH, order, Erased)
 
 
 def _told(what: str, erased: Erased) -> list[str]:
@@ -132,16 +136,19 @@ def is_own_export(path: Path) -> bool:
 
 
 async def read_back(config: Config, user_id: int, paths: tuple[Path, ...], *, dry_run: bool) -> list[str]:
-    """Reads an export of ours back and says what came of it. Raises what `OwnerData.read_back` raises."""
-    from bot.application.owner_data import open_keeping
+    """Imports an export of ours. Returns the lines to print. Raises what `OwnerData.read_back` raises."""
+    from bot.application.rest import open_rest
+    from bot.web.admin.owner_data import READ_BACK_PATH
     from internal.errors import Refused
+    from internal.flows.transfer.import_export import ReadExport
 
     if len(paths) != 1:
         raise Refused("paths", "an export of Laplaced is read back alone: give one file")
     if dry_run:
         return [f"{paths[0]} is an export of Laplaced: it would be read back whole, under the same ids"]
-    async with open_keeping(config, server_of(config), taking_in=True) as keeping:
-        done = await keeping.read_back(user_id, await asyncio.to_thread(paths[0].absolute))
+    file = str(await asyncio.to_thread(paths[0].absolute))
+    async with open_rest(config, "started") as rest:
+        done = await rest.post(READ_BACK_PATH, {"user_id": user_id, "file": file}, ReadExport)
     if done.known:
         return ["everything said in it is there already: nothing was changed"]
     shown = ("messages", "episodes", "people", "facts", "claims")

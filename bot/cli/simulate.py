@@ -107,4 +107,4 @@ async def _load(config: Config, data_dir: Path | None, offline: bool, wanted: Lo
     launch.take(folder, asdict(wanted))
     generator = LoadGenerator(wanted, folder / "reports" / "load.json")
     prepared = launch.prepared(config, folder, offline=offline)
-    return await bot.run(prepared, budget=launch.unlimited(), companion=generator)
+    return await bot.run(prepared, budget=launch.unlimited(), simulation=generator)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.base import command, load, server_of
+from bot.cli.base import command, load
 
 if TYPE_CHECKING:
     from internal.config import Config
@@ -32,9 +32,9 @@ def snapshots(config_path: Path | None, user_id: int, restore: int | None, limit
 
 
 async def _snapshots(config: Config, user_id: int, restore: int | None, limit: int) -> list[Mapping[str, Any]]:
-    from bot.application.chronicle import open_chronicle
+    from bot.application.rest import open_rest
 
-    async with open_chronicle(config, server_of(config)) as rest:
+    async with open_rest(config) as rest:
         if restore is not None:
             return [await rest.send("POST", f"/snapshots/{restore}/restore", {"user_id": user_id})]
         found: list[Mapping[str, Any]] = (await rest.get("/snapshots", {"user_id": user_id, "limit": limit}))[

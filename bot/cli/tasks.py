@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 import click
 
-from bot.cli.base import command, fail, load, server_of
+from bot.cli.base import command, fail, load
 
 if TYPE_CHECKING:
-    from bot.mcp.rest import Rest
+    from bot.web.client import Rest
     from internal.config import Config
 
 _STATES = ("proposed", "open", "done", "cancelled")
@@ -41,9 +41,9 @@ def tasks(config_path: Path | None, user_id: int, as_json: bool, **wanted: Any) 
 
 
 async def _tasks(config: Config, user_id: int, wanted: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    from bot.application.chronicle import open_chronicle
+    from bot.application.rest import open_rest
 
-    async with open_chronicle(config, server_of(config)) as rest:
+    async with open_rest(config) as rest:
         changed = await _changed(rest, user_id, wanted)
         if changed is not None:
             return [changed]

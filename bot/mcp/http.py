@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.mcp.rest import Rest
+from bot.web.client import Rest
 from bot.web.http.body_limit import LARGEST_BODY
 from bot.web.http.guard import Guard
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from mcp.server.stdio import stdio_server
 
-from bot.mcp.rest import Rest
 from bot.mcp.server import mcp_server
+from bot.web.client import Rest
 
 _AT_ONCE = 64 << 10
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from bot.mcp.rest import CallRefused, Rest
+from bot.web.client import CallRefused, Rest
 from bot.web.graph.cypher import QUERY_PATH, CypherAnswer, CypherRequest
 from bot.web.graph.schemas import (
     CitationChain,

@@ -17,7 +17,7 @@ from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.http import Doors, RunningServers, served
+from bot.runtime.http import RunningServers, ServerPorts, served
 from bot.runtime.loop import stop_signals, work
 from bot.simulator.client import ControlClient
 from bot.simulator.launch import LocalTelegram, begun, kept_alive, of_config
@@ -69,8 +69,8 @@ class Running:
     rest: str
 
 
-class Companion(Simulator, Protocol):
-    """A simulation: it goes on beside the bot, whose clock it moves. Its end is the bot's too."""
+class SimulationDriver(Simulator, Protocol):
+    """A simulation that runs beside the bot and moves its clock. When it ends, the bot ends."""
 
     @property
     def clock(self) -> Clock: ...
@@ -83,31 +83,30 @@ async def run(
     *,
     local: LocalTelegram | None = None,
     budget: Budget | None = None,
-    companion: Companion | None = None,
+    simulation: SimulationDriver | None = None,
 ) -> int:
     """Runs the bot until SIGTERM or SIGINT and returns 0.
 
     `local` is the local Telegram if it was begun already: it needs seconds, and so do the imports of this module.
     `budget` is Telegram's own limits, unless a benchmark lifts them to see what stands behind. The clock is that of the
-    `companion`, which lives as long as the bot does; without one the system's.
+    `simulation`, which lives as long as the bot does; without one the system's.
 
     Raises what `open_app` raises, and SecondPoller, BadToken, LocalTelegramFailed or ConfigurationError.
     """
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
     with stop_signals() as stop:
         async with contextlib.AsyncExitStack() as stack:
-            clock = None if companion is None else companion.clock
+            clock = None if simulation is None else simulation.clock
             app = await stack.enter_async_context(open_app(config, clock=clock))
             await app.restore()
             api_base, token = await _telegram_address(config, local, stack)
             side = await stack.enter_async_context(telegram_side(app, api_base, token, budget or Budget()))
-            upkeep = _upkeep(app, side, api_base, token)
-            server = await stack.enter_async_context(_web(app, side, upkeep, api_base, companion))
+            server = await stack.enter_async_context(_web(app, side, api_base, token, simulation))
             app.lock.announce(server.rest.url)
             await side.resume()
             await _greet(app, api_base, server)
             try:
-                beside = [] if companion is None else [companion.run(Running(app, side, api_base, server.rest.url))]
+                beside = [] if simulation is None else [simulation.run(Running(app, side, api_base, server.rest.url))]
                 await work(app, side, server.ended, stop, beside)
             finally:
                 log.info("stopping")
@@ -245,24 +244,9 @@ def _requests(app: App) -> Requests:
     return Requests(app.database, app.worker, reader, app.metrics, whole_day_at=whole_day_at, told=opened_in_turn)
 
 
-def _upkeep(app: App, side: TelegramService, api_base: str, token: str) -> Operations:
-    doctor = Doctor(
-        app.config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder]
-    )
-    return Operations(
-        app.config,
-        app.database,
-        app.clock,
-        examine=lambda: doctor.examine(app.database),
-        take_up=side.ingest.take_up,
-        woken=app.ticker.wake,
-        backed_up=app.metrics.backup_finished,
-    )
-
-
 @contextlib.asynccontextmanager
 async def _web(
-    app: App, side: TelegramService, upkeep: Operations, api_base: str, simulator: Simulator | None
+    app: App, side: TelegramService, api_base: str, token: str, simulator: Simulator | None
 ) -> AsyncIterator[RunningServers]:
     config = app.config
 
@@ -281,15 +265,25 @@ async def _web(
     if side.poller is None:
         host = urlsplit(config.telegram.webhook.url).hostname or ""
         webhook = Webhook(config.telegram.webhook.path, _webhook_secret(config), host, accept)
-    doors = Doors(
+    doctor = Doctor(config, app.clock, running=True, telegram=(api_base, token), observers=[app.metrics, app.recorder])
+    operations = Operations(
+        config,
+        app.database,
+        app.clock,
+        take_up=side.ingest.take_up,
+        wake=app.ticker.wake,
+        on_backup=app.metrics.backup_finished,
+    )
+    ports = ServerPorts(
         allows=allows,
-        upkeep=upkeep,
+        operations=operations,
+        examine=lambda: doctor.examine(app.database),
         poll_fresh=side.monitor.fresh if side.poller is not None else lambda: True,
         webhook=webhook,
         chat_page=api_base if config.local_telegram else None,
         simulator=simulator,
     )
-    async with served(app, doors) as server:
+    async with served(app, ports) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ from bot.application.app import App
 from bot.application.bootstrap import open_app
 from bot.application.doctor import Doctor
 from bot.application.operations import Operations
-from bot.runtime.http import Doors
+from bot.runtime.http import ServerPorts
 from internal.config import Config
 from internal.telemetry.logs import log_loop_trouble
 
@@ -20,7 +20,7 @@ DRAIN_S = 6
 
 
 @contextlib.asynccontextmanager
-async def open_alone(config: Config) -> AsyncIterator[tuple[App, Doors]]:
+async def open_alone(config: Config) -> AsyncIterator[tuple[App, ServerPorts]]:
     """The opened product with everything that works in the background. Raises what `open_app` raises."""
     asyncio.get_running_loop().set_exception_handler(log_loop_trouble)
     async with open_app(config) as app:
@@ -28,7 +28,7 @@ async def open_alone(config: Config) -> AsyncIterator[tuple[App, Doors]]:
         background = (app.maintenance().run(), app.mirrors.run(app.duty.while_leading), app.recorder.run())
         async with _working(*background, app.database.until_damaged()):
             try:
-                yield app, Doors(_nobody_new(config), _upkeep(app))
+                yield app, _ports(app)
             finally:
                 await app.runs.drain(DRAIN_S)
 
@@ -47,22 +47,18 @@ async def _working(*endless: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
         raise several.exceptions[0] from None
 
 
-def _nobody_new(config: Config) -> Any:
+def _ports(app: App) -> ServerPorts:
+    """Nobody new is let in, and nothing is received from Telegram."""
+    config = app.config
+    token = config.telegram.token.get_secret_value()
+    telegram = (config.telegram.api_base, token) if token else None
+    doctor = Doctor(config, app.clock, running=False, telegram=telegram, observers=[app.metrics, app.recorder])
+
     async def allows(user_id: int) -> bool:
         return user_id in config.access.allowed_user_ids
 
-    return allows
-
-
-def _upkeep(app: App) -> Operations:
-    token = app.config.telegram.token.get_secret_value()
-    telegram = (app.config.telegram.api_base, token) if token else None
-    doctor = Doctor(app.config, app.clock, running=False, telegram=telegram, observers=[app.metrics, app.recorder])
-    return Operations(
-        app.config,
-        app.database,
-        app.clock,
-        examine=lambda: doctor.examine(app.database),
-        woken=app.ticker.wake,
-        backed_up=app.metrics.backup_finished,
+    return ServerPorts(
+        allows,
+        Operations(config, app.database, app.clock, wake=app.ticker.wake, on_backup=app.metrics.backup_finished),
+        lambda: doctor.examine(app.database),
     )

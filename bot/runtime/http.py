@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from bot.application.app import App
+from bot.application.imports import import_agents
 from bot.application.owner_data import OwnerData
-from bot.cli.imports import importing_agents
 from bot.console.launch import Place, console_at
 from bot.mcp.http import PATH, McpServer
 from bot.web.activity.chronicle import Chronicle
 from bot.web.admin.console_login import Console
+from bot.web.admin.doctor import Examine
 from bot.web.admin.operations import Operations
 from bot.web.admin.simulator import Simulator
 from bot.web.graph.cypher import Cypher
@@ -34,15 +35,16 @@ from internal.telemetry.logs import redact
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
-    """What of the application depends on who opens it.
+class ServerPorts:
+    """What the process that serves the application gives it.
 
     `poll_fresh` is a port of `/readyz`; `chat_page` the local Telegram's address, if that is what the bot talks to;
     `simulator` drives the virtual users, if it is they who talk.
     """
 
     allows: Allows
-    upkeep: Operations
+    operations: Operations
+    examine: Examine
     poll_fresh: Callable[[], bool] = lambda: True
     webhook: Webhook | None = None
     chat_page: str | None = None
@@ -57,7 +59,7 @@ def server_key(app: App) -> str:
 
 
 def web_of(
-    app: App, doors: Doors, *, stopping: asyncio.Event, mcp: str | None = None, console: str | None = None
+    app: App, ports: ServerPorts, *, stopping: asyncio.Event, mcp: str | None = None, console: str | None = None
 ) -> FastAPI:
     """The application. `mcp` and `console` are addresses to show; `stopping` ends what is streamed.
 
@@ -71,12 +73,12 @@ def web_of(
     async def maintain(user_id: int, dry_run: bool) -> MaintenanceReport:
         return await app.nights.maintain(user_id, dry_run=dry_run)
 
-    async def taken_in() -> None:
+    async def publish_imported() -> None:
         await app.restore()
         app.ticker.wake()
 
-    agents = importing_agents(config)
-    owners = Owners(app.database, doors.allows, allowed=config.access.allowed_user_ids, open_door=config.local_telegram)
+    agents = import_agents(config)
+    owners = Owners(app.database, ports.allows, allowed=config.access.allowed_user_ids, open_door=config.local_telegram)
     return build_web(
         database=app.database,
         metrics=app.metrics,
@@ -84,20 +86,21 @@ def web_of(
         api_key=server_key(app),
         allowed_hosts=config.server.allowed_hosts,
         owners=owners,
-        poll_fresh=doors.poll_fresh,
+        poll_fresh=ports.poll_fresh,
         archive=app.archive,
         graph=Graph(app.knowledge, app.finder, EpisodeIntake(agents, app.ticker.wake, erase), app.messages),
         memory=Memory(memory_eraser(app.eraser), maintain, app.knowledge, app.nights.plasticity),
         cypher=Cypher(app.mirrors.query, app.mirrors.rebuild),
         chronicle=Chronicle(app.auditing, config.persona.name),
         recall=app.recall,
-        upkeep=doors.upkeep,
-        importing=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
-        keeping=OwnerData(app.database, app.clock, app.eraser, taken_in=taken_in),
-        simulator=doors.simulator,
-        webhook=doors.webhook,
+        examine=ports.examine,
+        operations=ports.operations,
+        importer=Importer(app.database, app.clock, agents, owners, woken=app.ticker.wake),
+        owner_data=OwnerData(app.database, app.clock, app.eraser, on_import=publish_imported),
+        simulator=ports.simulator,
+        webhook=ports.webhook,
         console=Console(server_key(app), config.console.session_lifetime, console),
-        chat_page=doors.chat_page,
+        chat_page=ports.chat_page,
         mcp=mcp,
         whole_day_at=app.config.notifications.whole_day_at,
         daily_limit_usd=config.access.daily_cost_usd,
@@ -119,7 +122,7 @@ class RunningServers:
 
 
 @contextlib.asynccontextmanager
-async def served(app: App, doors: Doors) -> AsyncIterator[RunningServers]:
+async def served(app: App, ports: ServerPorts) -> AsyncIterator[RunningServers]:
     """REST on `server.port` and MCP on `mcp.port` until the block ends. Raises ConfigurationError."""
     server, stopping = app.config.server, asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
@@ -130,7 +133,7 @@ async def served(app: App, doors: Doors) -> AsyncIterator[RunningServers]:
         address = f"{mcp.url}{PATH}"
         pages = _console_listener(app, stack)
         console = None if pages is None else app.config.console.url or pages.url
-        web = web_of(app, doors, stopping=stopping, mcp=address, console=console)
+        web = web_of(app, ports, stopping=stopping, mcp=address, console=console)
         tools = McpServer(web, server_key(app), server.allowed_hosts)
         stack.push_async_callback(tools.close)
         calls = await stack.enter_async_context(serving_on(rest, web))
@@ -163,10 +166,10 @@ def _place(app: App, pages: Listener, rest: str) -> Place:
 
 
 @contextlib.asynccontextmanager
-async def served_for_commands(app: App, doors: Doors) -> AsyncIterator[tuple[RunningServer, FastAPI]]:
+async def served_for_commands(app: App, ports: ServerPorts) -> AsyncIterator[tuple[RunningServer, FastAPI]]:
     """REST for this machine's other commands, on a port that is free, and the application itself."""
     stopping = asyncio.Event()
-    web = web_of(app, doors, stopping=stopping)
+    web = web_of(app, ports, stopping=stopping)
     async with serving(web, "127.0.0.1", 0) as server:
         try:
             yield server, web

@@ -67,7 +67,7 @@ async def simulate(
     take(data_dir, {"scenario": played.scenario.name, "seed": played.seed, "start": played.start.isoformat()})
     logging.getLogger().setLevel(logging.WARNING)  # months of a bot's life are thousands of lines a minute
     simulation = Simulation(played, data_dir / "reports", speed=speed, stay=stay)
-    return await bot.run(prepared(config, data_dir, offline=offline), budget=unlimited(), companion=simulation)
+    return await bot.run(prepared(config, data_dir, offline=offline), budget=unlimited(), simulation=simulation)
 
 
 def folder_of(config: Config, name: str, seed: int, now: datetime) -> Path:

@@ -114,7 +114,7 @@ def summed_up(load: Load, sent: int, waits: list[float], took_s: float) -> LoadR
 
 
 class LoadGenerator:
-    """A companion of the bot that only writes. Time is real, and the bot stops when everything is answered."""
+    """A simulation driver that only writes. Time is real, and the bot stops when everything is answered."""
 
     def __init__(self, load: Load, report: Path) -> None:
         self.clock = SystemClock()

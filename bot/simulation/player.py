@@ -39,7 +39,7 @@ _SILENCE = timedelta(minutes=10)
 
 
 class Simulation:
-    """A companion of the bot (bot/runtime/bot.py) and the simulator of its REST (bot/web/admin/simulator.py).
+    """The simulation driver of the bot (bot/runtime/bot.py) and the simulator of its REST (bot/web/admin/simulator.py).
 
     With `stay` the bot goes on in real time when the scenario is over, and others can be started.
     """

@@ -101,17 +101,17 @@ class ImportOrder(_Order):
     episodes: Annotated[list[ImportedEpisode], Field(max_length=200)]
 
 
-def import_router(importing: Importer) -> APIRouter:
+def import_router(importer: Importer) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(TERMS_PATH)
     async def terms(order: TermsOrder) -> OwnerTerms:
-        return await importing.terms(order.user_id)
+        return await importer.terms(order.user_id)
 
     @router.post(IMPORT_PATH)
     async def take(request: Request) -> Taken:
         order = _order(await _body(request))
-        return await importing.take(order.user_id, [one.draft() for one in order.episodes], dry_run=order.dry_run)
+        return await importer.take(order.user_id, [one.draft() for one in order.episodes], dry_run=order.dry_run)
 
     return router
 

@@ -1,4 +1,4 @@
-"""What an operator's commands ask of a running server: backup, examination, quarantine, dead runs."""
+"""The calls behind an operator's commands: backup, quarantine, dead runs, queues."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from bot.web.http.fields import LARGEST_ID
-from internal.flows.operations.health_checks import Check
 from internal.mailbox.model import QuarantinedUpdate
 
 BACKUP_PATH = "/admin/backup"
-DOCTOR_PATH = "/admin/doctor"
 QUARANTINE_PATH = "/admin/quarantine"
 REPLAY_PATH = "/admin/quarantine/replay"
 DROP_PATH = "/admin/quarantine/drop"
@@ -78,8 +76,6 @@ class Operations(Protocol):
         """Into the data folder, or into the file `to`. Raises StorageError, and Refused if the file exists."""
         ...
 
-    async def examine(self) -> list[Check]: ...
-
     async def quarantined(self) -> list[QuarantinedUpdate]: ...
 
     async def replay(self, n: int | None) -> int:
@@ -93,7 +89,7 @@ class Operations(Protocol):
     async def dead_runs(self, user_id: int | None) -> list[DeadRun]: ...
 
     async def revive(self, user_id: int | None) -> int:
-        """Gives dead runs of one owner, or (None) of everybody, another series of attempts; how many."""
+        """Gives dead runs of one owner, or (None) of everybody, another series of attempts. Returns how many."""
         ...
 
     async def queues(self) -> Queues: ...
@@ -122,39 +118,35 @@ class OwnerOrder(_Order):
     user_id: Annotated[int, Field(ge=-LARGEST_ID, le=LARGEST_ID)] | None = None
 
 
-def upkeep_router(upkeep: Operations) -> APIRouter:
+def operations_router(operations: Operations) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(BACKUP_PATH)
     async def back_up(order: BackupOrder) -> BackupReport:
-        return await upkeep.back_up(None if order.to is None else Path(order.to))
-
-    @router.post(DOCTOR_PATH)
-    async def examine(order: _Order) -> list[Check]:
-        return await upkeep.examine()
+        return await operations.back_up(None if order.to is None else Path(order.to))
 
     @router.post(QUARANTINE_PATH)
     async def quarantined(order: _Order) -> list[QuarantinedUpdate]:
-        return await upkeep.quarantined()
+        return await operations.quarantined()
 
     @router.post(REPLAY_PATH)
     async def replay(order: NumberOrder) -> int:
-        return await upkeep.replay(order.n)
+        return await operations.replay(order.n)
 
     @router.post(DROP_PATH)
     async def drop(order: NumberOrder) -> int:
-        return await upkeep.drop(order.n)
+        return await operations.drop(order.n)
 
     @router.post(DEAD_RUNS_PATH)
     async def dead_runs(order: OwnerOrder) -> list[DeadRun]:
-        return await upkeep.dead_runs(order.user_id)
+        return await operations.dead_runs(order.user_id)
 
     @router.post(REVIVE_PATH)
     async def revive(order: OwnerOrder) -> int:
-        return await upkeep.revive(order.user_id)
+        return await operations.revive(order.user_id)
 
     @router.post(QUEUES_PATH)
     async def queues(order: _Order) -> Queues:
-        return await upkeep.queues()
+        return await operations.queues()
 
     return router

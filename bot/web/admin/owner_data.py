@@ -1,4 +1,4 @@
-"""What `laplaced export`, `forget` and `import` of an export ask of a running server: one owner's data as a whole."""
+"""The calls behind `laplaced export`, `forget` and the import of an export: one owner's data as a whole."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class OwnerData(Protocol):
         ...
 
     async def read_back(self, user_id: int, file: Path) -> ReadExport:
-        """Stores an export. Raises as `reading_back.read_back`, and Refused for a file that cannot be read."""
+        """Stores an export. Raises as `import_export.read_back`, and Refused for a file that cannot be read."""
         ...
 
 
@@ -63,19 +63,19 @@ class ReadBackOrder(_Order):
         return value
 
 
-def keeping_router(keeping: OwnerData) -> APIRouter:
+def owner_data_router(owner_data: OwnerData) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(EXPORT_PATH)
     async def export(order: ExportOrder) -> Response:
-        return Response(await keeping.export(order.user_id), media_type="application/json")
+        return Response(await owner_data.export(order.user_id), media_type="application/json")
 
     @router.post(FORGET_PATH)
     async def forget(order: ForgetOrder) -> Erased:
-        return await keeping.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
+        return await owner_data.forget(order.user_id, order.kind, order.ref_id, messages=order.messages)
 
     @router.post(READ_BACK_PATH)
     async def read_back(order: ReadBackOrder) -> ReadExport:
-        return await keeping.read_back(order.user_id, Path(order.file))
+        return await owner_data.read_back(order.user_id, Path(order.file))
 
     return router

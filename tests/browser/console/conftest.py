@@ -33,7 +33,7 @@ async def house(tmp_path_factory: Any) -> AsyncIterator[House]:
         },
     )
     lodger = Lodger()
-    async with open_alone(config) as (app, doors), served(app, replace(doors, simulator=lodger)) as server:
+    async with open_alone(config) as (app, ports), served(app, replace(ports, simulator=lodger)) as server:
         assert server.console is not None
         await app.database.write(furnish)
         yield House(app, server.rest.url, server.console, lodger)

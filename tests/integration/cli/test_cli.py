@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from support.paths import ROOT
 
 from bot.cli.main import main
-from bot.web.admin.router import ArchiveReport, admin_router
+from bot.web.admin.archive import ArchiveReport, admin_router
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.storage.engine.data_lock import hold

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, insert
 
-from bot.application.doctor import Doctor
-from bot.application.operations import examine_here
+from bot.application.doctor import Doctor, examine_here
 from internal.config import Config, load
 from internal.config_agents import AgentsConfig
 from internal.flows.operations.health_checks import Check, Level

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, insert
 from support.paths import ROOT
 
 from bot.application.bootstrap import open_app
-from bot.cli.imports import ImportOrder, open_importing, run_import
+from bot.application.rest import open_rest
+from bot.cli.imports import ImportOptions, run_import
 from internal.access.repository import add_spend
 from internal.config import Config, load
 from internal.errors import NotFound, Refused
@@ -84,9 +85,9 @@ async def run(folder: Path, *paths: str, **more: Any) -> str:
     settings = more.pop("settings", {})
     config = load(None, {"LAPLACED_DATA_DIR": str(folder / "data")} | settings)
     asked = {"user_id": OWNER, "format": None, "dry_run": False} | more
-    async with open_importing(config, None) as importing:
-        order = ImportOrder(paths=tuple(folder / path for path in paths), **asked)
-        return "\n".join(await run_import(config, order, importing))
+    async with open_rest(config, "started") as rest:
+        options = ImportOptions(paths=tuple(folder / path for path in paths), **asked)
+        return "\n".join(await run_import(config, options, rest))
 
 
 def test_an_import_killed_in_the_middle_goes_on(folder: Path) -> None:

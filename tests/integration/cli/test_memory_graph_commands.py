@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from click.testing import CliRunner, Result
 from fastapi import FastAPI
 from sqlalchemy import Connection, insert
 
-from bot.application.memory import _application
+from bot.application.in_process import DatabaseRouters
 from bot.cli.main import main
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
@@ -157,7 +158,8 @@ def test_a_running_server_is_asked(ids: dict[str, str], tmp_path: Path) -> None:
         config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path / "data")})
         with hold(tmp_path / "data") as lock:
             async with Database.open(tmp_path / "data" / "laplaced.db") as database:
-                web: FastAPI = _application(config, database, SystemClock())
+                web = FastAPI()
+                web.include_router(await DatabaseRouters(config, database, SystemClock(), AsyncExitStack()).memory())
                 web.add_middleware(
                     Guard, api_key=ensure_key(config.data_dir, "server_api_key"), allowed_hosts=[], own_secret=[]
                 )

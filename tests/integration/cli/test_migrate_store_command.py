@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine, func, insert, select, update
 from support.stores.stores import where
 
 from bot.application.database import open_database
-from bot.application.operations import examine_here
+from bot.application.doctor import examine_here
 from bot.cli.main import main
 from internal.config import load
 from internal.errors import StorageError

@@ -11,8 +11,8 @@ import pytest_asyncio
 from support.interfaces.isolation_stage import ALICE, BOB, CANARY, QUESTION, Isolation
 from support.interfaces.rest_graph_stage import KEY
 
-from bot.mcp.rest import CallRefused, Rest
 from bot.mcp.tools import TOOLS
+from bot.web.client import CallRefused, Rest
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

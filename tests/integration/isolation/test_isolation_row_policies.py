@@ -15,7 +15,7 @@ from test_isolation_mcp import ARGUMENTS, called
 from test_isolation_queries import LEAST, arguments, queries
 from test_isolation_rest import Case, call, calls
 
-from bot.mcp.rest import Rest
+from bot.web.client import Rest
 from internal.storage.engine.owner_scope import acting_for, acting_for_everyone
 
 pytestmark = [

@@ -39,8 +39,8 @@ async def running(tmp_path: Path) -> AsyncIterator[tuple[RunningServers, str]]:
     """The product's servers, and the key."""
     async with (
         scripted() as model,
-        open_alone(configured(tmp_path, model)) as (app, doors),
-        served(app, doors) as server,
+        open_alone(configured(tmp_path, model)) as (app, ports),
+        served(app, ports) as server,
     ):
         yield server, server_key(app)
 
@@ -113,11 +113,11 @@ async def test_the_sdk_is_loaded_by_the_first_call_only(monkeypatch: pytest.Monk
 
 async def test_a_taken_port_is_told(tmp_path: Path) -> None:
     """In one line that names the setting, before anything is served."""
-    async with scripted() as model, open_alone(configured(tmp_path, model)) as (app, doors):
+    async with scripted() as model, open_alone(configured(tmp_path, model)) as (app, ports):
         taken = listening("127.0.0.1", 0)
         mcp = app.config.mcp.model_copy(update={"port": taken.port})
         busy = replace(app, config=app.config.model_copy(update={"mcp": mcp}))
         with pytest.raises(ConfigurationError, match=rf":{taken.port} \(server\.host, mcp\.port\): .*in use"):
-            async with served(busy, doors):
+            async with served(busy, ports):
                 pass
         taken.close()

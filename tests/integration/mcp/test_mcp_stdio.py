@@ -48,7 +48,7 @@ async def test_every_tool_works_when_nothing_runs(tmp_path: Path) -> None:
 async def test_a_running_server_is_asked(tmp_path: Path) -> None:
     """What is told through the command is stored by the holder of the data folder; if that stops, it is said so."""
     async with scripted() as model, AsyncExitStack() as client_side:
-        async with open_alone(configured(tmp_path, model)) as (app, doors), served(app, doors) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
             app.lock.announce(server.rest.url)
             client = await client_side.enter_async_context(started(tmp_path, model))
             await drive(client)

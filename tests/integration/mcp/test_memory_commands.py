@@ -13,9 +13,9 @@ from support.interfaces.mcp_stage import OWNER, SAID, configured, environment, s
 from bot.application.app import App
 from bot.cli.main import main
 from bot.cli.memory import _serve_http
-from bot.mcp.rest import Rest
 from bot.runtime.headless import open_alone
 from bot.runtime.http import served, server_key
+from bot.web.client import Rest
 from bot.web.server.uvicorn import listening
 from internal.errors import ConfigurationError, StorageDamaged
 from internal.storage.engine.data_lock import held
@@ -43,7 +43,7 @@ async def test_recall_shows_what_a_question_brings_to_mind(tmp_path: Path) -> No
     """People, facts, entities and episodes with their scores: the same from the running server and from the data."""
     question = ["recall", "--user", str(OWNER), "Де працює Олена?"]
     async with scripted() as model:
-        async with open_alone(configured(tmp_path, model)) as (app, doors), served(app, doors) as server:
+        async with open_alone(configured(tmp_path, model)) as (app, ports), served(app, ports) as server:
             app.lock.announce(server.rest.url)
             await remember(app, server.rest.url)
             asked = await laplaced(tmp_path, model, *question)

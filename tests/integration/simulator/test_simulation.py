@@ -77,7 +77,7 @@ async def lived(running: LocalTelegram, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("life")
     played = plan(loader.parsed(TINY, "tiny"), 5)
     simulation = Simulation(played, folder / "reports", stay=True)
-    bot = asyncio.create_task(run(_config(folder, running), budget=launch.unlimited(), companion=simulation))
+    bot = asyncio.create_task(run(_config(folder, running), budget=launch.unlimited(), simulation=simulation))
     try:
         async with asyncio.timeout(120), _client(await _address(folder, bot), folder) as rest:
             while not (await rest.get("/simulator")).json()["acts"]:  # noqa: ASYNC110 - asked over HTTP

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, insert, make_url, text
 from support.stores.stores import where_postgresql
 
-from bot.application.operations import examine_here
+from bot.application.doctor import examine_here
 from bot.runtime.worker import telegram_of
 from internal.config import Config, load
 from internal.errors import ConfigurationError, StorageError

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from bot.application.mirror import Mirrors
 from bot.web.activity.chronicle import Chronicle
-from bot.web.admin.router import ArchiveReport
+from bot.web.admin.archive import ArchiveReport
 from bot.web.graph.cypher import Cypher
 from bot.web.graph.episodes import EpisodeIntake
 from bot.web.graph.router import Graph

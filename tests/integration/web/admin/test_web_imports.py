@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import insert, select
 
-from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH
-from bot.web.client import RemoteImporter, ServerRefused
+from bot.application.rest import rest_of
+from bot.web.admin.imports import IMPORT_PATH, LARGEST_ORDER, TERMS_PATH, ImportedEpisode, ImportOrder
+from bot.web.client import CallRefused, Rest
 from bot.web.http.owners import Owners
 from bot.web.server.app import build_web
 from bot.web.server.uvicorn import serving
 from internal.config import Config, load
-from internal.flows.transfer.imports import Importer
+from internal.flows.transfer.imports import Importer, OwnerTerms, Taken
 from internal.import_formats.model import Draft
 from internal.knowledge import episode_repository as episodes
 from internal.knowledge.model import Segment
@@ -61,7 +63,7 @@ async def web(database: Database, metrics: Metrics) -> FastAPI:
         owners=owners,
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        importing=Importer(database, SystemClock(), ["archivist"], owners),
+        importer=Importer(database, SystemClock(), ["archivist"], owners),
     )
 
 
@@ -78,6 +80,12 @@ async def importer(server: Holder) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+async def take(rest: Rest, draft: Draft, *, dry_run: bool) -> Taken:
+    """As `laplaced import` sends a draft."""
+    order = ImportOrder(user_id=OWNER, dry_run=dry_run, episodes=[ImportedEpisode.of(draft)])
+    return await rest.post(IMPORT_PATH, order.model_dump_json().encode(), Taken)
+
+
 async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, database: Database) -> None:
     """Every field of a message passes the wire, and the report comes back."""
     lines = (
@@ -88,9 +96,9 @@ async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, da
         Segment(3, NOON, "сам", None, own=False, key="telegram:channel1:3"),
     )
     draft = Draft("Команда", "Telegram chat Команда", "https://t.me/c/1/1", "Команда", lines)
-    remote = RemoteImporter(config, server)
-    assert (await remote.take(OWNER, [draft], dry_run=True)).new == [[1, 2, 3]]
-    assert (await remote.take(OWNER, [draft], dry_run=False)).new == [[1, 2, 3]]
+    async with aclosing(rest_of(server, config)) as rest:
+        assert (await take(rest, draft, dry_run=True)).new == [[1, 2, 3]]
+        assert (await take(rest, draft, dry_run=False)).new == [[1, 2, 3]]
     [episode_id] = await database.read(lambda c: c.execute(select(segments.c.episode_id).distinct()).scalars().all())
     assert await database.read(lambda c: episodes.episode_segments(c, OWNER, episode_id, 1, 9)) == list(lines)
     episode = await database.read(lambda c: episodes.episode(c, OWNER, episode_id))
@@ -100,10 +108,10 @@ async def test_a_draft_arrives_as_it_was_read(server: Holder, config: Config, da
 
 async def test_terms_and_refusals_come_back(server: Holder, config: Config) -> None:
     """What the server refuses, the command says."""
-    remote = RemoteImporter(config, server)
-    assert (await remote.terms(OWNER)).tz == "Europe/Kyiv"
-    with pytest.raises(ServerRefused, match=r"^there is no user 404$"):
-        await remote.terms(404)
+    async with aclosing(rest_of(server, config)) as rest:
+        assert (await rest.post(TERMS_PATH, {"user_id": OWNER}, OwnerTerms)).tz == "Europe/Kyiv"
+        with pytest.raises(CallRefused, match=r"^there is no user 404$"):
+            await rest.post(TERMS_PATH, {"user_id": 404}, OwnerTerms)
 
 
 @pytest.mark.parametrize(

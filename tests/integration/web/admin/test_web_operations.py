@@ -58,7 +58,7 @@ async def operator(
 
     clock = SystemClock()
     config = load(None, {"LAPLACED_DATA_DIR": str(tmp_path)})
-    upkeep = Operations(config, database, clock, examine=examine, take_up=taken.take_up, backed_up=taken.backups.append)
+    operations = Operations(config, database, clock, take_up=taken.take_up, on_backup=taken.backups.append)
     app = build_web(
         database=database,
         metrics=metrics,
@@ -68,7 +68,8 @@ async def operator(
         owners=Owners(database, nobody),
         poll_fresh=lambda: True,
         archive=archive,  # type: ignore[arg-type]  # nobody archives here
-        upkeep=upkeep,
+        examine=examine,
+        operations=operations,
     )
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {KEY}"}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from bot.web.admin.router import ArchiveReport, admin_router
-from bot.web.client import ServerRefused, ServerUnreachable, ask_archive
+from bot.application.rest import rest_of
+from bot.web.admin.archive import ARCHIVE_PATH, ArchiveReport, archive_router
+from bot.web.client import CallRefused, ServerUnreachable
 from bot.web.http.guard import Guard
 from bot.web.server.uvicorn import serving
 from internal.config import Config, load
@@ -26,6 +28,14 @@ async def archive(user_id: int | None, backfill: str | None, again: bool) -> Arc
     return ArchiveReport(fragments=user_id or 0, applied=len(backfill or ""), waiting=int(again))
 
 
+async def ask_archive(
+    config: Config, server: Holder, user_id: int | None, backfill: str | None, again: bool = False
+) -> ArchiveReport:
+    """As `laplaced archive` calls the server."""
+    async with aclosing(rest_of(server, config)) as rest:
+        return await rest.post(ARCHIVE_PATH, {"user_id": user_id, "backfill": backfill, "again": again}, ArchiveReport)
+
+
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
     return load(None, {"LAPLACED_DATA_DIR": str(tmp_path / "data")})
@@ -35,7 +45,7 @@ def config(tmp_path: Path) -> Config:
 async def server(config: Config) -> AsyncIterator[Holder]:
     """A server that owns the data folder, has made its key there and tells where it is."""
     app = FastAPI()
-    app.include_router(admin_router(archive))
+    app.include_router(archive_router(archive))
     app.add_exception_handler(NotFound, lambda _, error: JSONResponse({"detail": str(error)}, 404))
 
     @app.post("/elsewhere/admin/archive")
@@ -60,14 +70,14 @@ async def test_report_comes_back(config: Config, server: Holder) -> None:
 
 async def test_refusal_is_told_in_the_servers_words(config: Config, server: Holder) -> None:
     """What the server refuses, the command says."""
-    with pytest.raises(ServerRefused, match=r"^there is no user 404$"):
+    with pytest.raises(CallRefused, match=r"^there is no user 404$"):
         await ask_archive(config, server, 404, None)
 
 
 async def test_other_key_is_told(config: Config, server: Holder) -> None:
     """A command with another configuration than the server's learns which key is wrong."""
     other = load(None, {"LAPLACED_DATA_DIR": str(config.data_dir), "LAPLACED_SERVER__API_KEY": "other"})
-    with pytest.raises(ServerRefused, match=r"server\.api_key"):
+    with pytest.raises(CallRefused, match=r"server\.api_key"):
         await ask_archive(other, server, None, None)
 
 
@@ -95,5 +105,5 @@ async def test_plain_refusal_is_told_by_its_code(config: Config) -> None:
     app = FastAPI()
     async with serving(app, "127.0.0.1", 0) as running:
         app.add_route("/admin/archive", lambda _: PlainTextResponse("bad gateway", 502), methods=["POST"])
-        with pytest.raises(ServerRefused, match="the server answered 502"):
+        with pytest.raises(CallRefused, match="the server answered 502"):
             await ask_archive(config, Holder(1, running.url), None, None)

@@ -40,7 +40,7 @@ class ArchiveOrder(BaseModel):
     again: bool = False
 
 
-def admin_router(archive: Archive) -> APIRouter:
+def archive_router(archive: Archive) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.post(ARCHIVE_PATH)

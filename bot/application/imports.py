@@ -1,0 +1,10 @@
+"""What an import needs to know of an installation."""
+
+from __future__ import annotations
+
+from internal.config import Config
+
+
+def import_agents(config: Config) -> list[str]:
+    """The agents that work on what is imported."""
+    return ["archivist"] if config.agents.archivist.enabled else []

@@ -1,0 +1,55 @@
+"""How a command calls the REST application: of the running server, or of this process where no bot runs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final, Literal
+
+import httpx
+
+from bot.web.client import Rest
+from internal.storage.engine.data_lock import held, holder
+from internal.storage.key_files import existing_key
+
+if TYPE_CHECKING:
+    from internal.config import Config
+    from internal.storage.engine.data_lock import Holder
+
+Opening = Literal["stopped", "started", "started if there is one", "with models", "nothing"]
+"""What is opened where no bot runs: the database of a stopped bot as it is; one that is made or migrated first, as a
+start does it, or (for a dry run) only if there is one; the product with its models; or nothing."""
+
+TIMEOUT: Final = httpx.Timeout(10.0, read=3600.0)
+"""Archival asks models, fragment after fragment: only the connection itself must be quick."""
+
+
+@contextlib.asynccontextmanager
+async def open_rest(config: Config, opening: Opening = "stopped") -> AsyncIterator[Rest]:
+    """The REST calls of this installation.
+
+    Raises what `open_stopped`, `open_as_started` or `open_app` raises. Inside this process a call raises the errors of
+    the application themselves, and CallRefused for a request that breaks a rule.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        server = running_server(config)
+        if server is not None:
+            rest = rest_of(server, config)
+        else:
+            from bot.application.in_process import open_application
+
+            rest = Rest.inside(await stack.enter_async_context(open_application(config, opening)), "")
+        yield await stack.enter_async_context(contextlib.aclosing(rest))
+
+
+def rest_of(server: Holder, config: Config) -> Rest:
+    """The REST calls of the process that holds the data folder."""
+    silent = f"process {server.pid} holds the data folder but does not answer at {server.url}"
+    key = config.server.api_key.get_secret_value() or existing_key(config.data_dir, "server_api_key") or ""
+    return Rest.of_server(server.url or "", key, timeout=TIMEOUT, unreachable=silent)
+
+
+def running_server(config: Config) -> Holder | None:
+    """The running server of this data folder; None if there is none to ask."""
+    server = holder(config.data_dir) if held(config.data_dir) else None
+    return server if server is not None and server.url is not None else None

@@ -1,0 +1,28 @@
+"""The call behind `laplaced doctor`: an examination of the installation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict
+
+from internal.flows.operations.health_checks import Check
+
+DOCTOR_PATH = "/admin/doctor"
+
+Examine = Callable[[], Awaitable[list[Check]]]
+
+
+class DoctorOrder(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def doctor_router(examine: Examine) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.post(DOCTOR_PATH)
+    async def doctor(order: DoctorOrder) -> list[Check]:
+        return await examine()
+
+    return router
